@@ -62,10 +62,10 @@ static double engine(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_
     if (V && mercer_kernel_bind(ctx, kernel, data, &bound) == MERCER_OK
         && mc_gram_open(ctx, bound, data, NULL, MERCER_F32, &gram) == MERCER_OK)
         while (takes.count < TAKES) {
-            const double began = mc_clock();
+            const double began = mc_clock_seconds();
             if (mc_gram_apply(ctx, gram, t, V, V + data->n * t) != MERCER_OK)
                 break;
-            takes.seconds[takes.count++] = mc_clock() - began;
+            takes.seconds[takes.count++] = mc_clock_seconds() - began;
         }
     mc_gram_close(gram);
     mercer_kernel_free(bound);

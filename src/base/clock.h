@@ -2,7 +2,7 @@
 #ifndef MC_BASE_CLOCK_H
 #define MC_BASE_CLOCK_H
 
-double mc_clock(void);
+double mc_clock_seconds(void);
 
 /* Seconds that some work needs: on a machine that others use too, no more than the processor time of this process, all
    its threads together. */

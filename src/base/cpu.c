@@ -66,7 +66,7 @@ const char *mercer_blas(void) {
 }
 
 /* Whether the kernels OpenBLAS chose use the instruction set. */
-static bool uses(const char *core, mc_isa isa) {
+static bool core_uses_isa(const char *core, mc_isa isa) {
     static const char *const cores[MC_ISA_COUNT] = {
         [MC_AVX2] = "|Haswell|Zen|SkylakeX|Cooperlake|Sapphirerapids|",
         [MC_AVX512] = "|SkylakeX|Cooperlake|Sapphirerapids|",
@@ -79,7 +79,7 @@ const char *mc_blas_better_core(void) {
     const char *core = openblas_get_corename ? openblas_get_corename() : NULL;
     if (!core || !*core || strchr(core, '|'))
         return NULL;
-    if (mc_isa_runs(MC_AVX512) && !uses(core, MC_AVX512))
+    if (mc_isa_runs(MC_AVX512) && !core_uses_isa(core, MC_AVX512))
         return "SkylakeX";
-    return mc_isa_runs(MC_AVX2) && !uses(core, MC_AVX2) ? "Haswell" : NULL;
+    return mc_isa_runs(MC_AVX2) && !core_uses_isa(core, MC_AVX2) ? "Haswell" : NULL;
 }

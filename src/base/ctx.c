@@ -58,7 +58,7 @@ mercer_status mercer_open(const mercer_options *options, mercer_ctx **out) {
         return MERCER_MEMORY;
     *ctx = seedling;
     ctx->threads = chosen.threads > 0 ? chosen.threads : mc_own_cpus(omp_get_num_procs());
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     *out = ctx;
     if (sized) /* said again, now that there is a context to say it in */
         return mc_sized_read(ctx, "mercer_options", options, &chosen, sizeof chosen);
@@ -70,13 +70,13 @@ void mercer_close(mercer_ctx *ctx) {
     mc_free(ctx);
 }
 
-void mc_begin(mercer_ctx *ctx) {
-    mc_unfail(ctx);
+void mc_begin_call(mercer_ctx *ctx) {
+    mc_clear_failure(ctx);
     ctx->stop = ctx->told = MERCER_OK;
     ctx->shield = 0;
-    mc_hold(ctx, NULL, 0, 0);
-    mc_phase(ctx, NULL);
-    ctx->call_began = mc_clock();
+    mc_hold_phase(ctx, NULL, 0, 0);
+    mc_begin_phase(ctx, NULL);
+    ctx->call_began = mc_clock_seconds();
     ctx->next_progress = ctx->call_began + 0.1;
 }
 

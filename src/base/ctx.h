@@ -20,7 +20,7 @@ struct mercer_ctx {
     int shield;           /* while positive nothing is stopped */
     const char *phase;
     double span_low, span_high; /* the part of the phase that loops now report on */
-    bool held;                  /* the phase belongs to whoever holds it: see mc_hold */
+    bool held;                  /* the phase belongs to whoever holds it: see mc_hold_phase */
     double held_low, held_high; /* the piece of it that is under way; negative: unknown */
     double held_done;
     double measure, goal, gap; /* what the phase watches, as last reported */
@@ -31,6 +31,6 @@ struct mercer_ctx {
 };
 
 /* Start of a public call: clears the message, restarts the time limit. */
-void mc_begin(mercer_ctx *ctx);
+void mc_begin_call(mercer_ctx *ctx);
 
 #endif

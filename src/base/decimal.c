@@ -17,32 +17,32 @@ typedef struct big {
     uint64_t limb[LIMBS];
 } big;
 
-static void push(big *x, uint64_t limb) {
+static void push_limb(big *x, uint64_t limb) {
     if (limb && x->count < LIMBS)
         x->limb[x->count++] = limb;
 }
 
 /* x <- x factor + add */
-static void multiply(big *x, uint64_t factor, uint64_t add) {
+static void multiply_add_big(big *x, uint64_t factor, uint64_t add) {
     for (int i = 0; i < x->count; i++) {
         const mc_u128 t = (mc_u128)x->limb[i] * factor + add;
         x->limb[i] = (uint64_t)t;
         add = (uint64_t)(t >> 64);
     }
-    push(x, add);
+    push_limb(x, add);
 }
 
 static void multiply_by_five(big *x, int64_t times) {
     for (; times >= 27; times -= 27)
-        multiply(x, five_27, 0);
+        multiply_add_big(x, five_27, 0);
     for (; times > 0; times--)
-        multiply(x, 5, 0);
+        multiply_add_big(x, 5, 0);
 }
 
 /* x <- x 2^bits */
-static void shift(big *x, int64_t bits) {
+static void shift_big_left(big *x, int64_t bits) {
     const int64_t limbs = bits / 64;
-    multiply(x, (uint64_t)1 << (bits % 64), 0);
+    multiply_add_big(x, (uint64_t)1 << (bits % 64), 0);
     if (limbs == 0 || x->count == 0 || x->count + limbs > LIMBS)
         return;
     memmove(x->limb + limbs, x->limb, (size_t)x->count * sizeof x->limb[0]);
@@ -50,7 +50,7 @@ static void shift(big *x, int64_t bits) {
     x->count += (int)limbs;
 }
 
-static int compare(const big *x, const big *y) {
+static int compare_big(const big *x, const big *y) {
     if (x->count != y->count)
         return x->count < y->count ? -1 : 1;
     for (int i = x->count - 1; i >= 0; i--)
@@ -66,11 +66,11 @@ static int compare_midpoint(const big *digits, int64_t q, uint64_t bits) {
     const uint64_t M = biased ? fraction | (uint64_t)1 << 52 : fraction;
     const int64_t e = (biased ? biased : 1) - 1075;
     big left = *digits, right = {0};
-    push(&right, 2 * M + 1);
+    push_limb(&right, 2 * M + 1);
     multiply_by_five(q >= 0 ? &left : &right, q >= 0 ? q : -q);
     const int64_t twos = q - (e - 1); /* left 2^twos against right */
-    shift(twos >= 0 ? &left : &right, twos >= 0 ? twos : -twos);
-    return compare(&left, &right);
+    shift_big_left(twos >= 0 ? &left : &right, twos >= 0 ? twos : -twos);
+    return compare_big(&left, &right);
 }
 
 /* D from at most DIGITS digits, eighteen at a time; a 1 after them stands for whatever follows. */
@@ -90,14 +90,14 @@ static big read_digits(const char *text, const char *end, int64_t *q) {
         part = 10 * part + (uint64_t)(*text - '0');
         scale *= 10;
         if (taken % 18 == 0) {
-            multiply(&digits, scale, part);
+            multiply_add_big(&digits, scale, part);
             part = 0;
             scale = 1;
         }
     }
-    multiply(&digits, scale, part);
+    multiply_add_big(&digits, scale, part);
     if (more) {
-        multiply(&digits, 10, 1);
+        multiply_add_big(&digits, 10, 1);
         *q -= 1;
     }
     return digits;

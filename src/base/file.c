@@ -31,7 +31,7 @@ struct mc_output {
     bool nameless;   /* it has that name only once it is whole */
 };
 
-static void forget(mc_output *output) {
+static void free_output(mc_output *output) {
     mc_free(output->path);
     mc_free(output->temporary);
     mc_free(output->folder);
@@ -124,7 +124,7 @@ mercer_status mc_output_open(mercer_ctx *ctx, const char *path, mc_output **out)
     if (strcmp(path, "-") != 0) {
         const mercer_status status = open_path(ctx, output, path);
         if (status) {
-            forget(output);
+            free_output(output);
             return status;
         }
     }
@@ -158,7 +158,7 @@ static int sync_folder(const char *folder) {
 }
 
 /* 0 or the errno of the first thing that failed. */
-static int finish(mc_output *output) {
+static int commit_output(mc_output *output) {
     int error = output->temporary && fsync(output->fd) ? errno : 0;
     if (output->nameless && !error) {
         output->nameless = try_names(output, name_room(output), give_name, 0) != 0;
@@ -174,9 +174,9 @@ static int finish(mc_output *output) {
 }
 
 mercer_status mc_output_commit(mercer_ctx *ctx, mc_output *output) {
-    const int error = output->path ? finish(output) : 0;
+    const int error = output->path ? commit_output(output) : 0;
     const mercer_status status = error ? fail_io(ctx, "write", output->path, error) : MERCER_OK;
-    forget(output);
+    free_output(output);
     return status;
 }
 
@@ -187,7 +187,7 @@ void mc_output_abandon(mc_output *output) {
         close(output->fd);
     if (output->temporary && !output->nameless)
         unlink(output->temporary);
-    forget(output);
+    free_output(output);
 }
 
 mercer_status mc_file_plain(mercer_ctx *ctx, const char *what, const char *path) {
@@ -200,7 +200,7 @@ mercer_status mc_file_plain(mercer_ctx *ctx, const char *what, const char *path)
 
 mercer_status mc_file_write(mercer_ctx *ctx, const char *path, const void *bytes, size_t size) {
     MC_NEED(ctx, path);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     mc_output *output = NULL;
     MC_TRY(mc_output_open(ctx, path, &output));
     const mercer_status status = mc_output_write(ctx, output, bytes, size);
@@ -225,7 +225,7 @@ enum {
 static mercer_status wait_for(mercer_ctx *ctx, int fd, short events, int turn) {
     struct pollfd one = {.fd = fd, .events = events};
     while (poll(&one, 1, turn) <= 0)
-        MC_TRY(mc_progress(ctx, -1));
+        MC_TRY(mc_report_progress(ctx, -1));
     return MERCER_OK;
 }
 
@@ -242,7 +242,7 @@ mercer_status mc_wait_open(mercer_ctx *ctx, const char *path, int flags, int *fd
         if ((flags & O_ACCMODE) == O_RDONLY && errno == ENXIO)
             return MERCER_OK;
         poll(NULL, 0, TURN);
-        MC_TRY(mc_progress(ctx, -1));
+        MC_TRY(mc_report_progress(ctx, -1));
     }
     return MERCER_OK;
 }

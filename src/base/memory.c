@@ -114,7 +114,7 @@ static header *header_of(void *block) {
 }
 
 /* Count bytes in, unless that would pass the limit. */
-static bool charge(mc_heap *heap, size_t bytes) {
+static bool charge_heap(mc_heap *heap, size_t bytes) {
     const size_t before = atomic_fetch_add(&heap->used, bytes);
     if (bytes > heap->limit || before > heap->limit - bytes) {
         atomic_fetch_sub(&heap->used, bytes);
@@ -137,7 +137,7 @@ const char *mc_bytes_text(double bytes, char text[32]) {
     return text;
 }
 
-static void *refuse(mercer_ctx *ctx, size_t bytes, bool over_limit) {
+static void *fail_allocation(mercer_ctx *ctx, size_t bytes, bool over_limit) {
     char want[32], used[32], limit[32];
     mc_bytes_text((double)bytes, want);
     if (over_limit)
@@ -151,7 +151,7 @@ static void *refuse(mercer_ctx *ctx, size_t bytes, bool over_limit) {
 
 /* Of zeros: the C library has large blocks from the system, which hands them out so, page by page as they are touched.
    To write zeros over gigabytes takes seconds in which nothing looks at the clock. */
-static void *obtain(mc_heap *heap, size_t size, bool zero) {
+static void *obtain_raw_block(mc_heap *heap, size_t size, bool zero) {
     if (!zero || heap->hook != libc_hook) {
         void *raw = heap->hook(heap->user, NULL, 0, size);
         return raw && zero ? memset(raw, 0, size) : raw;
@@ -162,18 +162,18 @@ static void *obtain(mc_heap *heap, size_t size, bool zero) {
     return raw;
 }
 
-static void *allocate(mercer_ctx *ctx, int64_t count, size_t size, bool zero) {
+static void *allocate_block(mercer_ctx *ctx, int64_t count, size_t size, bool zero) {
     size_t bytes;
     if (count < 0 || __builtin_mul_overflow((size_t)count, size, &bytes) || bytes > SIZE_MAX / 2)
-        return refuse(ctx, SIZE_MAX, true);
+        return fail_allocation(ctx, SIZE_MAX, true);
     mc_heap *heap = ctx->heap;
     const size_t raw_size = bytes + 2 * MC_ALIGN; /* the header, and room to align */
-    if (!charge(heap, raw_size))
-        return refuse(ctx, bytes, true);
-    void *raw = obtain(heap, raw_size, zero);
+    if (!charge_heap(heap, raw_size))
+        return fail_allocation(ctx, bytes, true);
+    void *raw = obtain_raw_block(heap, raw_size, zero);
     if (!raw) {
         atomic_fetch_sub(&heap->used, raw_size);
-        return refuse(ctx, bytes, false);
+        return fail_allocation(ctx, bytes, false);
     }
     atomic_fetch_add(&heap->holders, 1);
     char *block = (char *)raw + MC_ALIGN;
@@ -183,15 +183,15 @@ static void *allocate(mercer_ctx *ctx, int64_t count, size_t size, bool zero) {
 }
 
 void *mc_alloc_unset(mercer_ctx *ctx, int64_t count, size_t size) {
-    return allocate(ctx, count, size, false);
+    return allocate_block(ctx, count, size, false);
 }
 
 void *mc_alloc(mercer_ctx *ctx, int64_t count, size_t size) {
-    return allocate(ctx, count, size, true);
+    return allocate_block(ctx, count, size, true);
 }
 
 /* Copies rather than asking the hook to grow: alignment would be lost, and growth is geometric wherever it happens. */
-void *mc_grow(mercer_ctx *ctx, void *block, int64_t count, size_t size) {
+void *mc_grow_block(mercer_ctx *ctx, void *block, int64_t count, size_t size) {
     char *fresh = mc_alloc_unset(ctx, count, size);
     if (!fresh)
         return NULL;

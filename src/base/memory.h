@@ -20,7 +20,7 @@ void *mc_alloc(mercer_ctx *ctx, int64_t count, size_t size);
 /* The same without the zeros, for a block about to be filled whole. */
 void *mc_alloc_unset(mercer_ctx *ctx, int64_t count, size_t size);
 /* Change the count of a block (NULL: make one); new bytes are zero. On failure the old block stays valid. */
-void *mc_grow(mercer_ctx *ctx, void *block, int64_t count, size_t size);
+void *mc_grow_block(mercer_ctx *ctx, void *block, int64_t count, size_t size);
 void mc_free(void *block);
 
 /* A block kept from one use to the next, since memory that is touched for the first time costs as much as what is

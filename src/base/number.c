@@ -60,7 +60,7 @@ static const char *scan_number(const char *p, const char *end, scan *s) {
         return NULL;
     s->last = p;
     if (p < end && (*p | 0x20) == 'e')
-        p = mc_exponent(p, end, &s->q);
+        p = mc_read_exponent(p, end, &s->q);
     first_digits(s);
     return p;
 }
@@ -93,7 +93,7 @@ const char *mc_number_read(const char *text, const char *end, double *out) {
 enum { WHOLE = 310 }; /* digits of the largest double */
 
 /* The digits of a number from the first to the last that is not zero; -1: more than room of them. */
-static int64_t significant(const scan *s, char *digits, int64_t room) {
+static int64_t significant_digits(const scan *s, char *digits, int64_t room) {
     int64_t count = 0, kept = 0;
     for (const char *p = s->first; p < s->last; p++) {
         if (*p == '.')
@@ -108,7 +108,7 @@ static int64_t significant(const scan *s, char *digits, int64_t room) {
 
 /* Whether these are the first digits of the double rounded to `of` of them, and only zeros follow. The C library writes
    them exactly; its decimal point, which depends on the locale, is passed over. */
-static bool says(double value, int of, const char *digits, int64_t count) {
+static bool prints_as_digits(double value, int of, const char *digits, int64_t count) {
     char text[WHOLE + 16];
     mc_print(text, sizeof text, "%.*e", of - 1, value);
     int64_t found = 0;
@@ -128,9 +128,9 @@ bool mc_number_survives(const char *text, const char *end) {
         return false;
     if (s.w < safe && !s.dropped && s.q > SAFE_POWER && s.q <= 0)
         return true;
-    const int64_t count = significant(&s, digits, ROOM);
+    const int64_t count = significant_digits(&s, digits, ROOM);
     mc_number_read(text, end, &value);
     if (count <= 0 || isinf(value))
         return count == 0;
-    return says(fabs(value), value == floor(value) ? WHOLE : (int)count, digits, count);
+    return prints_as_digits(fabs(value), value == floor(value) ? WHOLE : (int)count, digits, count);
 }

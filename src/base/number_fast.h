@@ -31,7 +31,7 @@ static inline uint64_t mc_eight_digits(uint64_t digits) {
 /* Digits from p on join w, which wraps around when there are too many. Up to eight at a time and without a branch on
    how many: those before the first other character are moved to the top of the word, so that zeros lead. Reads up to
    eight bytes past them. */
-static inline const char *mc_digits(const char *p, uint64_t *w) {
+static inline const char *mc_read_digits(const char *p, uint64_t *w) {
     static const uint64_t shift_of[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
     for (;; p += 8) {
         uint64_t v;
@@ -90,7 +90,7 @@ static inline uint64_t mc_table_product(uint64_t w, int64_t q, bool *certain) {
 }
 
 /* The exponent after an e at p; p itself when none is there. */
-static inline const char *mc_exponent(const char *p, const char *end, int64_t *q) {
+static inline const char *mc_read_exponent(const char *p, const char *end, int64_t *q) {
     enum { LARGEST = 1 << 30 }; /* past every double */
     const char *digits = p + 1;
     if (digits < end && (*digits == '-' || *digits == '+'))
@@ -115,19 +115,19 @@ static inline const char *mc_number_fast(const char *text, const char *end, doub
         w = (uint64_t)(first[0] - '0');
         p = first + 1;
     } else {
-        p = mc_digits(first, &w);
+        p = mc_read_digits(first, &w);
     }
     int64_t digits = p - first, q = 0;
     if (*p == '.') {
         const char *fraction = p + 1;
-        p = mc_digits(fraction, &w);
+        p = mc_read_digits(fraction, &w);
         q = fraction - p;
         digits -= q;
     }
     if (digits < 1 || digits > MC_NUMBER_DIGITS)
         return NULL;
     if ((*p | 0x20) == 'e')
-        p = mc_exponent(p, end, &q);
+        p = mc_read_exponent(p, end, &q);
     if (w <= (uint64_t)1 << 53 && q >= -MC_NUMBER_TENS && q <= MC_NUMBER_TENS)
         bits = mc_one_rounding(w, q);
     else if (w == 0)

@@ -38,7 +38,7 @@ static uint64_t round_to_odd(mc_u128 g, uint64_t c) {
     return (uint64_t)(y >> 64) | ((uint64_t)y > 1);
 }
 
-static shortest shorten(uint64_t c, int q, bool closer) {
+static shortest shortest_decimal(uint64_t c, int q, bool closer) {
     const int k = floor_log10_power2(q, closer), h = q + floor_log2_power10(-k) + 1;
     const mc_u128 g = power_up(-k);
     const uint64_t odd = c & 1; /* an odd significand does not own its boundaries */
@@ -56,14 +56,14 @@ static shortest shorten(uint64_t c, int q, bool closer) {
     return (shortest){s + (v > middle || (v == middle && s & 1)), k};
 }
 
-static shortest decompose(double v) {
+static shortest shortest_of_double(double v) {
     uint64_t bits;
     memcpy(&bits, &v, sizeof bits);
     const uint64_t fraction = bits & 0xfffffffffffffu;
     const int biased = (int)(bits >> 52 & 0x7ff);
     if (biased)
-        return shorten(fraction | (uint64_t)1 << 52, biased - 1075, fraction == 0 && biased > 1);
-    return shorten(fraction, -1074, false);
+        return shortest_decimal(fraction | (uint64_t)1 << 52, biased - 1075, fraction == 0 && biased > 1);
+    return shortest_decimal(fraction, -1074, false);
 }
 
 /* Digits backwards from end; returns the first. */
@@ -74,7 +74,7 @@ static char *put_digits(char *end, uint64_t digits) {
     return end;
 }
 
-static char *put(char *to, const char *from, int count) {
+static char *append_bytes(char *to, const char *from, int count) {
     memcpy(to, from, (size_t)count);
     return to + count;
 }
@@ -87,19 +87,19 @@ static char *put_zeros(char *to, int count) {
 /* count digits with the point after the first `point` of them, which may be none or past the end. */
 static char *put_plain(char *to, const char *digits, int count, int point) {
     if (point <= 0)
-        return put(put_zeros(put(to, "0.", 2), -point), digits, count);
+        return append_bytes(put_zeros(append_bytes(to, "0.", 2), -point), digits, count);
     if (point >= count)
-        return put_zeros(put(to, digits, count), point - count);
-    return put(put(put(to, digits, point), ".", 1), digits + point, count - point);
+        return put_zeros(append_bytes(to, digits, count), point - count);
+    return append_bytes(append_bytes(append_bytes(to, digits, point), ".", 1), digits + point, count - point);
 }
 
 static char *put_scientific(char *to, const char *digits, int count, int exponent) {
-    to = put(to, digits, 1);
+    to = append_bytes(to, digits, 1);
     if (count > 1)
-        to = put(put(to, ".", 1), digits + 1, count - 1);
-    to = put(to, exponent < 0 ? "e-" : "e", exponent < 0 ? 2 : 1);
+        to = append_bytes(append_bytes(to, ".", 1), digits + 1, count - 1);
+    to = append_bytes(to, exponent < 0 ? "e-" : "e", exponent < 0 ? 2 : 1);
     char room[8], *first = put_digits(room + 8, (uint64_t)(exponent < 0 ? -exponent : exponent));
-    return put(to, first, (int)(room + 8 - first));
+    return append_bytes(to, first, (int)(room + 8 - first));
 }
 
 const char *mc_number_text(double value, char text[32]) {
@@ -113,7 +113,7 @@ const char *mc_number_text(double value, char text[32]) {
         strcpy(to, isnan(value) ? "nan" : value > 0 ? "inf" : "0");
         return text;
     }
-    shortest s = decompose(value);
+    shortest s = shortest_of_double(value);
     for (; s.digits % 10 == 0; s.digits /= 10)
         s.exponent++;
     const char *digits = put_digits(room + 24, s.digits);

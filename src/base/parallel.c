@@ -35,7 +35,7 @@ static void flush_restore(unsigned csr) {
 }
 #endif
 
-int64_t mc_chunks(int64_t n, int64_t grain) {
+int64_t mc_chunk_count(int64_t n, int64_t grain) {
     return n <= 0 ? 0 : (n - 1) / grain + 1;
 }
 
@@ -49,7 +49,7 @@ typedef struct loop {
 } loop;
 
 /* One thread's share: chunks are handed out in order, so a slow thread delays nobody. */
-static void run(loop *l, int thread) {
+static void run_chunks(loop *l, int thread) {
     const unsigned csr = flush_on();
     while (!atomic_load_explicit(&l->stop, memory_order_relaxed)) {
         const int64_t c = atomic_fetch_add(&l->next, 1);
@@ -57,7 +57,7 @@ static void run(loop *l, int thread) {
             break;
         const int64_t begin = c * l->grain, end = begin + l->grain < l->n ? begin + l->grain : l->n;
         l->body(l->arg, c, begin, end, thread);
-        if (thread == 0 && mc_progress(l->ctx, (double)(c + 1) / (double)l->chunks) != MERCER_OK)
+        if (thread == 0 && mc_report_progress(l->ctx, (double)(c + 1) / (double)l->chunks) != MERCER_OK)
             atomic_store(&l->stop, true);
     }
     flush_restore(csr);
@@ -68,13 +68,13 @@ int mc_for_threads(const mercer_ctx *ctx, int64_t chunks) {
 }
 
 mercer_status mc_for(mercer_ctx *ctx, int64_t n, int64_t grain, mc_body *body, void *arg) {
-    loop l = {.ctx = ctx, .n = n, .grain = grain, .chunks = mc_chunks(n, grain), .body = body, .arg = arg};
+    loop l = {.ctx = ctx, .n = n, .grain = grain, .chunks = mc_chunk_count(n, grain), .body = body, .arg = arg};
     const int threads = mc_for_threads(ctx, l.chunks);
     if (threads <= 1) {
-        run(&l, 0);
+        run_chunks(&l, 0);
     } else {
 #pragma omp parallel num_threads(threads)
-        run(&l, omp_get_thread_num());
+        run_chunks(&l, omp_get_thread_num());
     }
     return ctx->shield ? MERCER_OK : ctx->stop;
 }

@@ -7,7 +7,7 @@
 static const double pi = 3.14159265358979323846, ln2 = 0.69314718055994530942;
 
 /* sum of (-1)^k x^(2k + start) / (2k + start)!, from the last term back; |x| <= pi/4 */
-static double alternating(double x, int start) {
+static double taylor_sin_cos(double x, int start) {
     double sum = 1;
     for (int k = 20 + start; k > start; k -= 2)
         sum = 1 - sum * (x * x) / (double)(k * (k - 1));
@@ -15,7 +15,7 @@ static double alternating(double x, int start) {
 }
 
 /* The part of a turn in [-1/8, 1/8] and the quarter it is counted from; both exact. */
-static double quarter(double turns, int *which) {
+static double reduce_to_quarter_turn(double turns, int *which) {
     turns -= floor(turns);
     const double q = floor(4 * turns + 0.5);
     *which = (int)q & 3;
@@ -24,13 +24,13 @@ static double quarter(double turns, int *which) {
 
 double mc_portable_math_sin_turns(double turns) {
     int which;
-    const double x = 2 * pi * quarter(turns, &which), v = alternating(x, which % 2 ? 0 : 1);
+    const double x = 2 * pi * reduce_to_quarter_turn(turns, &which), v = taylor_sin_cos(x, which % 2 ? 0 : 1);
     return which < 2 ? v : -v;
 }
 
 double mc_portable_math_cos_turns(double turns) {
     int which;
-    const double x = 2 * pi * quarter(turns, &which), v = alternating(x, which % 2 ? 1 : 0);
+    const double x = 2 * pi * reduce_to_quarter_turn(turns, &which), v = taylor_sin_cos(x, which % 2 ? 1 : 0);
     return which == 1 || which == 2 ? -v : v;
 }
 

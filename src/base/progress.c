@@ -7,40 +7,40 @@
 
 static const double interval = 0.1; /* seconds between two calls of the callback */
 
-static void forget(mercer_ctx *ctx) {
+static void clear_watched_values(mercer_ctx *ctx) {
     ctx->measure = ctx->goal = ctx->gap = NAN;
     ctx->watches = NULL;
     ctx->steps = ctx->vectors = 0;
 }
 
-void mc_hold(mercer_ctx *ctx, const char *phase, double low, double high) {
+void mc_hold_phase(mercer_ctx *ctx, const char *phase, double low, double high) {
     ctx->held_done = ctx->held && phase ? fmax(ctx->held_done, low) : low;
     ctx->held = phase != NULL;
     ctx->phase = phase;
     ctx->held_low = low;
     ctx->held_high = high;
-    forget(ctx);
+    clear_watched_values(ctx);
 }
 
-void mc_held(mercer_ctx *ctx, double done) {
+void mc_progress_held(mercer_ctx *ctx, double done) {
     if (ctx->held && ctx->held_low >= 0)
         ctx->held_done = fmax(ctx->held_done, ctx->held_low + (ctx->held_high - ctx->held_low) * done);
 }
 
-void mc_phase(mercer_ctx *ctx, const char *phase) {
+void mc_begin_phase(mercer_ctx *ctx, const char *phase) {
     if (!ctx->held)
         ctx->phase = phase;
-    forget(ctx);
-    mc_span(ctx, 0, 1);
+    clear_watched_values(ctx);
+    mc_set_phase_span(ctx, 0, 1);
 }
 
-void mc_span(mercer_ctx *ctx, double low, double high) {
+void mc_set_phase_span(mercer_ctx *ctx, double low, double high) {
     ctx->span_low = low;
     ctx->span_high = high;
 }
 
 bool mc_progress_watched(const mercer_ctx *ctx) {
-    return ctx->options.progress && (ctx->options.every_step || mc_clock() >= ctx->next_progress);
+    return ctx->options.progress && (ctx->options.every_step || mc_clock_seconds() >= ctx->next_progress);
 }
 
 void mc_progress_dual(mercer_ctx *ctx, double gap, int64_t vectors) {
@@ -48,7 +48,7 @@ void mc_progress_dual(mercer_ctx *ctx, double gap, int64_t vectors) {
     ctx->vectors = vectors;
 }
 
-static mercer_status tell(mercer_ctx *ctx, double done, double seconds, int64_t step) {
+static mercer_status call_progress_callback(mercer_ctx *ctx, double done, double seconds, int64_t step) {
     const double share = done < 0 ? done : ctx->span_low + (ctx->span_high - ctx->span_low) * done;
     mercer_progress p = {.phase = ctx->phase ? ctx->phase : "",
                          .done = share,
@@ -69,21 +69,21 @@ static mercer_status tell(mercer_ctx *ctx, double done, double seconds, int64_t 
 }
 
 /* step 0: from within a step */
-static mercer_status look(mercer_ctx *ctx, double done, int64_t step) {
+static mercer_status check_limits_and_report(mercer_ctx *ctx, double done, int64_t step) {
     if (ctx->stop || (!ctx->options.progress && ctx->options.time_limit <= 0))
         return ctx->shield ? MERCER_OK : ctx->stop;
-    const double now = mc_clock(), seconds = now - ctx->call_began;
+    const double now = mc_clock_seconds(), seconds = now - ctx->call_began;
     if (!ctx->shield && ctx->options.time_limit > 0 && seconds > ctx->options.time_limit)
         return ctx->told = ctx->stop =
                    mc_fail(ctx, MERCER_TIME, "the time limit of %g s was reached", ctx->options.time_limit);
     if (!ctx->options.progress || (now < ctx->next_progress && !(step && ctx->options.every_step)))
         return MERCER_OK;
     ctx->next_progress = now + interval;
-    return tell(ctx, done, seconds, step);
+    return call_progress_callback(ctx, done, seconds, step);
 }
 
-mercer_status mc_progress(mercer_ctx *ctx, double done) {
-    return look(ctx, done, 0);
+mercer_status mc_report_progress(mercer_ctx *ctx, double done) {
+    return check_limits_and_report(ctx, done, 0);
 }
 
 void mc_progress_start(mercer_ctx *ctx) {
@@ -94,10 +94,10 @@ mercer_status mc_progress_step(mercer_ctx *ctx, double done, mc_watch seen) {
     ctx->watches = seen.name;
     ctx->measure = seen.value;
     ctx->goal = seen.goal;
-    return look(ctx, done, ++ctx->steps);
+    return check_limits_and_report(ctx, done, ++ctx->steps);
 }
 
-void mc_shield(mercer_ctx *ctx, bool on) {
+void mc_shield_from_stop(mercer_ctx *ctx, bool on) {
     ctx->shield += on ? 1 : -1;
 }
 
@@ -109,11 +109,11 @@ mercer_status mc_stop_taken(mercer_ctx *ctx) {
     return reason;
 }
 
-mercer_status mc_told(mercer_ctx *ctx) {
+mercer_status mc_stop_requested(mercer_ctx *ctx) {
     return ctx->told && !ctx->shield ? mc_fail(ctx, ctx->told, "told to stop") : MERCER_OK;
 }
 
 double mc_time_left(const mercer_ctx *ctx) {
     const double limit = ctx->options.time_limit;
-    return limit > 0 ? limit - (mc_clock() - ctx->call_began) : INFINITY;
+    return limit > 0 ? limit - (mc_clock_seconds() - ctx->call_began) : INFINITY;
 }

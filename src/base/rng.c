@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-void mc_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]) {
+void mc_philox_block(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]) {
     uint32_t c[4], k0 = key[0], k1 = key[1];
     memcpy(c, counter, sizeof c);
     for (int round = 0; round < 10; round++) {
@@ -27,7 +27,7 @@ mc_rng mc_rng_at(uint64_t seed, mc_stream stream, uint64_t item) {
 
 uint32_t mc_rng_u32(mc_rng *rng) {
     if (rng->left == 0) {
-        mc_philox(rng->counter, rng->key, rng->block);
+        mc_philox_block(rng->counter, rng->key, rng->block);
         rng->left = 4;
         if (++rng->counter[0] == 0)
             rng->counter[1]++;

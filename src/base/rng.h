@@ -41,6 +41,6 @@ int64_t mc_rng_below(mc_rng *rng, int64_t bound); /* in [0, bound), exactly unif
 void mc_rng_shuffle(mc_rng *rng, int64_t *items, int64_t n);
 
 /* The bare function: ten rounds on a counter under a key. */
-void mc_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
+void mc_philox_block(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 
 #endif

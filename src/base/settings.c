@@ -14,11 +14,11 @@ static const double *real_at(const mercer_setting *row, const void *settings) {
     return (const double *)(const void *)((const char *)settings + row->offset);
 }
 
-static void *field(const mercer_setting *row, void *settings) {
+static void *setting_field(const mercer_setting *row, void *settings) {
     return (char *)settings + row->offset;
 }
 
-int mc_choice(const char *choices, const char *text) {
+int mc_choice_index(const char *choices, const char *text) {
     const size_t length = strlen(text);
     int place = 0;
     if (strchr(text, '|'))
@@ -30,7 +30,7 @@ int mc_choice(const char *choices, const char *text) {
 }
 
 static void fill_one(const mercer_setting *row, void *settings) {
-    void *f = field(row, settings);
+    void *f = setting_field(row, settings);
     switch (row->type) {
     case MERCER_REAL: *(double *)f = row->initial; break;
     case MERCER_INTEGER: *(int64_t *)f = (int64_t)row->initial; break;
@@ -73,7 +73,7 @@ static mercer_status check_one(mercer_ctx *ctx, const char *owner, const mercer_
     const char *f = (const char *)settings + row->offset;
     if (row->type == MERCER_TEXT) {
         const char *text = *(const char *const *)(const void *)f;
-        const bool fine = text && (!row->choices || mc_choice(row->choices, text) >= 0);
+        const bool fine = text && (!row->choices || mc_choice_index(row->choices, text) >= 0);
         return fine ? MERCER_OK : fail_choice(ctx, owner, row, text ? text : "NULL");
     }
     if (row->type == MERCER_FLAG)
@@ -117,18 +117,18 @@ static mercer_status put_number(mercer_ctx *ctx, const char *owner, const mercer
     if (!(v >= row->low && v <= row->high))
         return fail_range(ctx, owner, row, v);
     if (row->type == MERCER_INTEGER)
-        *(int64_t *)field(row, settings) = (int64_t)v;
+        *(int64_t *)setting_field(row, settings) = (int64_t)v;
     else
-        *(double *)field(row, settings) = v;
+        *(double *)setting_field(row, settings) = v;
     return MERCER_OK;
 }
 
 static mercer_status put_flag(mercer_ctx *ctx, const char *owner, const mercer_setting *row, void *settings,
                               const char *text) {
-    const bool yes = mc_choice("yes|true|1|on", text) >= 0, no = mc_choice("no|false|0|off", text) >= 0;
+    const bool yes = mc_choice_index("yes|true|1|on", text) >= 0, no = mc_choice_index("no|false|0|off", text) >= 0;
     if (!yes && !no)
         return mc_fail(ctx, MERCER_INVALID, "%s: %s must be yes or no, got '%s'", owner, row->name, text);
-    *(bool *)field(row, settings) = yes;
+    *(bool *)setting_field(row, settings) = yes;
     return MERCER_OK;
 }
 
@@ -138,7 +138,7 @@ static mercer_status fail_unknown(mercer_ctx *ctx, const char *owner, const merc
     const int known = count < SETTINGS_MOST ? count : SETTINGS_MOST;
     for (int i = 0; i < known; i++)
         names[i] = rows[i].name;
-    const char *near = mc_suggest(name, strlen(name), names, known);
+    const char *near = mc_suggest_name(name, strlen(name), names, known);
     return mc_fail(ctx, MERCER_INVALID, "%s has no setting '%s'%s%s%s", owner, name, near ? "; did you mean '" : "",
                    near ? near : "", near ? "'?" : "");
 }
@@ -153,9 +153,9 @@ mercer_status mc_settings_write(mercer_ctx *ctx, const char *owner, const mercer
             return put_flag(ctx, owner, row, settings, text);
         if (row->type != MERCER_TEXT)
             return put_number(ctx, owner, row, settings, text);
-        if (row->choices && mc_choice(row->choices, text) < 0)
+        if (row->choices && mc_choice_index(row->choices, text) < 0)
             return fail_choice(ctx, owner, row, text);
-        *(const char **)field(row, settings) = text;
+        *(const char **)setting_field(row, settings) = text;
         return MERCER_OK;
     }
     return fail_unknown(ctx, owner, rows, count, name);

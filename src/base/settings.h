@@ -16,6 +16,6 @@ bool mc_setting_same(const mercer_setting *row, const void *a, const void *b);
 /* A number outside of a range as a message shows it: to six digits, to all where these would be those of an end. */
 const char *mc_seen_text(double seen, double low, double high, char text[32]);
 /* 0-based place of text in "a|b|c", -1 when absent. */
-int mc_choice(const char *choices, const char *text);
+int mc_choice_index(const char *choices, const char *text);
 
 #endif

@@ -5,7 +5,7 @@
 
 enum { MOST = 4096 }; /* no struct comes near it: a larger size was never written */
 
-static size_t least(size_t a, size_t b) {
+static size_t smaller_size(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
@@ -42,7 +42,7 @@ mercer_status mc_sized_read(mercer_ctx *ctx, const char *type, const void *given
                        "%s: a field beyond byte %zu is set, which version " MERCER_VERSION
                        " of the library does not know: link a newer one",
                        type, ours);
-    memcpy(copy, given, least(size, ours));
+    memcpy(copy, given, smaller_size(size, ours));
     memcpy(copy, &ours, sizeof ours);
     return MERCER_OK;
 }
@@ -50,7 +50,7 @@ mercer_status mc_sized_read(mercer_ctx *ctx, const char *type, const void *given
 void mc_sized_write(const void *result, size_t ours, void *out) {
     const size_t size = size_of(out);
     memset(out, 0, size);
-    memcpy(out, result, least(size, ours));
+    memcpy(out, result, smaller_size(size, ours));
     memcpy(out, &size, sizeof size);
 }
 

@@ -2,8 +2,8 @@
 #include "base/sort.h"
 #include <string.h>
 
-static void merge(const int64_t *from, int64_t *to, int64_t left, int64_t middle, int64_t right, mc_compare *compare,
-                  const void *arg) {
+static void merge_runs(const int64_t *from, int64_t *to, int64_t left, int64_t middle, int64_t right,
+                       mc_compare *compare, const void *arg) {
     int64_t i = left, j = middle;
     for (int64_t k = left; k < right; k++)
         if (j >= right || (i < middle && compare(arg, from[i], from[j]) <= 0))
@@ -18,7 +18,7 @@ void mc_sort(int64_t *items, int64_t *scratch, int64_t n, mc_compare *compare, c
         for (int64_t left = 0; left < n; left += 2 * width) {
             const int64_t middle = n - left < width ? n : left + width;
             const int64_t right = n - left < 2 * width ? n : left + 2 * width;
-            merge(from, to, left, middle, right, compare, arg);
+            merge_runs(from, to, left, middle, right, compare, arg);
         }
         int64_t *const swap = from;
         from = to;

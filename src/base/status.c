@@ -38,7 +38,8 @@ int64_t mercer_message_offset(const mercer_ctx *ctx) {
     return ctx ? ctx->offset : -1;
 }
 
-static mercer_status record(mercer_ctx *ctx, mercer_status status, int64_t offset, const char *format, va_list args) {
+static mercer_status record_message(mercer_ctx *ctx, mercer_status status, int64_t offset, const char *format,
+                                    va_list args) {
     if (ctx) {
         ctx->offset = offset;
         mc_vprint(ctx->message, sizeof ctx->message, format, args);
@@ -49,7 +50,7 @@ static mercer_status record(mercer_ctx *ctx, mercer_status status, int64_t offse
 mercer_status mc_fail(mercer_ctx *ctx, mercer_status status, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    record(ctx, status, -1, format, args);
+    record_message(ctx, status, -1, format, args);
     va_end(args);
     return status;
 }
@@ -57,14 +58,14 @@ mercer_status mc_fail(mercer_ctx *ctx, mercer_status status, const char *format,
 mercer_status mc_fail_at(mercer_ctx *ctx, mercer_status status, int64_t offset, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    record(ctx, status, offset, format, args);
+    record_message(ctx, status, offset, format, args);
     va_end(args);
     return status;
 }
 
 /* names: as the call wrote them, "kernel, data, out". */
-mercer_status mc_need(mercer_ctx *ctx, const char *function, const char *names, const void *const *pointers,
-                      size_t count) {
+mercer_status mc_need_pointers(mercer_ctx *ctx, const char *function, const char *names, const void *const *pointers,
+                               size_t count) {
     size_t at = 0;
     while (at < count && pointers[at])
         at++;
@@ -75,12 +76,12 @@ mercer_status mc_need(mercer_ctx *ctx, const char *function, const char *names, 
     return mc_fail(ctx, MERCER_INVALID, "%s: %.*s is NULL", function, (int)strcspn(names, ","), names);
 }
 
-void mc_unfail(mercer_ctx *ctx) {
+void mc_clear_failure(mercer_ctx *ctx) {
     ctx->message[0] = '\0';
     ctx->offset = -1;
 }
 
-void mc_log(mercer_ctx *ctx, const char *format, ...) {
+void mc_log_message(mercer_ctx *ctx, const char *format, ...) {
     if (!ctx->options.log)
         return;
     char line[512];

@@ -12,10 +12,10 @@ mercer_status mc_fail_at(mercer_ctx *ctx, mercer_status status, int64_t offset, 
     __attribute__((format(printf, 4, 5)));
 
 /* Take the last failure back: it was expected and has been dealt with. */
-void mc_unfail(mercer_ctx *ctx);
+void mc_clear_failure(mercer_ctx *ctx);
 
 /* A fact about the work, for the log callback. */
-void mc_log(mercer_ctx *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void mc_log_message(mercer_ctx *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Early return where there is nothing to undo yet. */
 #define MC_TRY(call)                                                                                                   \
@@ -35,10 +35,10 @@ void mc_log(mercer_ctx *ctx, const char *format, ...) __attribute__((format(prin
 /* At the top of a public call: MERCER_INVALID with the name of the first of these pointers that is NULL, the context
    before all. */
 #define MC_NEED(ctx, ...)                                                                                              \
-    MC_TRY(mc_need(ctx, __func__, #__VA_ARGS__, (const void *const[]){__VA_ARGS__},                                    \
-                   sizeof((const void *const[]){__VA_ARGS__}) / sizeof(void *)))
-mercer_status mc_need(mercer_ctx *ctx, const char *function, const char *names, const void *const *pointers,
-                      size_t count);
+    MC_TRY(mc_need_pointers(ctx, __func__, #__VA_ARGS__, (const void *const[]){__VA_ARGS__},                           \
+                            sizeof((const void *const[]){__VA_ARGS__}) / sizeof(void *)))
+mercer_status mc_need_pointers(mercer_ctx *ctx, const char *function, const char *names, const void *const *pointers,
+                               size_t count);
 /* Before that: what a call makes is NULL until it is made. */
 #define MC_CLEAR(out)                                                                                                  \
     do {                                                                                                               \

@@ -15,6 +15,6 @@ typedef struct mc_nearest {
 void mc_nearest_try(mc_nearest *best, const char *name);
 
 /* The nearest of a list; NULL: none is near. */
-const char *mc_suggest(const char *word, size_t length, const char *const *names, long count);
+const char *mc_suggest_name(const char *word, size_t length, const char *const *names, long count);
 
 #endif

@@ -17,7 +17,7 @@ static bool make_room(mc_text *text, int64_t extra) {
     if (want <= text->room)
         return true;
     const int64_t room = want > 2 * text->room ? want : 2 * text->room;
-    char *bytes = mc_grow(text->ctx, text->bytes, room, 1);
+    char *bytes = mc_grow_block(text->ctx, text->bytes, room, 1);
     if (!bytes) {
         text->status = MERCER_MEMORY;
         return false;

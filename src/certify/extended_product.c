@@ -27,20 +27,20 @@ typedef struct product {
     mc_extended *part; /* strips x n x t */
 } product;
 
-static void cut(mc_work *work, int64_t d, product *p) {
-    p->strips = mc_chunks(p->n, STRIP);
+static void lay_out_workspace(mc_work *work, int64_t d, product *p) {
+    p->strips = mc_chunk_count(p->n, STRIP);
     p->x = mc_work_take(work, p->n * d, sizeof *p->x);
     p->part = mc_work_take(work, p->strips * p->n * p->t, sizeof *p->part);
 }
 
 size_t mc_extended_bytes(int64_t n, int64_t d, int64_t t) {
     mc_work count = {0};
-    cut(&count, d, &(product){.n = n, .t = t});
+    lay_out_workspace(&count, d, &(product){.n = n, .t = t});
     return count.used;
 }
 
 /* all <- all + v k; its error is that of k, and of one addition among many, which `depth` counts. */
-static void accumulate(mc_extended *all, double v, mc_extended k, long double depth) {
+static void accumulate_extended(mc_extended *all, double v, mc_extended k, long double depth) {
     const long double term = v * k.value;
     all->value += term;
     all->error += fabsl(v * k.error) + depth * fabsl(term);
@@ -60,9 +60,9 @@ static void multiply_strip(void *arg, int64_t chunk, int64_t begin, int64_t end,
             const mc_extended k = mc_eval_extended(p->root, &p->view, p->x + i * d, p->x + j * d);
             mc_extended *to_i = part_of(p, j / STRIP, i), *to_j = part_of(p, chunk, j);
             for (int64_t o = 0; o < t; o++) {
-                accumulate(&to_i[o], p->V[j * t + o], k, depth);
+                accumulate_extended(&to_i[o], p->V[j * t + o], k, depth);
                 if (j < i)
-                    accumulate(&to_j[o], p->V[i * t + o], k, depth);
+                    accumulate_extended(&to_j[o], p->V[i * t + o], k, depth);
             }
         }
 }
@@ -84,7 +84,7 @@ mercer_status mc_extended_product(mercer_ctx *ctx, const mercer_kernel *kernel, 
     product p = {.root = kernel->root, .view = {.d = x->d}, .n = x->n, .t = t, .V = V};
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, mc_extended_bytes(x->n, x->d, t)));
-    cut(&work, x->d, &p);
+    lay_out_workspace(&work, x->d, &p);
     for (int64_t i = 0; i < x->n; i++)
         mc_data_values(x, i, p.x + i * x->d);
     const mercer_status status = mc_for(ctx, x->n, STRIP, multiply_strip, &p);

@@ -101,8 +101,8 @@ static void add_columns(void *arg, int64_t chunk, int64_t begin, int64_t end, in
     const curvature *c = arg;
     const int64_t D = c->panels->D, rows = c->panels->rows;
     const mc_dense Z = mc_row_major(c->panels->Z, rows, D, D);
-    mc_gemm(1, mc_transposed(mc_part(Z, 0, begin, rows, D - begin)), mc_part(Z, 0, begin, rows, end - begin), 1,
-            mc_part(mc_column_major(c->G, D, D, D), begin, begin, D - begin, end - begin));
+    mc_gemm(1, mc_transposed(mc_submatrix(Z, 0, begin, rows, D - begin)), mc_submatrix(Z, 0, begin, rows, end - begin),
+            1, mc_submatrix(mc_column_major(c->G, D, D, D), begin, begin, D - begin, end - begin));
 }
 
 static mercer_status sum_up(mercer_ctx *ctx, curvature *c) {
@@ -117,10 +117,10 @@ static mercer_status sum_up(mercer_ctx *ctx, curvature *c) {
 static double doubt_of(const curvature *c) {
     const int64_t depth = c->panels->height + c->p->n / c->panels->height + 4;
     const double delta = (double)(c->p->x->d + 264) * DBL_EPSILON * c->kappa;
-    const double drift = c->skip ? mc_gamma(c->p->n + 4) * c->kappa : 0;
+    const double drift = c->skip ? mc_rounding_gamma(c->p->n + 4) * c->kappa : 0;
     return MC_CERTIFY_SLACK
-           * ((mc_gamma(depth) + 2 * mc_gamma(c->panels->D + 2)) * c->trace + 2 * sqrt(c->trace * c->weight) * delta
-              + c->weight * (delta * delta + drift * drift));
+           * ((mc_rounding_gamma(depth) + 2 * mc_rounding_gamma(c->panels->D + 2)) * c->trace
+              + 2 * sqrt(c->trace * c->weight) * delta + c->weight * (delta * delta + drift * drift));
 }
 
 static mercer_status is_above(mercer_ctx *ctx, const curvature *c, double t, bool *above) {
@@ -134,7 +134,7 @@ static mercer_status is_above(mercer_ctx *ctx, const curvature *c, double t, boo
     return MERCER_OK;
 }
 
-static mercer_status search(mercer_ctx *ctx, const curvature *c, double *least) {
+static mercer_status search_smallest_curvature(mercer_ctx *ctx, const curvature *c, double *least) {
     const double doubt = doubt_of(c);
     double t = c->trace / (double)c->panels->D;
     bool above = false;
@@ -149,7 +149,7 @@ static mercer_status search(mercer_ctx *ctx, const curvature *c, double *least) 
 static mercer_status find_least(mercer_ctx *ctx, curvature *c, double *least) {
     MC_TRY(find_mean(ctx, c));
     MC_TRY(sum_up(ctx, c));
-    return search(ctx, c, least);
+    return search_smallest_curvature(ctx, c, least);
 }
 
 mercer_status mc_feature_curvature(mercer_ctx *ctx, mc_panels *panels, const bool *skip, double *least) {

@@ -29,14 +29,14 @@
 #include <math.h>
 #include <string.h>
 
-static void gather(const mc_loss_task *tasks, int64_t count, int64_t n, int64_t width, double *A) {
+static void gather_coefficients(const mc_loss_task *tasks, int64_t count, int64_t n, int64_t width, double *A) {
     for (int64_t j = 0, column = 0; j < count; column += tasks[j++].k)
         for (int64_t i = 0; i < n; i++)
             for (int64_t l = 0; l < tasks[j].k; l++)
                 A[i * width + column + l] = tasks[j].alpha[i * tasks[j].k + l];
 }
 
-static void scatter(mc_loss_task *tasks, int64_t count, int64_t n, int64_t width, const double *A) {
+static void scatter_products(mc_loss_task *tasks, int64_t count, int64_t n, int64_t width, const double *A) {
     for (int64_t j = 0, column = 0; j < count; column += tasks[j++].k)
         for (int64_t i = 0; i < n; i++)
             for (int64_t l = 0; l < tasks[j].k; l++)
@@ -54,7 +54,7 @@ static double intercept_bound(const mc_loss_task *t, double primal, double f) {
 }
 
 /* lambda |b*| |sum alpha|, over the columns: from the crude bound on |f*|, then from how near it is to f. */
-static double infeasibility(const mc_loss_task *t, const mc_loss_findings *found, double reach) {
+static double infeasibility_bound(const mc_loss_task *t, const mc_loss_findings *found, double reach) {
     double worst = 0, largest = 0;
     for (int64_t i = 0; i < t->n * t->k; i++)
         largest = fmax(largest, fabs(t->f[i]));
@@ -79,7 +79,7 @@ static double objective_of_zero(const mc_loss_task *t, double *zeros) {
 }
 
 /* The largest slope of a piecewise linear loss: at its bend an error may go either way. */
-static double steepest(const mc_loss_task *t, int64_t i) {
+static double steepest_slope(const mc_loss_task *t, int64_t i) {
     double low, high;
     t->loss->domain(t, t->y[i], &low, &high);
     return fmax(fabs(low), fabs(high));
@@ -119,13 +119,13 @@ static double bound_intercept(const mc_loss_task *t, const mc_loss_findings *fou
 }
 
 /* g and root are room for n x k each. */
-static void measure(const mc_loss_task *t, mc_product_error error, double reach, double *g, double *root,
-                    mc_loss_findings *out) {
+static void measure_loss_gap(const mc_loss_task *t, mc_product_error error, double reach, double *g, double *root,
+                             mc_loss_findings *out) {
     long double energy = 0, slopes = 0, bends = 0, mass = 0, sizes = 0, lost = 0, gains = 0;
     if (t->loss->smooth)
-        mc_loss_look(t, false, g, root);
+        mc_loss_derivatives(t, false, g, root);
     for (int64_t i = 0; i < t->n * t->k; i++) {
-        const double slope = t->loss->smooth ? g[i] : t->cost[i] * steepest(t, i);
+        const double slope = t->loss->smooth ? g[i] : t->cost[i] * steepest_slope(t, i);
         energy += (long double)t->alpha[i] * t->f[i];
         slopes += fabs(slope);
         bends += t->loss->smooth ? t->cost[i / t->k] : 0;
@@ -146,7 +146,7 @@ static void measure(const mc_loss_task *t, mc_product_error error, double reach,
     out->rounding =
         out->primal_rounding
         + (double)(t->lambda * half + 8 * DBL_EPSILON * (fabs(conjugate) + t->lambda * fabsl(energy) + gains + lost));
-    out->rounding += infeasibility(t, out, reach);
+    out->rounding += infeasibility_bound(t, out, reach);
     out->zero = objective_of_zero(t, g);
     out->reach = reach;
     out->each = each;
@@ -154,19 +154,19 @@ static void measure(const mc_loss_task *t, mc_product_error error, double reach,
     out->intercept = bound_intercept(t, out, root);
 }
 
-static mercer_status run(mercer_ctx *ctx, const mc_problem *p, const mc_gram *gram, mc_loss_task *tasks, int64_t count,
-                         int64_t width, double *A, double *KA, mc_loss_findings *out) {
+static mercer_status certify_tasks(mercer_ctx *ctx, const mc_problem *p, const mc_gram *gram, mc_loss_task *tasks,
+                                   int64_t count, int64_t width, double *A, double *KA, mc_loss_findings *out) {
     double reach = 0;
     mc_product_error error = {0};
     mc_gram_raise_error(gram, width, &error);
     MC_TRY(mc_gram_diagonal(ctx, gram, KA));
     for (int64_t i = 0; i < p->n; i++)
         reach = fmax(reach, KA[i]);
-    gather(tasks, count, p->n, width, A);
+    gather_coefficients(tasks, count, p->n, width, A);
     MC_TRY(mc_gram_apply(ctx, gram, width, A, KA));
-    scatter(tasks, count, p->n, width, KA);
+    scatter_products(tasks, count, p->n, width, KA);
     for (int64_t j = 0; j < count; j++)
-        measure(&tasks[j], error, reach, A, KA, &out[j]);
+        measure_loss_gap(&tasks[j], error, reach, A, KA, &out[j]);
     return MERCER_OK;
 }
 
@@ -177,12 +177,12 @@ mercer_status mc_loss_certify(mercer_ctx *ctx, const mc_problem *p, mc_loss_task
         width += tasks[j].k;
     mc_gram *gram = NULL;
     mc_work work;
-    mc_phase(ctx, "check");
+    mc_begin_phase(ctx, "check");
     MC_TRY(mc_gram_open(ctx, p->kernel, p->x, NULL, MERCER_F64, &gram));
     mercer_status status = mc_work_open(ctx, &work, 2 * mc_work_need(p->n * width, sizeof(double)));
     if (!status) {
         double *A = mc_work_take(&work, p->n * width, sizeof *A), *KA = mc_work_take(&work, p->n * width, sizeof *KA);
-        status = run(ctx, p, gram, tasks, count, width, A, KA, out);
+        status = certify_tasks(ctx, p, gram, tasks, count, width, A, KA, out);
     }
     mc_work_close(&work);
     mc_gram_close(gram);

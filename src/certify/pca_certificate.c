@@ -41,7 +41,7 @@ typedef struct check {
 
 /* Unit length; a column that was mostly q, which has the eigenvalue 0, is emptied. The sign is settled: entries that
    rounding alone tells from the largest count as equal to it. */
-static void tidy(const check *c, int64_t k) {
+static void normalise_eigenvector(const check *c, int64_t k) {
     long double square = 0;
     double largest = 0;
     int64_t first = 0;
@@ -60,7 +60,7 @@ static void tidy(const check *c, int64_t k) {
 static void write_columns(const check *c) {
     mc_pca_project(c->m, c->k, c->V);
     for (int64_t k = 0; k < c->k; k++)
-        tidy(c, k);
+        normalise_eigenvector(c, k);
     for (int64_t i = 0; i < c->n; i++) {
         for (int64_t k = 0; k < c->k; k++)
             c->B[i * c->t + k] = mc_problem_root(c->p, i) * c->V[i * c->k + k];
@@ -70,7 +70,7 @@ static void write_columns(const check *c) {
 }
 
 /* sum_i B_ia (K B)_ib. */
-static double form(const check *c, int64_t a, int64_t b) {
+static double bilinear_form(const check *c, int64_t a, int64_t b) {
     long double sum = 0;
     for (int64_t i = 0; i < c->n; i++)
         sum += (long double)c->B[i * c->t + a] * c->KB[i * c->t + b];
@@ -111,7 +111,7 @@ static double rounding_of(const check *c, int64_t k, double theta) {
 
 /* |P S K B_k - theta v_k|. */
 static double residual_of(const check *c, int64_t k, double theta) {
-    const double along = c->m->q ? form(c, c->k, k) : 0; /* q' S K S v */
+    const double along = c->m->q ? bilinear_form(c, c->k, k) : 0; /* q' S K S v */
     long double square = 0;
     for (int64_t i = 0; i < c->n; i++) {
         const double q = c->m->q ? c->m->q[i] : 0;
@@ -125,7 +125,7 @@ static double variance_of(const check *c) {
     long double sum = 0;
     for (int64_t i = 0; i < c->n; i++)
         sum += (long double)mc_problem_root(c->p, i) * mc_problem_root(c->p, i) * c->diagonal[i];
-    return (double)sum - (c->m->q ? form(c, c->k, c->k) : 0);
+    return (double)sum - (c->m->q ? bilinear_form(c, c->k, c->k) : 0);
 }
 
 static double weight_sum(const check *c) {
@@ -139,7 +139,7 @@ static void keep_component(const check *c, int64_t k, double theta) {
     mc_fitted *f = c->f;
     for (int64_t i = 0; i < c->n; i++)
         f->alpha[i * c->k + k] = c->B[i * c->t + k] / sqrt(theta);
-    f->intercept[k] = c->m->q ? -form(c, c->k, k) / sqrt(theta * weight_sum(c)) : 0;
+    f->intercept[k] = c->m->q ? -bilinear_form(c, c->k, k) / sqrt(theta * weight_sum(c)) : 0;
 }
 
 /* The last of the eigenvalues that were asked for lies further below zero than rounding reaches: the matrix is not that
@@ -161,7 +161,7 @@ static mercer_status check_positive(mercer_ctx *ctx, const check *c, const doubl
 /* How many of the k can be told from zero, and from what taking the mean off leaves of it; all of them, or an error
    that says so. */
 static mercer_status check_rank(mercer_ctx *ctx, const check *c, const double *spectrum) {
-    const double mean = c->m->q ? 8 * DBL_EPSILON * form(c, c->k, c->k) : 0,
+    const double mean = c->m->q ? 8 * DBL_EPSILON * bilinear_form(c, c->k, c->k) : 0,
                  least = fmax((double)c->n * DBL_EPSILON * spectrum[0], mean);
     int64_t rank = 0;
     while (rank < c->k && spectrum[2 * rank] > least)
@@ -195,7 +195,7 @@ static void write_report(const check *c, double rounding, mercer_report *out) {
 }
 
 /* row: room for one of K. */
-static mercer_status judge(mercer_ctx *ctx, const check *c, const mc_gram *gram) {
+static mercer_status bound_eigenvalues(mercer_ctx *ctx, const check *c, const mc_gram *gram) {
     double rounding = 0;
     write_columns(c);
     MC_TRY(mc_gram_diagonal(ctx, gram, c->diagonal));
@@ -203,7 +203,7 @@ static mercer_status judge(mercer_ctx *ctx, const check *c, const mc_gram *gram)
     if (c->reach)
         MC_TRY(write_reach(ctx, c, gram, c->row));
     for (int64_t k = 0; k < c->k; k++) {
-        const double theta = form(c, k, k), error = rounding_of(c, k, theta);
+        const double theta = bilinear_form(c, k, k), error = rounding_of(c, k, theta);
         rounding = fmax(rounding, error);
         c->f->spectrum[2 * k] = theta;
         c->f->spectrum[2 * k + 1] = residual_of(c, k, theta) + error;
@@ -215,7 +215,7 @@ static mercer_status judge(mercer_ctx *ctx, const check *c, const mc_gram *gram)
     return MERCER_OK;
 }
 
-static void cut(mc_work *work, void *self) {
+static void lay_out_workspace(mc_work *work, void *self) {
     check *c = self;
     c->B = mc_work_take(work, c->n * c->t, 8);
     c->KB = mc_work_take(work, c->n * c->t, 8);
@@ -225,8 +225,8 @@ static void cut(mc_work *work, void *self) {
 }
 
 size_t mc_pca_finish_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t k) {
-    return mc_slices_bytes(cut, &(check){.p = p, .n = p->n, .k = k, .t = k + 1}) + mc_pca_matrix_bytes(p->n, 1)
-           + mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, k + 1);
+    return mc_slices_bytes(lay_out_workspace, &(check){.p = p, .n = p->n, .k = k, .t = k + 1})
+           + mc_pca_matrix_bytes(p->n, 1) + mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, k + 1);
 }
 
 static mercer_status judge_rows(mercer_ctx *ctx, check *c) {
@@ -234,8 +234,8 @@ static mercer_status judge_rows(mercer_ctx *ctx, check *c) {
     mc_work work = {0};
     MC_TRY(mc_gram_open(ctx, c->p->kernel, c->p->x, NULL, MERCER_F64, &gram));
     c->entry = mc_gram_entry_error(gram);
-    mercer_status status = mc_work_lay(ctx, &work, cut, c);
-    MC_THEN(status, judge(ctx, c, gram));
+    mercer_status status = mc_work_lay(ctx, &work, lay_out_workspace, c);
+    MC_THEN(status, bound_eigenvalues(ctx, c, gram));
     mc_work_close(&work);
     mc_gram_close(gram);
     return status;

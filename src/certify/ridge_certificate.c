@@ -239,7 +239,7 @@ static void prepare_gradient(const check *c, int64_t k, const double *scaled, co
 }
 
 /* lambda = 0: the gradient M r in place of K alpha. */
-static mercer_status gradient(mercer_ctx *ctx, const check *c, column *columns) {
+static mercer_status bound_by_gradient(mercer_ctx *ctx, const check *c, column *columns) {
     const int64_t n = c->p->n, outputs = c->p->outputs;
     double *scaled = c->scratch, left;
     for (int64_t i = 0; i < n * outputs; i++)
@@ -327,7 +327,7 @@ static mercer_status size_terms(mercer_ctx *ctx, check *c, const mc_gram *gram) 
     return MERCER_OK;
 }
 
-static mercer_status sharpen(mercer_ctx *ctx, check *c) {
+static mercer_status sharpen_rounding_bounds(mercer_ctx *ctx, check *c) {
     mc_gram *own = NULL;
     if (!c->gram)
         MC_TRY(mc_gram_open(ctx, c->p->kernel, c->p->x, NULL, MERCER_F64, &own));
@@ -387,7 +387,7 @@ static mercer_status look_twice(mercer_ctx *ctx, check *c, column *columns) {
     return status;
 }
 
-static mercer_status run(mercer_ctx *ctx, check *c, column *columns, mc_residual_findings *out) {
+static mercer_status certify_columns(mercer_ctx *ctx, check *c, column *columns, mc_residual_findings *out) {
     MC_TRY(measure_diagonal(ctx, c));
     if (c->witness)
         memcpy(c->KA, c->witness->KV, (size_t)(c->p->n * c->p->outputs) * sizeof *c->KA);
@@ -395,13 +395,13 @@ static mercer_status run(mercer_ctx *ctx, check *c, column *columns, mc_residual
         MC_TRY(mc_gram_apply(ctx, c->gram, c->p->outputs, c->alpha, c->KA));
     measure_columns(c, columns);
     if (is_rounding_all(c, columns)) {
-        MC_TRY(sharpen(ctx, c));
+        MC_TRY(sharpen_rounding_bounds(ctx, c));
         bound_columns(c, columns);
     }
     if (is_rounding_all(c, columns) && is_vague(c, columns) && can_look_twice(ctx, c))
         MC_TRY(look_twice(ctx, c, columns));
     if (c->lambda == 0)
-        MC_TRY(gradient(ctx, c, columns));
+        MC_TRY(bound_by_gradient(ctx, c, columns));
     mc_certify_conclude(c->lambda > 0 ? "residual" : "gradient", c->p->outputs, columns, out);
     return MERCER_OK;
 }
@@ -416,7 +416,7 @@ size_t mc_witness_bytes(int64_t n, int64_t outputs) {
     return mc_work_need(n, 8) + 2 * mc_work_need(n * outputs, 8) + 6 * MC_ALIGN;
 }
 
-mercer_status mc_witness_open(mercer_ctx *ctx, const mc_gram *gram, int64_t outputs, mc_cached_product *out) {
+mercer_status mc_cached_product_open(mercer_ctx *ctx, const mc_gram *gram, int64_t outputs, mc_cached_product *out) {
     const int64_t n = mc_gram_rows(gram);
     *out = (mc_cached_product){.gram = gram,
                                .K = mc_gram_matrix(gram),
@@ -430,14 +430,14 @@ mercer_status mc_witness_open(mercer_ctx *ctx, const mc_gram *gram, int64_t outp
     return mc_gram_diagonal(ctx, gram, out->diagonal);
 }
 
-void mc_witness_close(mc_cached_product *w) {
+void mc_cached_product_close(mc_cached_product *w) {
     mc_free(w->diagonal);
     mc_free(w->V);
     mc_free(w->KV);
     *w = (mc_cached_product){0};
 }
 
-static mercer_status remember(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
+static mercer_status apply_and_cache_product(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
     mc_cached_product *w = (mc_cached_product *)(uintptr_t)self;
     MC_TRY(w->K.apply(ctx, w->K.self, t, V, Y));
     if (t != w->outputs)
@@ -448,14 +448,14 @@ static mercer_status remember(mercer_ctx *ctx, const void *self, int64_t t, cons
     return MERCER_OK;
 }
 
-mc_matrix mc_witness_matrix(mc_cached_product *w) {
-    return (mc_matrix){.n = w->n, .apply = remember, .self = w};
+mc_matrix mc_cached_product_matrix(mc_cached_product *w) {
+    return (mc_matrix){.n = w->n, .apply = apply_and_cache_product, .self = w};
 }
 
-void mc_witness_through(mc_cached_product *w, const mc_matrix *K) {
+void mc_cached_product_through(mc_cached_product *w, const mc_matrix *K) {
     w->K = *K;
     w->entry = K->errors(K->self, w->outputs).entry;
-    w->sum = mc_gamma(w->n + 2);
+    w->sum = mc_rounding_gamma(w->n + 2);
 }
 
 enum { SPOT = 8 }; /* rows made anew */
@@ -485,7 +485,7 @@ static mercer_status compare_row(mercer_ctx *ctx, const mc_cached_product *w, in
     return MERCER_OK;
 }
 
-mercer_status mc_witness_see(mercer_ctx *ctx, mc_cached_product *w, const double *V) {
+mercer_status mc_cached_product_compute(mercer_ctx *ctx, mc_cached_product *w, const double *V) {
     double *rows = NULL;
     int64_t spot[SPOT];
     mc_rng rng = mc_rng_at(ctx->options.seed, MC_STREAM_SAMPLE, 1);
@@ -517,7 +517,7 @@ static mercer_status certify_with(mercer_ctx *ctx, check *c, mc_residual_finding
     c->KA = mc_work_take(&work, n * outputs, 8);
     c->scratch = mc_work_take(&work, n * outputs, 8);
     c->size = mc_work_take(&work, n * outputs, 8);
-    const mercer_status status = run(ctx, c, mc_work_take(&work, outputs, sizeof(column)), out);
+    const mercer_status status = certify_columns(ctx, c, mc_work_take(&work, outputs, sizeof(column)), out);
     mc_work_close(&work);
     return status;
 }
@@ -542,7 +542,7 @@ mercer_status mc_certify_seen(mercer_ctx *ctx, const mc_problem *problem, double
     return status;
 }
 
-mercer_status mc_certify(mercer_ctx *ctx, const mc_problem *problem, double lambda, bool intercept, const double *alpha,
-                         const double *b, mc_residual_findings *out) {
+mercer_status mc_certify_squared_loss(mercer_ctx *ctx, const mc_problem *problem, double lambda, bool intercept,
+                                      const double *alpha, const double *b, mc_residual_findings *out) {
     return mc_certify_seen(ctx, problem, lambda, intercept, alpha, b, NULL, out);
 }

@@ -11,7 +11,7 @@
 #define MC_CERTIFY_SLACK 1.01 /* for what is of second order, a bound's own rounding included */
 
 /* n u / (1 - n u): the relative error of a sum of n products. */
-static inline double mc_gamma(int64_t n) {
+static inline double mc_rounding_gamma(int64_t n) {
     const double t = (double)n * DBL_EPSILON / 2;
     return t < 0.5 ? t / (1 - t) : INFINITY;
 }
@@ -41,8 +41,8 @@ void mc_certify_gap(mercer_certificate *c, double raised, double zero);
 /* Bytes beside the operator. */
 size_t mc_certify_bytes(int64_t n, int64_t outputs);
 /* alpha: n x outputs; intercept: outputs numbers, all 0 when the machine has none (free says whether it has). */
-mercer_status mc_certify(mercer_ctx *ctx, const mc_problem *problem, double lambda, bool free_intercept,
-                         const double *alpha, const double *intercept, mc_residual_findings *out);
+mercer_status mc_certify_squared_loss(mercer_ctx *ctx, const mc_problem *problem, double lambda, bool free_intercept,
+                                      const double *alpha, const double *intercept, mc_residual_findings *out);
 
 /* The last product K V in double, of an iteration whose V may turn out to be the answer. It is made from the rows by
    the code that the check would make it with, so the check need not make it again: it takes it over where alpha is that
@@ -59,17 +59,17 @@ typedef struct mc_cached_product {
 
 size_t mc_witness_bytes(int64_t n, int64_t outputs);
 /* gram: of double precision, symmetric; needed until the last product. */
-mercer_status mc_witness_open(mercer_ctx *ctx, const mc_gram *gram, int64_t outputs, mc_cached_product *out);
+mercer_status mc_cached_product_open(mercer_ctx *ctx, const mc_gram *gram, int64_t outputs, mc_cached_product *out);
 /* From now on products are those of K, which stands for gram and knows its errors. */
-void mc_witness_through(mc_cached_product *witness, const mc_matrix *K);
+void mc_cached_product_through(mc_cached_product *witness, const mc_matrix *K);
 /* The product with V = n x outputs, remembered, and some of its rows compared with those that gram gives: further apart
    than roundings explain is an error. Takes mc_witness_spot_bytes beside what gram takes for a block. */
-mercer_status mc_witness_see(mercer_ctx *ctx, mc_cached_product *witness, const double *V);
+mercer_status mc_cached_product_compute(mercer_ctx *ctx, mc_cached_product *witness, const double *V);
 size_t mc_witness_spot_bytes(int64_t n);
 /* K; what it gives for as many columns as there are outputs is remembered. */
-mc_matrix mc_witness_matrix(mc_cached_product *witness);
-void mc_witness_close(mc_cached_product *witness);
-/* mc_certify with a witness; NULL: none. */
+mc_matrix mc_cached_product_matrix(mc_cached_product *witness);
+void mc_cached_product_close(mc_cached_product *witness);
+/* mc_certify_squared_loss with a witness; NULL: none. */
 mercer_status mc_certify_seen(mercer_ctx *ctx, const mc_problem *problem, double lambda, bool free_intercept,
                               const double *alpha, const double *intercept, const mc_cached_product *witness,
                               mc_residual_findings *out);

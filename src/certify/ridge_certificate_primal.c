@@ -98,7 +98,7 @@ static void add_row(const check *c, int64_t i, int64_t k, sums *out) {
     out->target += (long double)(s * y) * (s * y);
     out->along += (long double)s * rho;
     out->absolute += (long double)s * fabs(rho);
-    out->wrong += (long double)c->size[i] * (e + (mc_gamma(c->p->n + 2) + feature) * fabs(rho));
+    out->wrong += (long double)c->size[i] * (e + (mc_rounding_gamma(c->p->n + 2) + feature) * fabs(rho));
     out->moved += (long double)s * e;
 }
 
@@ -165,7 +165,8 @@ static void conclude_columns(const check *c, mc_certify_column *columns) {
         columns[k] = column_of(c, k);
 }
 
-static mercer_status run(mercer_ctx *ctx, check *c, mc_certify_column *columns, mc_residual_findings *out) {
+static mercer_status certify_normal_equations(mercer_ctx *ctx, check *c, mc_certify_column *columns,
+                                              mc_residual_findings *out) {
     const mc_pass passes[] = {{residual_rows, 0, ROWS}, {add_gradient, c->panels.D, TILE}, {add_sums, 1, 1}};
     for (int64_t k = 0; k < c->p->outputs; k++) {
         long double square = 0;
@@ -185,7 +186,7 @@ static mercer_status run(mercer_ctx *ctx, check *c, mc_certify_column *columns, 
     return MERCER_OK;
 }
 
-static void cut(mc_work *work, void *self) {
+static void lay_out_workspace(mc_work *work, void *self) {
     check *c = self;
     const int64_t D = c->panels.D, outputs = c->p->outputs, height = c->panels.height;
     c->g = mc_work_take(work, D * outputs, 8);
@@ -199,7 +200,8 @@ static void cut(mc_work *work, void *self) {
 
 size_t mc_certify_weights_bytes(int64_t d, int64_t D, int64_t outputs, int threads, int64_t scratch) {
     check c = {.p = &(mc_problem){.outputs = outputs}, .panels = {.D = D, .height = LANES * MC_LANE}};
-    return mc_slices_bytes(cut, &c) + mc_curvature_bytes(D) + mc_panels_bytes(d, D, LANES, threads, scratch);
+    return mc_slices_bytes(lay_out_workspace, &c) + mc_curvature_bytes(D)
+           + mc_panels_bytes(d, D, LANES, threads, scratch);
 }
 
 mercer_status mc_certify_weights(mercer_ctx *ctx, const mc_problem *problem, double lambda, bool intercept,
@@ -207,8 +209,8 @@ mercer_status mc_certify_weights(mercer_ctx *ctx, const mc_problem *problem, dou
     check c = {.p = problem, .lambda = lambda, .intercept = intercept, .V = weights, .b = b};
     mc_work work = {0};
     MC_TRY(mc_panels_open(ctx, problem, LANES, &c.panels));
-    mercer_status status = mc_work_lay(ctx, &work, cut, &c);
-    MC_THEN(status, run(ctx, &c, c.columns, out));
+    mercer_status status = mc_work_lay(ctx, &work, lay_out_workspace, &c);
+    MC_THEN(status, certify_normal_equations(ctx, &c, c.columns, out));
     mc_work_close(&work);
     mc_panels_close(&c.panels);
     return status;

@@ -44,7 +44,7 @@ static int64_t sample_of(int64_t n) {
     return n < SAMPLE ? n : SAMPLE;
 }
 
-static void cut(mc_work *work, void *self) {
+static void lay_out_workspace(mc_work *work, void *self) {
     spot *s = self;
     s->rows = mc_work_take(work, s->p->n, 8);
     s->alpha = mc_work_take(work, s->p->n * s->p->outputs, 8);
@@ -69,8 +69,9 @@ size_t mc_sampled_residual_bytes(mercer_ctx *ctx, const mc_problem *p) {
     const int64_t q = sample_of(p->n);
     mercer_data few = *p->x;
     few.n = q;
-    return mc_slices_bytes(cut, &(spot){.p = p, .q = q}) + mc_slices_bytes(cut_scores, &(scores){.n = p->n})
-           + (size_t)(q * p->x->d) * 16 + mc_gram_bytes(ctx, p->kernel, &few, p->x, MERCER_F64, p->outputs)
+    return mc_slices_bytes(lay_out_workspace, &(spot){.p = p, .q = q})
+           + mc_slices_bytes(cut_scores, &(scores){.n = p->n}) + (size_t)(q * p->x->d) * 16
+           + mc_gram_bytes(ctx, p->kernel, &few, p->x, MERCER_F64, p->outputs)
            + mc_work_need(ctx->threads * mc_data_row_width(p->x), 8) + 32 * MC_ALIGN;
 }
 
@@ -104,7 +105,7 @@ static void draw_rows(uint64_t seed, int64_t n, int64_t from, int64_t q, int64_t
     }
 }
 
-static void choose(mercer_ctx *ctx, spot *s, scores *c) {
+static void choose_sampled_rows(mercer_ctx *ctx, spot *s, scores *c) {
     const int64_t n = s->p->n, outputs = s->p->outputs, quarter = s->q / 4;
     for (int64_t i = 0; i < n; i++) {
         double mass = 0;
@@ -131,20 +132,20 @@ static mercer_status choose_rows(mercer_ctx *ctx, spot *s) {
     MC_TRY(mc_work_lay(ctx, &work, cut_scores, &c));
     const mercer_status status = mc_kernel_diagonal(ctx, s->p->kernel, s->p->x, c.self);
     if (!status)
-        choose(ctx, s, &c);
+        choose_sampled_rows(ctx, s, &c);
     mc_work_close(&work);
     return status;
 }
 
 /* ---- What they say ---- */
 
-static void implied(const spot *s, double lambda, const double *F, const double *b) {
+static void implied_coefficients(const spot *s, double lambda, const double *F, const double *b) {
     const int64_t outputs = s->p->outputs;
     for (int64_t i = 0; i < s->p->n * outputs; i++)
         s->alpha[i] = mc_problem_weight(s->p, i / outputs) * (s->p->Y[i] - b[i % outputs] - F[i]) / lambda;
 }
 
-static mercer_status products(mercer_ctx *ctx, const spot *s) {
+static mercer_status sampled_products(mercer_ctx *ctx, const spot *s) {
     const mc_problem *p = s->p;
     mercer_data *few = NULL;
     mc_gram *gram = NULL;
@@ -167,7 +168,7 @@ static double square_at(const spot *s, const double *F, int64_t a) {
     return sum;
 }
 
-static void conclude(const spot *s, const double *F, mercer_certificate *out) {
+static void conclude_residual(const spot *s, const double *F, mercer_certificate *out) {
     const int64_t n = s->p->n, outputs = s->p->outputs;
     const double drawn = (double)(s->q - s->heavy), rest = (double)(n - s->heavy);
     double mean = 0, second = 0, third = 0, target = 0, heavy = 0;
@@ -196,12 +197,12 @@ mercer_status mc_sampled_residual_check(mercer_ctx *ctx, const mc_problem *p, do
                                         const double *b, mercer_certificate *out) {
     spot s = {.p = p, .q = sample_of(p->n)};
     mc_work work;
-    MC_TRY(mc_work_lay(ctx, &work, cut, &s));
-    implied(&s, lambda, F, b);
+    MC_TRY(mc_work_lay(ctx, &work, lay_out_workspace, &s));
+    implied_coefficients(&s, lambda, F, b);
     mercer_status status = choose_rows(ctx, &s);
-    MC_THEN(status, products(ctx, &s));
+    MC_THEN(status, sampled_products(ctx, &s));
     if (!status)
-        conclude(&s, F, out);
+        conclude_residual(&s, F, out);
     mc_work_close(&work);
     return status;
 }

@@ -36,7 +36,7 @@
 enum { BLOCK = 4096, VALUES = 1 << 23 }; /* rows decided at once, and decisions: pairs of many classes are very many */
 
 /* The decisions of rows begin .. end-1, each to the tasks that contain the row. */
-static void scatter(mc_svm *s, int64_t begin, int64_t end, const double *values) {
+static void scatter_decisions(mc_svm *s, int64_t begin, int64_t end, const double *values) {
     for (int64_t k = 0; k < s->tasks; k++) {
         mc_svm_program *t = &s->task[k];
         const int64_t parts = t->b < 0 ? 1 : 2;
@@ -57,7 +57,7 @@ static mercer_status decide_block(mercer_ctx *ctx, mc_svm *s, const mc_fitted *f
     const mercer_status status = mc_fitted_decide(ctx, f, block, values, error);
     mercer_data_free(block);
     if (!status)
-        scatter(s, begin, end, values);
+        scatter_decisions(s, begin, end, values);
     return status;
 }
 
@@ -177,7 +177,7 @@ static void bound_rounding(const mc_svm *s, mc_svm_program *t, const totals *all
     t->rounding = t->primal_rounding + dual;
 }
 
-static void measure(const mc_svm *s, mc_svm_program *t, mc_product_error error) {
+static void measure_svm_gap(const mc_svm *s, mc_svm_program *t, mc_product_error error) {
     totals all = {.margin = INFINITY};
     t->seen.error = fmax(t->seen.error, error_of(s, t, error));
     for (int64_t i = 0; i < t->n; i++)
@@ -211,7 +211,7 @@ static double value_of(const void *self, int64_t i, double *doubt) {
 }
 
 /* The slope of max(0, z) at z, from below and from above. */
-static void hinge(double z, double cost, double *low, double *high) {
+static void hinge_slopes(double z, double cost, double *low, double *high) {
     *low = z > 0 ? cost : 0;
     *high = z >= 0 ? cost : 0;
 }
@@ -222,7 +222,7 @@ static void slopes_of(const void *self, int64_t i, double F, double *low, double
     const double cost = mc_svm_program_bound(s, t, i), y = s->row->doubled ? s->p.Y[i * s->p.outputs + t->output] : 0;
     const double sign = s->row->classes ? mc_svm_program_sign(s, t, i) : s->row->doubled ? copysign(1, y - F) : 1;
     const double bend = s->row->classes ? sign : s->row->doubled ? y - sign * t->epsilon : 0;
-    hinge(sign * (bend - F), cost, low, high);
+    hinge_slopes(sign * (bend - F), cost, low, high);
     if (sign > 0) { /* it falls with F */
         const double least = -*high;
         *high = -*low;
@@ -285,7 +285,7 @@ static void edge_slopes(const void *self, int64_t i, double F, double *low, doub
     if (s->row->classes && mc_svm_program_sign(s, j->t, i) != j->side)
         return;
     double least, most;
-    hinge(falls ? y - F : F - y, cost, &least, &most);
+    hinge_slopes(falls ? y - F : F - y, cost, &least, &most);
     *low = falls ? -most : least;
     *high = falls ? -least : most;
 }
@@ -340,21 +340,21 @@ static void bound_decision(const mc_svm *s, mc_svm_program *t) {
 }
 
 /* The numbers of a task from its f. */
-static void conclude(const mc_svm *s, mc_svm_program *t, const mc_smo_result *found, mc_product_error error) {
+static void conclude_program(const mc_svm *s, mc_svm_program *t, const mc_smo_result *found, mc_product_error error) {
     const double unit = t->unit; /* the coefficients of nu-svc are written in it */
     mc_svm_program_finish(s, t, found->intercept);
     t->intercept *= unit / t->unit;
     t->unit = unit;
     t->violation = found->violation * t->unit;
     count_vectors(s, t);
-    measure(s, t, error);
+    measure_svm_gap(s, t, error);
     bound_decision(s, t);
 }
 
 /* *screened: f is that of the solver, and computed here where that is not enough. It becomes false where it would have
    to be computed everywhere. */
-static mercer_status judge(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t, mc_product_error error,
-                           bool *screened) {
+static mercer_status certify_program(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t, mc_product_error error,
+                                     bool *screened) {
     mc_quadratic_program programme;
     MC_TRY(mc_quadratic_program_open(ctx, s, t, &programme));
     mc_smo_result found = {0};
@@ -368,14 +368,14 @@ static mercer_status judge(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t, 
     mc_quadratic_program_close(&programme);
     if (status || *screened != screening)
         return status;
-    conclude(s, t, &found, error);
+    conclude_program(s, t, &found, error);
     return s->path && t->error ? mc_svm_program_remember(ctx, t) : MERCER_OK;
 }
 
 static mercer_status judge_all(mercer_ctx *ctx, mc_svm *s, mc_fitted *f, mc_product_error error, bool *screened) {
     const bool screening = *screened;
     for (int64_t k = 0; k < s->tasks && *screened == screening; k++) {
-        MC_TRY(judge(ctx, s, &s->task[k], error, screened));
+        MC_TRY(certify_program(ctx, s, &s->task[k], error, screened));
         f->intercept[k] = s->task[k].intercept;
         f->box[2 * k + 1] = s->task[k].epsilon;
     }

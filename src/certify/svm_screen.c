@@ -33,16 +33,16 @@ bool mc_svm_screens(const mc_svm *s) {
 }
 
 /* Variable v is at 0 and stays there, b being right to within slack. */
-static bool rests(const mc_svm_program *t, const mc_dual *dual, int64_t v, double error, const double b[2],
-                  double slack) {
-    const double slope = mc_slope(dual, t->f, v), middle = b[mc_group(dual, v)];
+static bool stays_at_zero(const mc_svm_program *t, const mc_dual *dual, int64_t v, double error, const double b[2],
+                          double slack) {
+    const double slope = mc_dual_slope(dual, t->f, v), middle = b[mc_dual_group(dual, v)];
     return t->beta[v] == 0 && (dual->high[v] <= 0 || slope + error + slack <= middle)
            && (dual->low[v] >= 0 || slope - error - slack >= middle);
 }
 
-static bool row_rests(const mc_svm_program *t, const mc_dual *dual, int64_t i, const double b[2], double slack) {
+static bool row_is_inactive(const mc_svm_program *t, const mc_dual *dual, int64_t i, const double b[2], double slack) {
     for (int64_t v = i; v < t->m; v += t->n)
-        if (!rests(t, dual, v, t->error[i], b, slack))
+        if (!stays_at_zero(t, dual, v, t->error[i], b, slack))
             return false;
     return true;
 }
@@ -67,7 +67,7 @@ typedef struct screen {
 
 enum { LISTS = 5 };
 
-static void cut(mc_work *work, int64_t n, screen *x) {
+static void lay_out_screen(mc_work *work, int64_t n, screen *x) {
     listed *lists[LISTS] = {&x->vectors, &x->near, &x->known, &x->fresh, &x->changed};
     for (int k = 0; k < LISTS; k++)
         *lists[k] = (listed){.rows = mc_work_take(work, n, sizeof(int64_t)),
@@ -76,14 +76,14 @@ static void cut(mc_work *work, int64_t n, screen *x) {
     x->values = mc_work_take(work, n, sizeof *x->values);
 }
 
-static size_t need(int64_t n) {
+static size_t bytes_of_screen(int64_t n) {
     mc_work counted = {0};
-    cut(&counted, n, &(screen){0});
+    lay_out_screen(&counted, n, &(screen){0});
     return counted.used;
 }
 
 /* Returns |c|. */
-static double put(const screen *x, int64_t i, double c, listed *l) {
+static double list_row(const screen *x, int64_t i, double c, listed *l) {
     l->rows[l->count] = mc_svm_program_row(x->s, x->t, i);
     l->c[l->count] = c;
     l->places[l->count++] = i;
@@ -96,23 +96,23 @@ static bool has_changed(double c, double seen) {
     return fabs(c - seen) > 8 * DBL_EPSILON * fabs(c);
 }
 
-static void list(screen *x, const mc_dual *dual) {
+static void list_rows_to_compute(screen *x, const mc_dual *dual) {
     const mc_svm_program *t = x->t;
     for (int64_t i = 0; i < t->n; i++) {
         const double c = mc_svm_program_multiplier(t, i), seen = t->seen.c ? t->seen.c[i] : 0;
         if (has_changed(c, seen))
-            x->moved += put(x, i, c - seen, &x->changed);
-        if (c == 0 && row_rests(t, dual, i, t->result.intercept, t->tolerance))
+            x->moved += list_row(x, i, c - seen, &x->changed);
+        if (c == 0 && row_is_inactive(t, dual, i, t->result.intercept, t->tolerance))
             continue;
-        x->mass += put(x, i, c, c != 0 ? &x->vectors : &x->near);
-        put(x, i, c, t->seen.f && !isnan(t->seen.f[i]) ? &x->known : &x->fresh);
+        x->mass += list_row(x, i, c, c != 0 ? &x->vectors : &x->near);
+        list_row(x, i, c, t->seen.f && !isnan(t->seen.f[i]) ? &x->known : &x->fresh);
     }
 }
 
 /* ---- Values ---- */
 
 /* out <- K(rows, vectors) c in double; rows NULL: the vectors themselves, each pair once. */
-static mercer_status multiply(mercer_ctx *ctx, screen *x, const listed *rows, const listed *vectors) {
+static mercer_status multiply_listed_rows(mercer_ctx *ctx, screen *x, const listed *rows, const listed *vectors) {
     mercer_data *left = NULL, *right = NULL;
     mc_gram *gram = NULL;
     memset(x->values, 0, (size_t)x->t->n * sizeof *x->values);
@@ -148,10 +148,10 @@ static bool take_values(const screen *x, const listed *rows, bool onwards) {
     return agree;
 }
 
-static mercer_status compute(mercer_ctx *ctx, screen *x, bool *sure) {
-    MC_TRY(multiply(ctx, x, NULL, &x->vectors));
+static mercer_status compute_vectors_and_near(mercer_ctx *ctx, screen *x, bool *sure) {
+    MC_TRY(multiply_listed_rows(ctx, x, NULL, &x->vectors));
     *sure = take_values(x, &x->vectors, false);
-    MC_TRY(multiply(ctx, x, &x->near, &x->vectors));
+    MC_TRY(multiply_listed_rows(ctx, x, &x->near, &x->vectors));
     *sure &= take_values(x, &x->near, false);
     x->t->seen.error = 0;
     return MERCER_OK;
@@ -159,10 +159,10 @@ static mercer_status compute(mercer_ctx *ctx, screen *x, bool *sure) {
 
 /* From what the last certificate computed: K c = K seen + K (c - seen). */
 static mercer_status go_on(mercer_ctx *ctx, screen *x, bool *sure) {
-    MC_TRY(multiply(ctx, x, &x->known, &x->changed));
+    MC_TRY(multiply_listed_rows(ctx, x, &x->known, &x->changed));
     x->t->seen.error += mc_product_doubt(x->error, x->moved, mc_svm_program_top(x->s, x->t));
     *sure = take_values(x, &x->known, true);
-    MC_TRY(multiply(ctx, x, &x->fresh, &x->vectors));
+    MC_TRY(multiply_listed_rows(ctx, x, &x->fresh, &x->vectors));
     *sure &= take_values(x, &x->fresh, false);
     return MERCER_OK;
 }
@@ -178,11 +178,11 @@ static bool goes_on(const screen *x) {
 mercer_status mc_svm_program_screen(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t, const mc_dual *dual,
                                     mc_product_error *error, bool *sure) {
     mc_work work;
-    MC_TRY(mc_work_open(ctx, &work, need(t->n)));
+    MC_TRY(mc_work_open(ctx, &work, bytes_of_screen(t->n)));
     screen x = {.s = s, .t = t, .error = *error};
-    cut(&work, t->n, &x);
-    list(&x, dual);
-    const mercer_status status = goes_on(&x) ? go_on(ctx, &x, sure) : compute(ctx, &x, sure);
+    lay_out_screen(&work, t->n, &x);
+    list_rows_to_compute(&x, dual);
+    const mercer_status status = goes_on(&x) ? go_on(ctx, &x, sure) : compute_vectors_and_near(ctx, &x, sure);
     *error = x.error;
     mc_work_close(&work);
     return status;
@@ -204,9 +204,9 @@ bool mc_svm_program_screened(const mc_svm *s, const mc_svm_program *t, const mc_
     bool free[2] = {false, !s->row->grouped};
     for (int64_t v = 0; v < t->m; v++)
         if (t->beta[v] > dual->low[v] && t->beta[v] < dual->high[v])
-            free[mc_group(dual, v)] = true;
+            free[mc_dual_group(dual, v)] = true;
     bool all = free[0] && free[1];
     for (int64_t i = 0; i < t->n && all; i++)
-        all = t->error[i] == 0 || row_rests(t, dual, i, intercept, 0);
+        all = t->error[i] == 0 || row_is_inactive(t, dual, i, intercept, 0);
     return all;
 }

@@ -9,7 +9,7 @@ static bool is_plain(const char *word) {
            && word[strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=.,/:@%")] == '\0';
 }
 
-static void put(advice *a, const char *bytes, size_t length) {
+static void append_to_command(advice *a, const char *bytes, size_t length) {
     if (a->length + length + 1 > sizeof a->bytes)
         return;
     memcpy(a->bytes + a->length, bytes, length);
@@ -19,17 +19,17 @@ static void put(advice *a, const char *bytes, size_t length) {
 
 /* In single quotes, where a quote of its own is '\'' */
 static void put_quoted(advice *a, const char *word) {
-    put(a, "'", 1);
+    append_to_command(a, "'", 1);
     for (; *word; word++)
-        put(a, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
-    put(a, "'", 1);
+        append_to_command(a, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
+    append_to_command(a, "'", 1);
 }
 
 void advice_add(advice *a, const char *word) {
     if (a->length)
-        put(a, " ", 1);
+        append_to_command(a, " ", 1);
     if (is_plain(word))
-        put(a, word, strlen(word));
+        append_to_command(a, word, strlen(word));
     else
         put_quoted(a, word);
 }
@@ -72,7 +72,7 @@ static bool is_flag(const mercer_machine *machine, const verb *v, const given *g
 /* What concerns this run alone: where results go, how they are printed and how long it may take. */
 static const char *const passing[] = {"output", "json", "quiet", "time-limit", "trace", "help", NULL};
 
-advice advise(const session *s, const verb *v, const mercer_machine *machine, const char *const *except) {
+advice advise_command(const session *s, const verb *v, const mercer_machine *machine, const char *const *except) {
     advice a = {0};
     advice_add(&a, "mercer");
     advice_add(&a, v->name);
@@ -97,7 +97,7 @@ advice advise_file(const char *verb_name, const char *file, const char *rest) {
     advice_add(&a, verb_name);
     advice_add(&a, file);
     if (*rest)
-        put(&a, " ", 1);
-    put(&a, rest, strlen(rest));
+        append_to_command(&a, " ", 1);
+    append_to_command(&a, rest, strlen(rest));
     return a;
 }

@@ -96,27 +96,27 @@ static int unknown_long(const verb *v, const char *name) {
     mc_nearest best = {.text = name};
     for (size_t i = 0; v->machine && i < sizeof of_kernels / sizeof of_kernels[0]; i++)
         if (strcmp(name, of_kernels[i].name) == 0)
-            return complain("%s has no option --%s: it is a number of the kernel; write -k '%s'%s", v->name, name,
-                            of_kernels[i].written,
-                            strcmp(v->name, "tune") == 0 ? ", or a range, low..high, there" : "");
+            return print_error("%s has no option --%s: it is a number of the kernel; write -k '%s'%s", v->name, name,
+                               of_kernels[i].written,
+                               strcmp(v->name, "tune") == 0 ? ", or a range, low..high, there" : "");
     for (int t = 0; v->tables[t]; t++)
         for (const option *o = v->tables[t]; o->name; o++)
             mc_nearest_try(&best, o->name);
     if (v->machine)
         try_settings(&best);
     if (!best.name)
-        return complain("%s has no option --%s; 'mercer help %s' lists those it has", v->name, name, v->name);
-    return complain("%s has no option --%s; did you mean --%s?", v->name, name, option_text(best.name).bytes);
+        return print_error("%s has no option --%s; 'mercer help %s' lists those it has", v->name, name, v->name);
+    return print_error("%s has no option --%s; did you mean --%s?", v->name, name, option_text(best.name).bytes);
 }
 
 static int unknown_letter(const verb *v, const char *word) {
-    return complain("%s has no option '%.2s' (seen in '%s'); if '%s' is no option, put -- before it", v->name, word,
-                    word, word);
+    return print_error("%s has no option '%.2s' (seen in '%s'); if '%s' is no option, put -- before it", v->name, word,
+                       word, word);
 }
 
 static int bad_operands(const verb *v, const args *a) {
     if (a->operands < v->least)
-        return complain("%s needs more: usage: mercer %s %s", v->name, v->name, v->usage);
+        return print_error("%s needs more: usage: mercer %s %s", v->name, v->name, v->usage);
     return EXIT_DONE;
 }
 
@@ -133,11 +133,11 @@ static bool may_repeat(const verb *v, const char *name) {
     return v->machine && strcmp(name, "kernel") == 0;
 }
 
-static int add(reader *r, const char *name, const char *value, bool setting) {
+static int record_option(reader *r, const char *name, const char *value, bool setting) {
     args *a = r->args;
     for (int k = 0; k < a->count && !may_repeat(a->verb, name); k++)
         if (strcmp(a->given[k].name, name) == 0)
-            return complain("--%s is given twice", option_text(name).bytes);
+            return print_error("--%s is given twice", option_text(name).bytes);
     a->given[a->count++] = (given){.name = name, .text = value, .setting = setting};
     return EXIT_DONE;
 }
@@ -146,7 +146,7 @@ static int add(reader *r, const char *name, const char *value, bool setting) {
 static int need_value(reader *r, const char *name, const char *inline_value, const char **value) {
     *value = inline_value;
     if (!inline_value && r->i + 1 >= r->argc)
-        return complain("--%s needs a value after it", name);
+        return print_error("--%s needs a value after it", name);
     if (!inline_value)
         *value = r->argv[++r->i];
     return EXIT_DONE;
@@ -157,10 +157,10 @@ static int take_option(reader *r, const option *o, const char *inline_value) {
     if (o->argument)
         TRY(need_value(r, o->name, inline_value, &value));
     else if (inline_value)
-        return complain("--%s takes no value, got '%s'", o->name, inline_value);
+        return print_error("--%s takes no value, got '%s'", o->name, inline_value);
     if (strcmp(o->name, "help") == 0)
         r->args->help = true;
-    return add(r, o->name, value, false);
+    return record_option(r, o->name, value, false);
 }
 
 /* name is the text after the dashes, cut at any =. */
@@ -169,13 +169,13 @@ static int take_setting(reader *r, const char *name, const char *inline_value) {
     if (!row && strncmp(name, "no-", 3) == 0)
         negated = find_setting(name + 3);
     if (negated && negated->type == MERCER_FLAG && !inline_value)
-        return add(r, negated->name, "no", true);
+        return record_option(r, negated->name, "no", true);
     if (!row)
         return unknown_long(r->args->verb, name);
     const char *value = inline_value ? inline_value : "yes";
     if (row->type != MERCER_FLAG)
         TRY(need_value(r, name, inline_value, &value));
-    return add(r, row->name, value, true);
+    return record_option(r, row->name, value, true);
 }
 
 static int take_long(reader *r, const char *name) {
@@ -199,8 +199,8 @@ static int take_letters(reader *r, const char *word) {
 
 static int take_operand(args *a, const char *word) {
     if (a->operands == a->verb->most)
-        return complain("%s does not know what to do with '%s': usage: mercer %s %s", a->verb->name, word,
-                        a->verb->name, a->verb->usage);
+        return print_error("%s does not know what to do with '%s': usage: mercer %s %s", a->verb->name, word,
+                           a->verb->name, a->verb->usage);
     a->operand[a->operands++] = word;
     return EXIT_DONE;
 }
@@ -213,7 +213,7 @@ static bool is_option(const char *word) {
 int args_parse(const verb *v, int argc, char *const *argv, args *out) {
     *out = (args){.verb = v, .given = calloc((size_t)argc + 1, sizeof *out->given)};
     if (!out->given) {
-        complain("there is no memory left for the command line");
+        print_error("there is no memory left for the command line");
         return EXIT_MEMORY;
     }
     bool open = true; /* until -- */
@@ -262,7 +262,7 @@ int args_real(const args *a, const char *name, double low, double high, double *
     char *end = NULL;
     *value = strtod(t, &end);
     if (end == t || *end || !(*value >= low && *value <= high))
-        return complain("--%s must be a number in [%g, %g], got '%s'", name, low, high, t);
+        return print_error("--%s must be a number in [%g, %g], got '%s'", name, low, high, t);
     return EXIT_DONE;
 }
 
@@ -273,8 +273,8 @@ int args_whole(const args *a, const char *name, int64_t low, int64_t high, int64
     char *end = NULL;
     const double v = strtod(t, &end);
     if (end == t || *end || v != floor(v) || !(v >= (double)low && v <= (double)high))
-        return complain("--%s must be a whole number in [%lld, %lld], got '%s'", name, (long long)low, (long long)high,
-                        t);
+        return print_error("--%s must be a whole number in [%lld, %lld], got '%s'", name, (long long)low,
+                           (long long)high, t);
     *value = (int64_t)v;
     return EXIT_DONE;
 }
@@ -292,7 +292,7 @@ int args_bytes(const args *a, const char *name, size_t *value) {
     const char *rest = unit ? end + 1 : end;
     const bool known = !*rest || strcmp(rest, "B") == 0 || (unit && strcmp(rest, "iB") == 0);
     if (end == t || !known || !(v >= 1 && v < 1e18))
-        return complain("--%s must be a size such as 500M or 4G, got '%s'", name, t);
+        return print_error("--%s must be a size such as 500M or 4G, got '%s'", name, t);
     *value = (size_t)v;
     return EXIT_DONE;
 }
@@ -306,5 +306,5 @@ int args_choice(const args *a, const char *name, const char *choices, int *value
             *value = place;
             return EXIT_DONE;
         }
-    return t ? complain("--%s must be one of %s, got '%s'", name, choices, t) : EXIT_DONE;
+    return t ? print_error("--%s must be one of %s, got '%s'", name, choices, t) : EXIT_DONE;
 }

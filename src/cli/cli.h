@@ -120,7 +120,7 @@ typedef struct advice {
     char bytes[8192];
     size_t length;
 } advice;
-advice advise(const session *s, const verb *v, const mercer_machine *machine, const char *const *except);
+advice advise_command(const session *s, const verb *v, const mercer_machine *machine, const char *const *except);
 void advice_add(advice *a, const char *word);
 /* "mercer predict MODEL NEW_DATA": rest as it stands */
 advice advise_file(const char *verb_name, const char *file, const char *rest);
@@ -180,11 +180,11 @@ void *session_take(session *s, int64_t rows, int64_t columns, size_t size);
 /* ---- Results (say.c, json_output.c) ---- */
 
 /* One sentence to standard error, after "mercer: "; returns EXIT_BAD. */
-int complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* A remark to standard error unless -q. */
-void remark(const session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void print_note(const session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* One line of a report: a label and a fact. Nothing under --json or -q. */
-void say(session *s, const char *label, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void say_fact(session *s, const char *label, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Whole report texts that are not rows. */
 void say_text(session *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void say_lines(session *s, const char *lines); /* as they stand, but for controls */
@@ -195,13 +195,14 @@ int write_text(session *s, const char *path, const char *bytes, size_t size);
 /* The same of what write prints: made whole first, so that a file is written whole or not at all. */
 typedef void text_writer(FILE *out, const void *arg);
 int write_stream(session *s, const char *path, text_writer *write, const void *arg);
-bool says(const session *s); /* whether say prints at all */
+bool prints_report(const session *s); /* whether say prints at all */
 
-text text_size(size_t bytes);                         /* "12.4 MiB" */
-text text_seconds(double s);                          /* "31 ms", "2 min 05 s" */
-text text_count(int64_t count, const char *thing);    /* "1 row", "2 rows" */
-text text_value(double value);                        /* four digits, for people */
-int64_t largest(const double *values, int64_t count); /* the place of the first of the largest: the class that wins */
+text text_size(size_t bytes);                      /* "12.4 MiB" */
+text text_seconds(double s);                       /* "31 ms", "2 min 05 s" */
+text text_count(int64_t count, const char *thing); /* "1 row", "2 rows" */
+text text_value(double value);                     /* four digits, for people */
+int64_t index_of_largest(const double *values,
+                         int64_t count); /* the place of the first of the largest: the class that wins */
 
 /* The object is printed by the verb that made it, as its last act, and freed. */
 int json_finish(session *s, json_t *object);

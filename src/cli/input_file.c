@@ -47,7 +47,7 @@ static int check_file(const char *path) {
         return EXIT_DONE;
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 0, path);
     nearest_file(*folder ? folder : ".", slash ? slash + 1 : path, found);
-    return *found ? complain("%s: there is no such file; did you mean '%s%s'?", path, folder, found) : EXIT_DONE;
+    return *found ? print_error("%s: there is no such file; did you mean '%s%s'?", path, folder, found) : EXIT_DONE;
 }
 
 int input_kernel(session *s, const char *expression, mercer_kernel **out) {
@@ -74,7 +74,7 @@ static int read_target(const args *a, mercer_target wanted, mercer_read *set) {
     if (!args_flag(a, "no-target"))
         return EXIT_DONE;
     if (set->target)
-        return complain("--target %s and --no-target contradict each other", set->target);
+        return print_error("--target %s and --no-target contradict each other", set->target);
     set->target = "";
     set->kind = MERCER_TARGET_NONE;
     return EXIT_DONE;
@@ -96,7 +96,7 @@ int input_data(session *s, const mercer_kernel *kernel, const char *path, const 
     } else if (groups)
         set.text = groups;
     if (is_model(path))
-        return complain("'%s' is a model, not data; to see it: %s", path, advise_file("show", path, "").bytes);
+        return print_error("'%s' is a model, not data; to see it: %s", path, advise_file("show", path, "").bytes);
     TRY(check_file(path));
     TRY_CTX(s, mercer_data_read(s->ctx, path, &set, out));
     return EXIT_DONE;
@@ -105,7 +105,7 @@ int input_data(session *s, const mercer_kernel *kernel, const char *path, const 
 int input_model(session *s, const char *path, mercer_model **out) {
     const args *a = &s->args;
     if (a->operands == 2 && !is_model(path) && is_model(a->operand[1]))
-        return complain("'%s' is not a model but '%s' is: give the model first", path, a->operand[1]);
+        return print_error("'%s' is not a model but '%s' is: give the model first", path, a->operand[1]);
     TRY(check_file(path));
     TRY_CTX(s, mercer_model_load(s->ctx, path, out));
     return EXIT_DONE;
@@ -141,7 +141,7 @@ static int check_folder(const char *path) {
     if (slash)
         slash[slash == folder] = '\0';
     if (access(slash ? folder : ".", W_OK) != 0)
-        return complain("cannot write '%s': %s", path, strerror(errno));
+        return print_error("cannot write '%s': %s", path, strerror(errno));
     return EXIT_DONE;
 }
 
@@ -150,7 +150,7 @@ int check_output(const char *path, const char *what, bool (*is)(const char *path
     if (stat(path, &info) != 0)
         return check_folder(path);
     if (S_ISREG(info.st_mode) && info.st_size > 0 && !is(path))
-        return complain("'%s' exists and is not %s: it is left alone; choose another name with %s", path, what, by);
+        return print_error("'%s' exists and is not %s: it is left alone; choose another name with %s", path, what, by);
     return EXIT_DONE;
 }
 

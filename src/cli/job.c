@@ -26,8 +26,8 @@ static int unknown_machine(const char *name) {
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", machine->name);
     }
     if (best.name)
-        return complain("there is no machine '%s'; did you mean '%s'?", name, best.name);
-    return complain("there is no machine '%s'; there is: %s", name, list);
+        return print_error("there is no machine '%s'; did you mean '%s'?", name, best.name);
+    return print_error("there is no machine '%s'; there is: %s", name, list);
 }
 
 static int named_machine(const args *a, job *j) {
@@ -102,7 +102,7 @@ static int lacks_setting(const mercer_machine *machine, const char *name) {
     for (int i = 0; i < machine->count; i++)
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s--%s", i ? ", " : "",
                  option_text(machine->settings[i].name).bytes);
-    return complain("%s has no --%s; it has %s", machine->name, option_text(name).bytes, list);
+    return print_error("%s has no --%s; it has %s", machine->name, option_text(name).bytes, list);
 }
 
 /* Nobody asked: where it costs little, the error on rows left out is worth having. An interpolant (lambda 0) may have
@@ -130,8 +130,8 @@ static int list_of(session *s, const char *path, const mercer_data *file, char *
     enum { DIGITS = 24 };
     const int64_t n = mercer_data_rows(file);
     if (mercer_data_columns(file) != 1)
-        return complain("landmarks: '%s' must have one column, it has %lld", path,
-                        (long long)mercer_data_columns(file));
+        return print_error("landmarks: '%s' must have one column, it has %lld", path,
+                           (long long)mercer_data_columns(file));
     *out = session_take(s, n + 1, DIGITS, 1);
     if (!*out)
         return EXIT_MEMORY;
@@ -188,8 +188,8 @@ static int put_setting(session *s, job *j, const char *name, const char *value) 
     if (number && range && j->searches)
         return put_range(s, j, row->name, value);
     if (number && range)
-        return complain("--%s %s leaves the choice open; to search it: %s", option_text(name).bytes, value,
-                        advise(s, &verb_tune, NULL, NULL).bytes);
+        return print_error("--%s %s leaves the choice open; to search it: %s", option_text(name).bytes, value,
+                           advise_command(s, &verb_tune, NULL, NULL).bytes);
     if (strcmp(name, "landmarks") == 0)
         TRY(landmarks_from_file(s, j, &value));
     TRY_CTX(s, mercer_settings_put(s->ctx, j->settings, name, value));
@@ -203,8 +203,8 @@ static int fit_default(session *s, const job *j, const char *name, int64_t most)
         return EXIT_DONE;
     *(int64_t *)(void *)((char *)j->settings + row->offset) = most;
     const int64_t rows = mercer_data_rows(j->data);
-    remark(s, "%s %lld, not %g: there %s %lld row%s", name, (long long)most, row->initial, rows == 1 ? "is" : "are",
-           (long long)rows, rows == 1 ? "" : "s");
+    print_note(s, "%s %lld, not %g: there %s %lld row%s", name, (long long)most, row->initial, rows == 1 ? "is" : "are",
+               (long long)rows, rows == 1 ? "" : "s");
     return EXIT_DONE;
 }
 
@@ -212,8 +212,8 @@ static int apply_settings(session *s, job *j) {
     const args *a = &s->args;
     const char *wish = args_text(a, "norm-bound") ? "norm-bound" : args_text(a, "dof") ? "dof" : NULL;
     if (wish && args_text(a, "lambda"))
-        return complain("--lambda and --%s are both given, and the second determines the first; give one of them",
-                        wish);
+        return print_error("--lambda and --%s are both given, and the second determines the first; give one of them",
+                           wish);
     j->settings = calloc(1, j->machine->size);
     if (!j->settings)
         return session_fail(s, MERCER_MEMORY);
@@ -231,7 +231,7 @@ static int apply_settings(session *s, job *j) {
 static int take_weights(session *s, const char *path, const mercer_data *file, double **out) {
     const int64_t n = mercer_data_rows(file), d = mercer_data_columns(file);
     if (d != 1)
-        return complain("weights: '%s' must have one column, it has %lld", path, (long long)d);
+        return print_error("weights: '%s' must have one column, it has %lld", path, (long long)d);
     *out = session_take(s, n, 1, sizeof **out);
     for (int64_t i = 0; *out && i < n; i++)
         mercer_data_row(file, i, *out + i);
@@ -250,10 +250,10 @@ static int take_over_weights(session *s, job *j, double *weights) {
     return EXIT_DONE;
 }
 
-static int weigh(session *s, job *j, const char *path, const mercer_data *file) {
+static int apply_row_weights(session *s, job *j, const char *path, const mercer_data *file) {
     if (mercer_data_rows(file) != mercer_data_rows(j->data))
-        return complain("weights: '%s' has %lld rows, the data have %lld", path, (long long)mercer_data_rows(file),
-                        (long long)mercer_data_rows(j->data));
+        return print_error("weights: '%s' has %lld rows, the data have %lld", path, (long long)mercer_data_rows(file),
+                           (long long)mercer_data_rows(j->data));
     double *weights = NULL;
     TRY(take_weights(s, path, file, &weights));
     return take_over_weights(s, j, weights);
@@ -262,7 +262,7 @@ static int weigh(session *s, job *j, const char *path, const mercer_data *file) 
 static int weights_from_file(session *s, job *j, const char *path) {
     mercer_data *file = NULL;
     TRY(read_column(s, path, &file));
-    const int code = weigh(s, j, path, file);
+    const int code = apply_row_weights(s, j, path, file);
     mercer_data_free(file);
     return code;
 }
@@ -278,18 +278,19 @@ static int weigh_by_noise(session *s, job *j, const char *column) {
         if (isfinite(weights[i]))
             continue;
         free(weights);
-        return complain("--noise-column %s: the noise variance of row %lld is %g; it must be positive (--noise 0 fits "
-                        "without noise)",
-                        column, (long long)i + 1, mercer_data_weight(j->data, i));
+        return print_error(
+            "--noise-column %s: the noise variance of row %lld is %g; it must be positive (--noise 0 fits "
+            "without noise)",
+            column, (long long)i + 1, mercer_data_weight(j->data, i));
     }
     return take_over_weights(s, j, weights);
 }
 
 static int read_noise(session *s, job *j, const char *column) {
     if (!j->machine || strcmp(j->machine->name, "gp") != 0)
-        return complain("--noise-column belongs to the machine gp, which -m gp asks for");
+        return print_error("--noise-column belongs to the machine gp, which -m gp asks for");
     if (args_text(&s->args, "weights"))
-        return complain("--weights and --noise-column both say how precise the rows are; give one of them");
+        return print_error("--weights and --noise-column both say how precise the rows are; give one of them");
     TRY(input_data(s, j->kernel, j->path, column, MERCER_TARGET_NUMBER, &j->data));
     return weigh_by_noise(s, j, column);
 }
@@ -316,16 +317,17 @@ int job_open(session *s, job *j) {
     TRY(named_machine(a, j));
     args_next(a, "kernel", &from);
     if (!j->searches && args_next(a, "kernel", &from))
-        return complain("--kernel is given twice");
+        return print_error("--kernel is given twice");
     if (!j->searches)
         TRY(input_kernel(s, j->expression, &j->kernel));
     TRY(read_data(s, j));
     if (2 * mercer_data_classes(j->data) > mercer_data_rows(j->data) && mercer_data_classes(j->data) > 20)
-        remark(s,
-               "the target '%s' has %lld classes in %lld rows, so that most have one row alone; --target names another "
-               "column",
-               mercer_data_target_name(j->data, 0), (long long)mercer_data_classes(j->data),
-               (long long)mercer_data_rows(j->data));
+        print_note(
+            s,
+            "the target '%s' has %lld classes in %lld rows, so that most have one row alone; --target names another "
+            "column",
+            mercer_data_target_name(j->data, 0), (long long)mercer_data_classes(j->data),
+            (long long)mercer_data_rows(j->data));
     if (!j->machine)
         choose_machine(a, j);
     TRY(apply_settings(s, j));
@@ -344,14 +346,15 @@ void job_close(job *j) {
 
 int job_check_ridge(const session *s, const job *j, const char *const *known) {
     if (strcmp(j->machine->name, "ridge") != 0)
-        return complain("%s is made for ridge, not for %s; 'mercer tune --folds K' measures others that have a target",
-                        s->args.verb->name, j->machine->name);
+        return print_error(
+            "%s is made for ridge, not for %s; 'mercer tune --folds K' measures others that have a target",
+            s->args.verb->name, j->machine->name);
     for (int i = 0; i < s->args.count; i++) {
         bool fine = !s->args.given[i].setting;
         for (int k = 0; known[k]; k++)
             fine = fine || strcmp(option_text(s->args.given[i].name).bytes, known[k]) == 0;
         if (!fine)
-            return complain(
+            return print_error(
                 "--%s has no meaning for %s; of the settings of ridge it takes those that 'mercer help %s' names",
                 option_text(s->args.given[i].name).bytes, s->args.verb->name, s->args.verb->name);
     }

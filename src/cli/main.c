@@ -27,8 +27,8 @@ static int unknown_verb(const char *name) {
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", verbs[i]->name);
     }
     if (best.name)
-        return complain("there is no verb '%s'; did you mean '%s'? The verbs are %s", name, best.name, list);
-    return complain("there is no verb '%s'; the verbs are %s", name, list);
+        return print_error("there is no verb '%s'; did you mean '%s'? The verbs are %s", name, best.name, list);
+    return print_error("there is no verb '%s'; the verbs are %s", name, list);
 }
 
 /* Two libraries read the environment when they are loaded, before main, so the command starts itself again with what it
@@ -66,7 +66,7 @@ static int run_verb(const verb *v, int argc, char **argv) {
     return code;
 }
 
-static int help(int argc, char **argv) {
+static int print_help(int argc, char **argv) {
     if (argc > 2 && (strcmp(argv[2], "--man") == 0 || strcmp(argv[2], "--completion") == 0))
         return help_for_programs(stdout, argv[2], argc > 3 ? argv[3] : NULL, verbs, VERBS);
     const verb *v = argc > 2 ? find_verb(argv[2]) : NULL;
@@ -79,7 +79,7 @@ static int help(int argc, char **argv) {
     return EXIT_DONE;
 }
 
-static int dispatch(int argc, char **argv) {
+static int dispatch_verb(int argc, char **argv) {
     if (argc < 2) {
         help_overview(stderr, verbs, VERBS);
         return EXIT_BAD;
@@ -89,7 +89,7 @@ static int dispatch(int argc, char **argv) {
         return EXIT_DONE;
     }
     if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
-        return help(argc, argv);
+        return print_help(argc, argv);
     const verb *v = find_verb(argv[1]);
     return v ? run_verb(v, argc, argv) : unknown_verb(argv[1]);
 }
@@ -97,10 +97,10 @@ static int dispatch(int argc, char **argv) {
 /* A result that could not be printed was not delivered. A reader that has gone away (mercer ... | head) wanted no more:
  * no words then. */
 int main(int argc, char **argv) {
-    const int code = dispatch(argc, argv);
+    const int code = dispatch_verb(argc, argv);
     if (fflush(stdout) == 0 && !ferror(stdout))
         return code;
     if (errno != EPIPE)
-        complain("cannot write standard output: %s", strerror(errno));
+        print_error("cannot write standard output: %s", strerror(errno));
     return EXIT_BAD;
 }

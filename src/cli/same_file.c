@@ -22,7 +22,7 @@ static bool same_file(const char *a, const char *b) {
 }
 
 static int fail_same(const char *name, const char *output, const char *input) {
-    return complain("--%s %s would replace '%s', which is read here; name another file", name, output, input);
+    return print_error("--%s %s would replace '%s', which is read here; name another file", name, output, input);
 }
 
 static int check_one(const args *a, const given *output) {
@@ -61,9 +61,9 @@ static int copy_all(session *s, int from, FILE *to, const char *name) {
         got = read(from, piece, sizeof piece);
         if ((got < 0 && errno != EINTR && errno != EAGAIN)
             || (got > 0 && fwrite(piece, 1, (size_t)got, to) != (size_t)got))
-            return complain("cannot read '%s': %s", name, strerror(errno));
+            return print_error("cannot read '%s': %s", name, strerror(errno));
     }
-    return fflush(to) ? complain("cannot read '%s': %s", name, strerror(errno)) : EXIT_DONE;
+    return fflush(to) ? print_error("cannot read '%s': %s", name, strerror(errno)) : EXIT_DONE;
 }
 
 int files_keep(session *s, int operand) {
@@ -74,7 +74,7 @@ int files_keep(session *s, int operand) {
     const int from = standard ? STDIN_FILENO : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     FILE *to = from >= 0 ? tmpfile() : NULL; /* closed by the end of the run */
     if (!to)
-        return complain("cannot read '%s': %s", path, strerror(errno));
+        return print_error("cannot read '%s': %s", path, strerror(errno));
     TRY(copy_all(s, from, to, path));
     if (!standard)
         close(from);

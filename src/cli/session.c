@@ -152,11 +152,11 @@ static int exit_status(mercer_status status) {
     return table[status];
 }
 
-static int stopped(session *s) {
+static int report_interruption(session *s) {
     if (s->expired)
-        complain("the time limit of %g s was reached; no file was written", s->time_limit);
+        print_error("the time limit of %g s was reached; no file was written", s->time_limit);
     else
-        complain("stopped by a signal; no file was written");
+        print_error("stopped by a signal; no file was written");
     return EXIT_STOPPED;
 }
 
@@ -165,9 +165,9 @@ int session_fail(session *s, mercer_status status) {
     if (status == MERCER_TIME)
         s->expired = true;
     if (status == MERCER_CANCELLED || status == MERCER_TIME)
-        return stopped(s);
+        return report_interruption(s);
     const char *message = mercer_message(s->ctx);
-    complain("%s", *message ? message : mercer_status_text(status));
+    print_error("%s", *message ? message : mercer_status_text(status));
     return exit_status(status);
 }
 
@@ -203,7 +203,7 @@ int session_alive(session *s) {
         s->expired = true;
     if (!interrupted && !s->expired)
         return EXIT_DONE;
-    return stopped(s);
+    return report_interruption(s);
 }
 
 void *session_take(session *s, int64_t rows, int64_t columns, size_t size) {
@@ -211,8 +211,8 @@ void *session_take(session *s, int64_t rows, int64_t columns, size_t size) {
     const double left = (double)mercer_memory_limit(s->ctx) - (double)mercer_memory_used(s->ctx);
     void *block = wanted <= left ? calloc((size_t)(rows * columns) + 1, size) : NULL;
     if (!block)
-        complain("%lld x %lld numbers take %s, but %s are left of the memory limit of %s", (long long)rows,
-                 (long long)columns, text_size((size_t)wanted).bytes, text_size((size_t)fmax(left, 0)).bytes,
-                 text_size(mercer_memory_limit(s->ctx)).bytes);
+        print_error("%lld x %lld numbers take %s, but %s are left of the memory limit of %s", (long long)rows,
+                    (long long)columns, text_size((size_t)wanted).bytes, text_size((size_t)fmax(left, 0)).bytes,
+                    text_size(mercer_memory_limit(s->ctx)).bytes);
     return block;
 }

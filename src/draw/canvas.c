@@ -20,7 +20,7 @@ struct canvas {
     int64_t texts, text_room, marks;
 };
 
-static cairo_status_t append(void *user, const unsigned char *bytes, unsigned int count) {
+static cairo_status_t append_output_bytes(void *user, const unsigned char *bytes, unsigned int count) {
     canvas *c = user;
     if (c->size + count > c->room) {
         const size_t room = 2 * (c->size + count);
@@ -40,8 +40,8 @@ static cairo_surface_t *surface_of(canvas *c, const char *format) {
         return cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)(PNG_SCALE * c->width),
                                           (int)(PNG_SCALE * c->height));
     if (strcmp(format, "svg") == 0)
-        return cairo_svg_surface_create_for_stream(append, c, c->width, c->height);
-    cairo_surface_t *pdf = cairo_pdf_surface_create_for_stream(append, c, c->width, c->height);
+        return cairo_svg_surface_create_for_stream(append_output_bytes, c, c->width, c->height);
+    cairo_surface_t *pdf = cairo_pdf_surface_create_for_stream(append_output_bytes, c, c->width, c->height);
     cairo_pdf_surface_set_metadata(pdf, CAIRO_PDF_METADATA_CREATE_DATE,
                                    "2000-01-01T00:00:00Z"); /* the same input gives the same bytes */
     return pdf;
@@ -79,7 +79,7 @@ void canvas_close(canvas *c) {
 const void *canvas_finish(canvas *c, size_t *size) {
     cairo_status_t status = cairo_status(c->cr);
     if (c->png && status == CAIRO_STATUS_SUCCESS)
-        status = cairo_surface_write_to_png_stream(c->surface, append, c);
+        status = cairo_surface_write_to_png_stream(c->surface, append_output_bytes, c);
     cairo_surface_finish(c->surface);
     if (status == CAIRO_STATUS_SUCCESS && !c->png)
         status = cairo_surface_status(c->surface);
@@ -97,12 +97,12 @@ double canvas_height(const canvas *c) {
 
 /* ---- Lines and areas ---- */
 
-static void ink(canvas *c, colour k, double opacity) {
+static void set_ink(canvas *c, colour k, double opacity) {
     cairo_set_source_rgba(c->cr, k.r, k.g, k.b, opacity);
 }
 
 /* A point that is not finite breaks the line. */
-static void path(canvas *c, const spot *at, int64_t count) {
+static void trace_polyline(canvas *c, const spot *at, int64_t count) {
     bool down = false;
     for (int64_t i = 0; i < count; i++) {
         const bool here = isfinite(at[i].x) && isfinite(at[i].y);
@@ -117,32 +117,32 @@ static void path(canvas *c, const spot *at, int64_t count) {
 void canvas_line(canvas *c, pen p, const spot *at, int64_t count) {
     static const double dashes[4][4] = {{0}, {6, 3}, {1.5, 2.5}, {7, 2.5, 1.5, 2.5}};
     static const int lengths[4] = {0, 2, 2, 4};
-    ink(c, p.ink, 1);
+    set_ink(c, p.ink, 1);
     cairo_set_line_width(c->cr, p.width > 0 ? p.width : 1);
     cairo_set_dash(c->cr, dashes[p.dash & 3], lengths[p.dash & 3], 0);
-    path(c, at, count);
+    trace_polyline(c, at, count);
     cairo_stroke(c->cr);
     cairo_set_dash(c->cr, NULL, 0, 0);
 }
 
 void canvas_area(canvas *c, colour fill, double opacity, const spot *at, int64_t count) {
-    ink(c, fill, opacity);
-    path(c, at, count);
+    set_ink(c, fill, opacity);
+    trace_polyline(c, at, count);
     cairo_close_path(c->cr);
     cairo_fill(c->cr);
 }
 
 void canvas_box(canvas *c, colour fill, box b) {
-    ink(c, fill, 1);
+    set_ink(c, fill, 1);
     cairo_rectangle(c->cr, b.left, b.top, b.right - b.left, b.bottom - b.top);
     cairo_fill(c->cr);
 }
 
-static uint32_t pixel(colour k) {
+static uint32_t pixel_of_colour(colour k) {
     return (uint32_t)lround(255 * k.r) << 16 | (uint32_t)lround(255 * k.g) << 8 | (uint32_t)lround(255 * k.b);
 }
 
-static void paint(canvas *c, box b, cairo_surface_t *image, int64_t rows, int64_t columns) {
+static void paint_image(canvas *c, box b, cairo_surface_t *image, int64_t rows, int64_t columns) {
     cairo_save(c->cr);
     cairo_translate(c->cr, b.left, b.top);
     cairo_scale(c->cr, (b.right - b.left) / (double)columns, (b.bottom - b.top) / (double)rows);
@@ -159,11 +159,11 @@ void canvas_cells(canvas *c, box b, const colour *cell, int64_t rows, int64_t co
     const int stride = cairo_image_surface_get_stride(image);
     for (int64_t i = 0; line && i < rows; i++)
         for (int64_t j = 0; j < columns; j++) {
-            const uint32_t value = pixel(cell[i * columns + j]);
+            const uint32_t value = pixel_of_colour(cell[i * columns + j]);
             memcpy(line + i * stride + 4 * j, &value, sizeof value);
         }
     cairo_surface_mark_dirty(image);
-    paint(c, b, image, rows, columns);
+    paint_image(c, b, image, rows, columns);
     cairo_surface_destroy(image);
 }
 
@@ -186,7 +186,7 @@ static const struct {
 } shapes[MARKS] = {{0, 0, 0},        {4, M_PI / 4, 0},      {3, -M_PI / 2, 0}, {4, 0, 0},
                    {3, M_PI / 2, 0}, {10, -M_PI / 2, 0.45}, {8, 0, 0.4},       {6, 0, 0}};
 
-static void outline(canvas *c, spot at, int64_t k, double radius) {
+static void outline_mark(canvas *c, spot at, int64_t k, double radius) {
     const int corners = shapes[k].corners;
     cairo_new_path(c->cr); /* words leave a point behind, from which a line would start */
     if (!corners)
@@ -202,17 +202,17 @@ static void outline(canvas *c, spot at, int64_t k, double radius) {
 void canvas_mark(canvas *c, spot at, int64_t k, double size, colour fill) {
     if (!isfinite(at.x) || !isfinite(at.y))
         return;
-    outline(c, at, (k + k / MARKS) % MARKS, size / 2);
-    ink(c, fill, 1);
+    outline_mark(c, at, (k + k / MARKS) % MARKS, size / 2);
+    set_ink(c, fill, 1);
     cairo_fill_preserve(c->cr);
-    ink(c, colour_paper, 1);
+    set_ink(c, colour_paper, 1);
     cairo_set_line_width(c->cr, 0.6);
     cairo_stroke(c->cr);
     c->marks++;
 }
 
 void canvas_ring(canvas *c, spot at, double size, colour k) {
-    ink(c, k, 1);
+    set_ink(c, k, 1);
     cairo_set_line_width(c->cr, 0.9);
     cairo_arc(c->cr, at.x, at.y, size / 2, 0, 2 * M_PI);
     cairo_stroke(c->cr);
@@ -224,7 +224,7 @@ int64_t canvas_marks(const canvas *c) {
 
 /* ---- Words ---- */
 
-static void keep(canvas *c, const char *text) {
+static void record_text(canvas *c, const char *text) {
     if (c->texts == c->text_room) {
         const int64_t room = c->text_room ? 2 * c->text_room : 32;
         char **larger = realloc(c->text, (size_t)room * sizeof *larger);
@@ -249,14 +249,14 @@ double canvas_words_width(canvas *c, const char *text, double size) {
 void canvas_words(canvas *c, spot at, const char *text, double size, side across, bool turned, colour k) {
     const double width = canvas_words_width(c, text, size);
     cairo_save(c->cr);
-    ink(c, k, 1);
+    set_ink(c, k, 1);
     cairo_translate(c->cr, at.x, at.y);
     if (turned)
         cairo_rotate(c->cr, -M_PI / 2);
     cairo_move_to(c->cr, across == SIDE_START ? 0 : across == SIDE_MIDDLE ? -width / 2 : -width, 0);
     cairo_show_text(c->cr, text);
     cairo_restore(c->cr);
-    keep(c, text);
+    record_text(c, text);
 }
 
 int64_t canvas_texts(const canvas *c) {

@@ -9,12 +9,12 @@ enum { TITLE = 13, LABEL = 11, TICK = 9, MARGIN = 14 };
 
 /* ---- Places ---- */
 
-static double along(const axis *a, double value) {
+static double position_on_axis(const axis *a, double value) {
     return a->logarithmic ? log(value / a->low) / log(a->high / a->low) : (value - a->low) / (a->high - a->low);
 }
 
 spot chart_at(const chart *g, double x, double y) {
-    const double across = along(&g->x, x), up = along(&g->y, y);
+    const double across = position_on_axis(&g->x, x), up = position_on_axis(&g->y, y);
     const box *f = &g->frame;
     return (spot){f->left + across * (f->right - f->left),
                   g->y.down ? f->top + up * (f->bottom - f->top) : f->bottom - up * (f->bottom - f->top)};
@@ -64,7 +64,7 @@ static double place_of(const axis *a, int64_t i) {
     return a->places ? a->places[i] : (double)i;
 }
 
-static double widest(canvas *c, const axis *a) {
+static double widest_tick_label(canvas *c, const axis *a) {
     double most = 0;
     ticks t;
     ticks_of(a, &t);
@@ -88,7 +88,7 @@ static void across_ticks(chart *g) {
         grid_line(g, (spot){x, f->top}, (spot){x, f->bottom});
         canvas_words(g->on, (spot){x, f->bottom + TICK + 4}, t.text[i], TICK, SIDE_MIDDLE, false, colour_ink);
     }
-    const int64_t every = g->x.names ? every_name(&g->x, f->right - f->left, widest(g->on, &g->x) + 6) : 1;
+    const int64_t every = g->x.names ? every_name(&g->x, f->right - f->left, widest_tick_label(g->on, &g->x) + 6) : 1;
     for (int64_t i = 0; g->x.names && i < g->x.count; i += every)
         canvas_words(g->on, (spot){chart_at(g, place_of(&g->x, i), g->y.low).x, f->bottom + TICK + 4}, g->x.names[i],
                      TICK, SIDE_MIDDLE, false, colour_ink);
@@ -117,7 +117,7 @@ static void up_ticks(chart *g) {
 
 static void lay_out(chart *g) {
     const double width = canvas_width(g->on), height = canvas_height(g->on);
-    g->frame = (box){MARGIN + LABEL + 8 + widest(g->on, &g->y), MARGIN + TITLE + 10, width - MARGIN,
+    g->frame = (box){MARGIN + LABEL + 8 + widest_tick_label(g->on, &g->y), MARGIN + TITLE + 10, width - MARGIN,
                      height - MARGIN - LABEL - TICK - 10};
     if (!g->square)
         return;

@@ -17,16 +17,17 @@ colour colour_of(int64_t k) {
     return (colour){c[0] / 255.0, c[1] / 255.0, c[2] / 255.0};
 }
 
-static double mix(double a, double b, double share) {
+static double interpolate_channel(double a, double b, double share) {
     return a + (b - a) * share;
 }
 
-static colour blend(colour a, colour b, double share) {
-    return (colour){mix(a.r, b.r, share), mix(a.g, b.g, share), mix(a.b, b.b, share)};
+static colour blend_colours(colour a, colour b, double share) {
+    return (colour){interpolate_channel(a.r, b.r, share), interpolate_channel(a.g, b.g, share),
+                    interpolate_channel(a.b, b.b, share)};
 }
 
 colour colour_tint(colour c, double share) {
-    return blend(colour_paper, c, share);
+    return blend_colours(colour_paper, c, share);
 }
 
 /* Lightness rises evenly from stop to stop, so the map reads the same in grey. */
@@ -36,5 +37,5 @@ colour colour_heat(double share) {
     enum { LAST = sizeof stop / sizeof *stop - 1 };
     const double at = fmin(fmax(isnan(share) ? 0 : share, 0), 1) * LAST;
     const int k = at >= LAST ? LAST - 1 : (int)at;
-    return blend(stop[k], stop[k + 1], at - k);
+    return blend_colours(stop[k], stop[k + 1], at - k);
 }

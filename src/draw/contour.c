@@ -10,28 +10,28 @@ typedef struct corner {
     spot at;
 } corner;
 
-static spot crossing(const corner *a, const corner *b) {
+static spot edge_crossing(const corner *a, const corner *b) {
     const double share = a->v / (a->v - b->v);
     return (spot){a->at.x + share * (b->at.x - a->at.x), a->at.y + share * (b->at.y - a->at.y)};
 }
 
-static bool meet(spot a, spot b) {
+static bool spots_meet(spot a, spot b) {
     return fabs(a.x - b.x) + fabs(a.y - b.y) < 1e-6;
 }
 
 /* The spots where edges are crossed, in turn; 0, 2 or 4 of them. */
-static int crossings(const corner q[4], spot out[4]) {
+static int find_edge_crossings(const corner q[4], spot out[4]) {
     int count = 0;
     for (int e = 0; e < 4; e++)
         if ((q[e].v < 0) != (q[(e + 1) % 4].v < 0))
-            out[count++] = crossing(&q[e], &q[(e + 1) % 4]);
+            out[count++] = edge_crossing(&q[e], &q[(e + 1) % 4]);
     return count;
 }
 
-static int64_t pieces(const corner q[4], spot *out) {
+static int64_t trace_cell(const corner q[4], spot *out) {
     spot cross[4];
-    const int count = crossings(q, cross);
-    if (count == 2 && meet(cross[0], cross[1])) /* the level only touches a corner */
+    const int count = find_edge_crossings(q, cross);
+    if (count == 2 && spots_meet(cross[0], cross[1])) /* the level only touches a corner */
         return 0;
     const double mean = q[0].v + q[1].v + q[2].v + q[3].v;
     const int shift = count == 4 && (mean < 0) == (q[0].v < 0)
@@ -55,7 +55,7 @@ int64_t contour_trace(const double *value, int64_t rows, int64_t columns, double
                 q[e].at = (spot){b.left + w * (double)(j + dj[e]), b.top + h * (double)(i + di[e])};
                 finite = finite && isfinite(q[e].v);
             }
-            count += finite ? pieces(q, out + count) : 0;
+            count += finite ? trace_cell(q, out + count) : 0;
         }
     return count;
 }
@@ -66,7 +66,7 @@ int64_t contour_trace(const double *value, int64_t rows, int64_t columns, double
 static bool take_next(spot *piece, int64_t *spots, spot here, spot *next) {
     for (int64_t i = 0; i < *spots; i += 2)
         for (int e = 0; e < 2; e++)
-            if (meet(piece[i + e], here)) {
+            if (spots_meet(piece[i + e], here)) {
                 *next = piece[i + 1 - e];
                 *spots -= 2;
                 piece[i] = piece[*spots];
@@ -83,7 +83,7 @@ static spot far_end(const spot *piece, int64_t spots) {
     for (int64_t steps = 0; steps < spots / 2; steps++) {
         int64_t next = -1;
         for (int64_t i = 0; i < spots && next < 0; i++)
-            next = i / 2 != from / 2 && meet(piece[i], here) ? i : -1;
+            next = i / 2 != from / 2 && spots_meet(piece[i], here) ? i : -1;
         if (next < 0)
             break;
         from = next;

@@ -10,7 +10,7 @@ static double round_step(double size) {
     return power * (mantissa <= 1.0000001 ? 1 : mantissa <= 2.0000001 ? 2 : mantissa <= 5.0000001 ? 5 : 10);
 }
 
-static void add(ticks *t, double value, int decimals) {
+static void add_tick(ticks *t, double value, int decimals) {
     if (t->count == TICKS_MAX)
         return;
     const double size = fabs(value);
@@ -24,11 +24,11 @@ static void add(ticks *t, double value, int decimals) {
     t->count++;
 }
 
-static void linear(ticks *t, double low, double high) {
+static void make_linear_ticks(ticks *t, double low, double high) {
     const double step = round_step((high - low) / 6);
     const int decimals = (int)fmax(0, -floor(log10(step) + 1e-9));
     for (double k = ceil(low / step - 1e-9); k * step <= high + 1e-9 * step && t->count < TICKS_MAX; k++)
-        add(t, k * step, decimals);
+        add_tick(t, k * step, decimals);
 }
 
 /* 1, 2, 5, 10, 20, ...: for a range of few powers of ten. */
@@ -38,7 +38,7 @@ static void logarithmic_few(ticks *t, double low, double high) {
         for (int m = 0; m < 3; m++) {
             const double value = mantissa[m] * pow(10, k);
             if (value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9))
-                add(t, value, (int)fmax(0, -k));
+                add_tick(t, value, (int)fmax(0, -k));
         }
 }
 
@@ -62,5 +62,5 @@ void ticks_make(ticks *t, double low, double high, bool logarithmic) {
     if (t->count >= 2)
         return;
     t->count = 0;
-    linear(t, low, high);
+    make_linear_ticks(t, low, high);
 }

@@ -37,14 +37,14 @@ static double into_box(const mc_lbfgs *p, int64_t i, double v) {
 }
 
 /* Held: on a bound, and going downhill would leave the box. */
-static bool held(const memory *m, int64_t i) {
+static bool is_held(const memory *m, int64_t i) {
     return (m->x[i] <= m->p->low[i] && m->g[i] > 0) || (m->x[i] >= m->p->high[i] && m->g[i] < 0);
 }
 
 static double projected_slope(const memory *m) {
     double worst = 0;
     for (int64_t i = 0; i < m->n; i++)
-        if (!held(m, i))
+        if (!is_held(m, i))
             worst = fmax(worst, fabs(m->g[i]));
     return worst;
 }
@@ -53,7 +53,7 @@ static double projected_slope(const memory *m) {
 static void choose_direction(memory *m) {
     double a[PAIRS];
     for (int64_t i = 0; i < m->n; i++)
-        m->direction[i] = held(m, i) ? 0 : -m->g[i];
+        m->direction[i] = is_held(m, i) ? 0 : -m->g[i];
     for (int c = 0, k = m->newest; c < m->pairs; c++, k = (k + PAIRS - 1) % PAIRS) {
         a[k] = m->rho[k] * dot(m->n, m->s[k], m->direction);
         for (int64_t i = 0; i < m->n; i++)
@@ -71,7 +71,7 @@ static void choose_direction(memory *m) {
             m->direction[i] += (a[k] - b) * m->s[k][i];
     }
     for (int64_t i = 0; i < m->n; i++)
-        if (held(m, i))
+        if (is_held(m, i))
             m->direction[i] = 0;
 }
 
@@ -85,7 +85,7 @@ static double safeguard_direction(memory *m) {
     return dot(m->n, m->direction, m->g);
 }
 
-static void remember(memory *m) {
+static void remember_pair(memory *m) {
     const int k = m->pairs ? (m->newest + 1) % PAIRS : 0;
     for (int64_t i = 0; i < m->n; i++) {
         m->s[k][i] = m->trial[i] - m->x[i];
@@ -100,7 +100,7 @@ static void remember(memory *m) {
 }
 
 /* One accepted step along the projected path; *moved false when none lowers f. */
-static mercer_status search(mercer_ctx *ctx, memory *m, double along, mc_lbfgs_result *r, bool *moved) {
+static mercer_status line_search(mercer_ctx *ctx, memory *m, double along, mc_lbfgs_result *r, bool *moved) {
     double step = m->pairs ? 1 : fmin(1, 1 / fmax(1e-300, projected_slope(m)));
     *moved = false;
     for (int attempt = 0; attempt < TRIES; attempt++) {
@@ -112,7 +112,7 @@ static mercer_status search(mercer_ctx *ctx, memory *m, double along, mc_lbfgs_r
         MC_TRY(m->p->objective(ctx, m->p->self, m->trial, &f, m->slope));
         r->evaluations++;
         if (f <= m->f + 1e-4 * reach && reach < 0) {
-            remember(m);
+            remember_pair(m);
             memcpy(m->x, m->trial, (size_t)m->n * sizeof *m->x);
             memcpy(m->g, m->slope, (size_t)m->n * sizeof *m->g);
             m->f = f;
@@ -125,7 +125,7 @@ static mercer_status search(mercer_ctx *ctx, memory *m, double along, mc_lbfgs_r
     return MERCER_OK;
 }
 
-static mercer_status descend(mercer_ctx *ctx, memory *m, mc_lbfgs_result *r) {
+static mercer_status iterate_lbfgs(mercer_ctx *ctx, memory *m, mc_lbfgs_result *r) {
     int flat = 0;
     mc_progress_start(ctx);
     for (; r->iterations < m->p->iterations_max; r->iterations++) {
@@ -138,7 +138,7 @@ static mercer_status descend(mercer_ctx *ctx, memory *m, mc_lbfgs_result *r) {
         choose_direction(m);
         const double before = m->f, along = safeguard_direction(m);
         bool moved;
-        MC_TRY(search(ctx, m, along, r, &moved));
+        MC_TRY(line_search(ctx, m, along, r, &moved));
         flat = before - m->f <= m->p->decrease_tolerance * fmax(1, fabs(m->f)) ? flat + 1 : 0;
         if (!moved && m->pairs == 0)
             flat = 2; /* plain descent cannot improve: rounding level */
@@ -167,7 +167,7 @@ mercer_status mc_lbfgs_minimise(mercer_ctx *ctx, const mc_lbfgs *problem, double
     mercer_status status = problem->objective(ctx, problem->self, x, &m.f, m.g);
     result->evaluations = 1;
     if (!status && isfinite(m.f))
-        status = descend(ctx, &m, result);
+        status = iterate_lbfgs(ctx, &m, result);
     result->f = m.f;
     mc_work_close(&w);
     return status;

@@ -64,14 +64,14 @@ int64_t mc_pcg_iteration_bound(double kappa, double tolerance) {
 }
 
 static int64_t small_numbers(int64_t n, int64_t t) {
-    return 6 * t + mc_dots_scratch(n, t);
+    return 6 * t + mc_dot_columns_scratch(n, t);
 }
 
 size_t mc_pcg_bytes(int64_t n, int64_t t) {
     return sizeof(mc_pcg) + sizeof(head) + (size_t)(small_numbers(n, t) + 5 * n * t) * sizeof(double) + 8 * MC_ALIGN;
 }
 
-static void carve(mc_pcg *s) {
+static void lay_out_pcg_state(mc_pcg *s) {
     const int64_t t = s->p.t, size = s->p.n * t;
     s->h = s->block;
     double *next = (double *)(void *)((char *)s->block + (sizeof(head) + 7) / 8 * 8);
@@ -100,7 +100,7 @@ mercer_status mc_pcg_open(mercer_ctx *ctx, const mc_pcg_problem *problem, double
         mc_pcg_close(s);
         return MERCER_MEMORY;
     }
-    carve(s);
+    lay_out_pcg_state(s);
     s->h->result.residual_relative = s->h->before = INFINITY;
     s->h->careful = problem->fast.self == problem->exact.self && problem->fast.apply == problem->exact.apply;
     *out = s;
@@ -154,8 +154,8 @@ bool mc_pcg_state_holds(const mc_pcg *s) {
     return true;
 }
 
-static mercer_status dots(mercer_ctx *ctx, mc_pcg *s, const double *A, const double *B, double *out) {
-    return mc_dots(ctx, s->p.n, s->p.t, A, B, s->part, out);
+static mercer_status column_dots(mercer_ctx *ctx, mc_pcg *s, const double *A, const double *B, double *out) {
+    return mc_dot_columns(ctx, s->p.n, s->p.t, A, B, s->part, out);
 }
 
 /* Y <- K V + D V. */
@@ -167,7 +167,7 @@ static mercer_status apply_A(mercer_ctx *ctx, const mc_pcg *s, const mc_matrix *
     return MERCER_OK;
 }
 
-static mercer_status precondition(mercer_ctx *ctx, mc_pcg *s) {
+static mercer_status apply_preconditioner(mercer_ctx *ctx, mc_pcg *s) {
     if (s->p.preconditioner.apply)
         return s->p.preconditioner.apply(ctx, s->p.preconditioner.self, s->p.t, s->R, s->Z);
     memcpy(s->Z, s->R, (size_t)(s->p.n * s->p.t) * sizeof(double));
@@ -201,22 +201,22 @@ static mercer_status exact_product(mercer_ctx *ctx, mc_pcg *s) {
 }
 
 /* R <- B - R, R being A X; the worst relative residual. */
-static mercer_status measure(mercer_ctx *ctx, mc_pcg *s, double *residual) {
-    MC_TRY(dots(ctx, s, s->p.B, s->p.B, s->norm_b));
+static mercer_status measure_residual(mercer_ctx *ctx, mc_pcg *s, double *residual) {
+    MC_TRY(column_dots(ctx, s, s->p.B, s->p.B, s->norm_b));
     for (int64_t k = 0; k < s->p.t; k++)
         s->norm_b[k] = sqrt(s->norm_b[k]);
     for (int64_t i = 0; i < s->p.n * s->p.t; i++)
         s->R[i] = s->p.B[i] - s->R[i];
-    MC_TRY(dots(ctx, s, s->R, s->R, s->start));
+    MC_TRY(column_dots(ctx, s, s->R, s->R, s->start));
     *residual = worst_relative(s, s->start);
     return MERCER_OK;
 }
 
 static mercer_status begin_inner(mercer_ctx *ctx, mc_pcg *s) {
     memset(s->dX, 0, (size_t)(s->p.n * s->p.t) * sizeof(double));
-    MC_TRY(precondition(ctx, s));
+    MC_TRY(apply_preconditioner(ctx, s));
     memcpy(s->P, s->Z, (size_t)(s->p.n * s->p.t) * sizeof(double));
-    MC_TRY(dots(ctx, s, s->Z, s->R, s->rz));
+    MC_TRY(column_dots(ctx, s, s->Z, s->R, s->rz));
     s->h->inner = true;
     s->h->stalled = 0;
     s->h->best = s->h->outer = s->h->before = s->h->result.residual_relative;
@@ -230,10 +230,10 @@ static void take_back(mc_pcg *s) {
 
 /* A X being in R: the verdict, or the start of an inner run. A refinement that helped too little is followed by careful
    ones, from a residual measured anew; once they are careful there is no more to gain. */
-static mercer_status judge(mercer_ctx *ctx, mc_pcg *s, bool *done) {
+static mercer_status check_outer_residual(mercer_ctx *ctx, mc_pcg *s, bool *done) {
     head *h = s->h;
     double residual = 0;
-    MC_TRY(measure(ctx, s, &residual));
+    MC_TRY(measure_residual(ctx, s, &residual));
     if (residual > h->before)
         take_back(s);
     h->result.residual_relative = fmin(residual, h->before);
@@ -248,7 +248,7 @@ static mercer_status judge(mercer_ctx *ctx, mc_pcg *s, bool *done) {
 }
 
 /* p'Ap and p'p of column k, in long double: the sums add no error worth a name. */
-static void rayleigh(const mc_pcg *s, int64_t k, long double *pAp, long double *pp) {
+static void rayleigh_terms(const mc_pcg *s, int64_t k, long double *pAp, long double *pp) {
     *pAp = *pp = 0;
     for (int64_t i = k; i < s->p.n * s->p.t; i += s->p.t) {
         *pAp += (long double)s->P[i] * s->AP[i];
@@ -257,9 +257,9 @@ static void rayleigh(const mc_pcg *s, int64_t k, long double *pAp, long double *
 }
 
 /* Curvature that is not positive, by the exact operator: an error where its rounding cannot be the cause. */
-static mercer_status face_curvature(mercer_ctx *ctx, mc_pcg *s, int64_t k) {
+static mercer_status check_curvature(mercer_ctx *ctx, mc_pcg *s, int64_t k) {
     long double pAp, pp;
-    rayleigh(s, k, &pAp, &pp);
+    rayleigh_terms(s, k, &pAp, &pp);
     const double curvature = (double)(pAp / pp);
     if (isnan(curvature))
         return mc_fail(
@@ -279,7 +279,7 @@ static mercer_status face_curvature(mercer_ctx *ctx, mc_pcg *s, int64_t k) {
 /* Step lengths a_k = z'r / p'Ap; zero for a column that is done. *doubt: the fast operator shows curvature that is not
    positive. */
 static mercer_status step_lengths(mercer_ctx *ctx, mc_pcg *s, bool *doubt) {
-    MC_TRY(dots(ctx, s, s->P, s->AP, s->step));
+    MC_TRY(column_dots(ctx, s, s->P, s->AP, s->step));
     for (int64_t k = 0; k < s->p.t; k++) {
         const bool bent = s->rz[k] > 0 && !(s->step[k] > 0);
         if (bent && !s->h->careful) {
@@ -287,7 +287,7 @@ static mercer_status step_lengths(mercer_ctx *ctx, mc_pcg *s, bool *doubt) {
             return MERCER_OK;
         }
         if (bent) {
-            MC_TRY(face_curvature(ctx, s, k));
+            MC_TRY(check_curvature(ctx, s, k));
             s->h->stalled = s->p.patience;
         }
         s->step[k] = s->rz[k] > 0 && !bent ? s->rz[k] / s->step[k] : 0;
@@ -297,7 +297,7 @@ static mercer_status step_lengths(mercer_ctx *ctx, mc_pcg *s, bool *doubt) {
 
 /* One conjugate gradient step on every column, A P being known; the worst relative residual afterwards. In doubt
    nothing is changed: the next product is the same one by the exact operator. */
-static mercer_status advance(mercer_ctx *ctx, mc_pcg *s, double *residual) {
+static mercer_status take_cg_step(mercer_ctx *ctx, mc_pcg *s, double *residual) {
     const int64_t n = s->p.n, t = s->p.t;
     bool doubt = false;
     s->h->result.iterations++;
@@ -307,17 +307,17 @@ static mercer_status advance(mercer_ctx *ctx, mc_pcg *s, double *residual) {
     s->h->doubted = doubt;
     if (doubt)
         return MERCER_OK;
-    MC_TRY(mc_axpys(ctx, n, t, s->step, s->P, s->dX)); /* dX <- dX + a P */
+    MC_TRY(mc_axpy_columns(ctx, n, t, s->step, s->P, s->dX)); /* dX <- dX + a P */
     for (int64_t k = 0; k < t; k++)
         s->step[k] = -s->step[k];
-    MC_TRY(mc_axpys(ctx, n, t, s->step, s->AP, s->R)); /* R <- R - a A P */
-    MC_TRY(precondition(ctx, s));
-    MC_TRY(dots(ctx, s, s->Z, s->AP, s->beta));
+    MC_TRY(mc_axpy_columns(ctx, n, t, s->step, s->AP, s->R)); /* R <- R - a A P */
+    MC_TRY(apply_preconditioner(ctx, s));
+    MC_TRY(column_dots(ctx, s, s->Z, s->AP, s->beta));
     for (int64_t k = 0; k < t; k++)
         s->beta[k] = s->rz[k] > 0 ? fmax(0, s->step[k] * s->beta[k] / s->rz[k]) : 0;
-    MC_TRY(mc_xpays(ctx, n, t, s->beta, s->Z, s->P)); /* P <- Z + beta P */
-    MC_TRY(dots(ctx, s, s->Z, s->R, s->rz));
-    MC_TRY(dots(ctx, s, s->R, s->R, s->step));
+    MC_TRY(mc_xpay_columns(ctx, n, t, s->beta, s->Z, s->P)); /* P <- Z + beta P */
+    MC_TRY(column_dots(ctx, s, s->Z, s->R, s->rz));
+    MC_TRY(column_dots(ctx, s, s->R, s->R, s->step));
     *residual = worst_relative(s, s->step);
     return MERCER_OK;
 }
@@ -362,7 +362,7 @@ static mercer_status go_on(mercer_ctx *ctx, mc_pcg *s) {
 /* After the product of an inner run. */
 static mercer_status inner_step(mercer_ctx *ctx, mc_pcg *s, double *residual) {
     const bool repeated = s->h->doubted;
-    MC_TRY(advance(ctx, s, residual));
+    MC_TRY(take_cg_step(ctx, s, residual));
     if (repeated)
         return go_on(ctx, s);
     return !s->h->doubted && run_ends(s, *residual) ? mc_pcg_settle(ctx, s) : MERCER_OK;
@@ -378,17 +378,17 @@ mercer_status mc_pcg_step(mercer_ctx *ctx, mc_pcg *s, bool *done) {
     *done = false;
     const bool inner = s->h->inner;
     const double share = inner ? share_done(s, s->h->best) : 0;
-    mc_span(ctx, share, share);
+    mc_set_phase_span(ctx, share, share);
     /* Only the product may be stopped: it leaves nothing behind, and the state is whole before and after. */
     const mc_matrix *K = s->h->careful ? &s->p.exact : is_late(s) ? &s->p.swift : &s->p.fast;
     MC_TRY(inner ? apply_A(ctx, s, K, s->P, s->AP) : exact_product(ctx, s));
     double residual = 0;
-    mc_shield(ctx, true);
-    const mercer_status status = inner ? inner_step(ctx, s, &residual) : judge(ctx, s, done);
-    mc_shield(ctx, false);
+    mc_shield_from_stop(ctx, true);
+    const mercer_status status = inner ? inner_step(ctx, s, &residual) : check_outer_residual(ctx, s, done);
+    mc_shield_from_stop(ctx, false);
     if (status)
         return status;
-    mc_span(ctx, 0, 1);
+    mc_set_phase_span(ctx, 0, 1);
     residual = inner ? residual : s->h->result.residual_relative;
     const mercer_status told =
         mc_progress_step(ctx, share_done(s, residual), (mc_watch){"residual", residual, s->p.tolerance});

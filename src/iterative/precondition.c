@@ -45,21 +45,22 @@ static int64_t scratch_numbers(int64_t rank, int64_t t) {
     return ROWS * (t > blocks ? t : blocks);
 }
 
-static int64_t segments(int64_t n) {
-    return mc_chunks(n, SEGMENT);
+static int64_t count_segments(int64_t n) {
+    return mc_chunk_count(n, SEGMENT);
 }
 
-static void cut(mercer_ctx *ctx, mc_work *work, int64_t n, int64_t r, int64_t t, mc_precondition *s) {
+static void lay_out_woodbury_workspace(mercer_ctx *ctx, mc_work *work, int64_t n, int64_t r, int64_t t,
+                                       mc_precondition *s) {
     s->G = mc_work_take(work, r * r, sizeof(double));
     s->scratch = mc_work_take(work, mercer_threads(ctx) * scratch_numbers(r, t), sizeof(double));
     s->V = mc_work_take(work, n * t, sizeof(double));
-    s->part = mc_work_take(work, segments(n) * r * t, sizeof(double));
+    s->part = mc_work_take(work, count_segments(n) * r * t, sizeof(double));
     s->C = mc_work_take(work, 2 * r * t, sizeof(double));
 }
 
 static size_t work_bytes(mercer_ctx *ctx, int64_t n, int64_t rank, int64_t t) {
     mc_work counted = {0};
-    cut(ctx, &counted, n, rank, t, &(mc_precondition){0});
+    lay_out_woodbury_workspace(ctx, &counted, n, rank, t, &(mc_precondition){0});
     return counted.used;
 }
 
@@ -74,7 +75,7 @@ static int width_of(const mc_lowrank *f, int64_t panel) {
 }
 
 /* out (m x width, by columns) <- rows begin .. begin + m of a panel, as doubles. */
-static void widen(const mc_lowrank *f, int64_t panel, int64_t begin, int m, double *out) {
+static void widen_panel(const mc_lowrank *f, int64_t panel, int64_t begin, int m, double *out) {
     const int width = width_of(f, panel);
     for (int k = 0; k < width; k++) {
         const float *column = f->panel[panel] + k * f->n + begin;
@@ -97,16 +98,16 @@ static void gram_block(void *arg, int64_t chunk, int64_t begin, int64_t end, int
     const mc_dense out = mc_column_major(s->G + p * MC_PANEL + q * MC_PANEL * f->rank, wp, wq, f->rank);
     for (int64_t i = 0; i < f->n; i += ROWS) {
         const int m = (int)(f->n - i < ROWS ? f->n - i : ROWS);
-        widen(f, p, i, m, left);
+        widen_panel(f, p, i, m, left);
         if (p != q)
-            widen(f, q, i, m, right);
+            widen_panel(f, q, i, m, right);
         mc_gemm(1, mc_row_major(left, wp, m, m), mc_column_major(right, m, wq, m), 1, out);
     }
 }
 
 /* G <- chol(F'F + shift I). */
-static mercer_status factor(mercer_ctx *ctx, mc_precondition *s, double lambda) {
-    const int64_t r = s->f->rank, panels = mc_chunks(r, MC_PANEL);
+static mercer_status factor_woodbury(mercer_ctx *ctx, mc_precondition *s, double lambda) {
+    const int64_t r = s->f->rank, panels = mc_chunk_count(r, MC_PANEL);
     MC_TRY(mc_for(ctx, panels * (panels + 1) / 2, 1, gram_block, s));
     double trace = 0;
     for (int64_t k = 0; k < r; k++)
@@ -131,8 +132,8 @@ mercer_status mc_precondition_open(mercer_ctx *ctx, const mc_lowrank *f, double 
     const int64_t r = f->rank;
     mercer_status status = mc_work_open(ctx, &s->work, work_bytes(ctx, f->n, r, t));
     if (!status) {
-        cut(ctx, &s->work, f->n, r, t, s);
-        status = r ? factor(ctx, s, lambda) : MERCER_OK;
+        lay_out_woodbury_workspace(ctx, &s->work, f->n, r, t, s);
+        status = r ? factor_woodbury(ctx, s, lambda) : MERCER_OK;
     }
     if (status) {
         mc_precondition_close(s);
@@ -156,7 +157,7 @@ typedef struct product {
 } product;
 
 /* V, row-major, to planes. */
-static void spread(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+static void copy_to_planes(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
     const product *p = arg;
     for (int64_t i = begin; i < end; i++)
@@ -166,11 +167,11 @@ static void spread(void *arg, int64_t chunk, int64_t begin, int64_t end, int thr
 
 /* part(segment, panel) <- F(segment, panel)' V(segment). A panel by columns is the block A of backend/symv_f32.h by
    rows. */
-static void project(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+static void project_segment(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)begin, (void)end, (void)thread;
     const product *p = arg;
     const mc_lowrank *f = p->s->f;
-    const int64_t panels = mc_chunks(f->rank, MC_PANEL), segment = chunk / panels, panel = chunk % panels;
+    const int64_t panels = mc_chunk_count(f->rank, MC_PANEL), segment = chunk / panels, panel = chunk % panels;
     const int64_t stop = (segment + 1) * SEGMENT < f->n ? (segment + 1) * SEGMENT : f->n;
     double *out = p->s->part + segment * f->rank * p->t + panel * MC_PANEL;
     mc_symv_f32 w = {.ld = f->n, .m = width_of(f, panel), .t = p->t, .vs = f->n, .Y = out, .ys = f->rank};
@@ -189,7 +190,7 @@ static mercer_status solve_small(mercer_ctx *ctx, const mc_precondition *s, int6
     const int64_t r = s->f->rank;
     for (int64_t i = 0; i < r * t; i++)
         s->C[i] = 0;
-    for (int64_t c = 0; c < segments(s->f->n); c++)
+    for (int64_t c = 0; c < count_segments(s->f->n); c++)
         for (int64_t i = 0; i < r * t; i++)
             s->C[i % r * t + i / r] += s->part[c * r * t + i];
     MC_TRY(mc_potrs(ctx, mc_column_major(s->G, r, r, r), mc_row_major(s->C, r, t, t)));
@@ -199,7 +200,7 @@ static mercer_status solve_small(mercer_ctx *ctx, const mc_precondition *s, int6
 }
 
 /* Y <- (V - F C) / shift on a chunk of rows. */
-static void finish(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+static void subtract_projection(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
     const product *p = arg;
     const mc_lowrank *f = p->s->f;
@@ -224,18 +225,18 @@ static void finish(void *arg, int64_t chunk, int64_t begin, int64_t end, int thr
             p->Y[(begin + i) * t + k] = Z[k * ROWS + i] / p->s->shift;
 }
 
-static mercer_status apply(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
+static mercer_status apply_woodbury(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
     const mc_precondition *s = self;
-    const int64_t panels = mc_chunks(s->f->rank, MC_PANEL);
+    const int64_t panels = mc_chunk_count(s->f->rank, MC_PANEL);
     product p = {.s = s, .t = t, .V = V, .Y = Y};
-    MC_TRY(mc_for(ctx, s->f->n, GRAIN, spread, &p));
+    MC_TRY(mc_for(ctx, s->f->n, GRAIN, copy_to_planes, &p));
     if (panels) {
-        MC_TRY(mc_for(ctx, segments(s->f->n) * panels, 1, project, &p));
+        MC_TRY(mc_for(ctx, count_segments(s->f->n) * panels, 1, project_segment, &p));
         MC_TRY(solve_small(ctx, s, t));
     }
-    return mc_for(ctx, s->f->n, ROWS, finish, &p);
+    return mc_for(ctx, s->f->n, ROWS, subtract_projection, &p);
 }
 
 mc_matrix mc_precondition_inverse(const mc_precondition *s) {
-    return (mc_matrix){.n = s->f->n, .apply = apply, .self = s};
+    return (mc_matrix){.n = s->f->n, .apply = apply_woodbury, .self = s};
 }

@@ -56,7 +56,7 @@ double mc_rank_growth(int64_t n, double entry, int64_t from, int64_t to) {
 }
 
 /* In every step the preconditioner reads F twice. */
-static double applying(int64_t n, int64_t rank) {
+static double cost_of_applying(int64_t n, int64_t rank) {
     const double numbers = (double)n * (double)rank;
     return (numbers < CACHE ? NEAR : READING) * numbers;
 }
@@ -72,8 +72,8 @@ int64_t mc_rank_next(const mc_rank_rule *rule, int64_t n, int64_t rank, double b
         return rank;
     const double slope = fmax(0, log2(before / gain)); /* gain ~ rank^-slope */
     const double then = gain * pow((double)next / (double)rank, -slope);
-    const double now = mc_rank_steps(gain, rule->lambda, rule->tolerance) * (rule->step + applying(n, rank));
-    const double later = mc_rank_steps(then, rule->lambda, rule->tolerance) * (rule->step + applying(n, next));
+    const double now = mc_rank_steps(gain, rule->lambda, rule->tolerance) * (rule->step + cost_of_applying(n, rank));
+    const double later = mc_rank_steps(then, rule->lambda, rule->tolerance) * (rule->step + cost_of_applying(n, next));
     return now - later > mc_rank_growth(n, rule->entry, rank, next) ? next : rank;
 }
 

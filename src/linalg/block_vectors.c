@@ -21,17 +21,17 @@ static void dot_chunk(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
             part[k] += b->X[i * b->t + k] * b->Z[i * b->t + k];
 }
 
-int64_t mc_dots_scratch(int64_t n, int64_t t) {
-    return mc_chunks(n, GRAIN) * t;
+int64_t mc_dot_columns_scratch(int64_t n, int64_t t) {
+    return mc_chunk_count(n, GRAIN) * t;
 }
 
-mercer_status mc_dots(mercer_ctx *ctx, int64_t n, int64_t t, const double *A, const double *B, double *scratch,
-                      double *out) {
+mercer_status mc_dot_columns(mercer_ctx *ctx, int64_t n, int64_t t, const double *A, const double *B, double *scratch,
+                             double *out) {
     block b = {.t = t, .X = A, .Z = B, .Y = scratch};
     const mercer_status status = mc_for(ctx, n, GRAIN, dot_chunk, &b);
     for (int64_t k = 0; k < t; k++)
         out[k] = 0;
-    for (int64_t c = 0; c < mc_chunks(n, GRAIN); c++)
+    for (int64_t c = 0; c < mc_chunk_count(n, GRAIN); c++)
         for (int64_t k = 0; k < t; k++)
             out[k] += scratch[c * t + k];
     return status;
@@ -45,7 +45,7 @@ static void axpy_chunk(void *arg, int64_t chunk, int64_t begin, int64_t end, int
             b->Y[i * b->t + k] += b->a[k] * b->X[i * b->t + k];
 }
 
-mercer_status mc_axpys(mercer_ctx *ctx, int64_t n, int64_t t, const double *a, const double *X, double *Y) {
+mercer_status mc_axpy_columns(mercer_ctx *ctx, int64_t n, int64_t t, const double *a, const double *X, double *Y) {
     block b = {.t = t, .a = a, .X = X, .Y = Y};
     return mc_for(ctx, n, GRAIN, axpy_chunk, &b);
 }
@@ -58,7 +58,7 @@ static void xpay_chunk(void *arg, int64_t chunk, int64_t begin, int64_t end, int
             b->Y[i * b->t + k] = b->X[i * b->t + k] + b->a[k] * b->Y[i * b->t + k];
 }
 
-mercer_status mc_xpays(mercer_ctx *ctx, int64_t n, int64_t t, const double *b, const double *X, double *Y) {
+mercer_status mc_xpay_columns(mercer_ctx *ctx, int64_t n, int64_t t, const double *b, const double *X, double *Y) {
     block all = {.t = t, .a = b, .X = X, .Y = Y};
     return mc_for(ctx, n, GRAIN, xpay_chunk, &all);
 }

@@ -5,14 +5,14 @@
 
 #include <mercer.h>
 
-/* Doubles of scratch that mc_dots needs. */
-int64_t mc_dots_scratch(int64_t n, int64_t t);
+/* Doubles of scratch that mc_dot_columns needs. */
+int64_t mc_dot_columns_scratch(int64_t n, int64_t t);
 /* out_k <- sum_i A_ik B_ik. */
-mercer_status mc_dots(mercer_ctx *ctx, int64_t n, int64_t t, const double *A, const double *B, double *scratch,
-                      double *out);
+mercer_status mc_dot_columns(mercer_ctx *ctx, int64_t n, int64_t t, const double *A, const double *B, double *scratch,
+                             double *out);
 /* Y_ik <- Y_ik + a_k X_ik. */
-mercer_status mc_axpys(mercer_ctx *ctx, int64_t n, int64_t t, const double *a, const double *X, double *Y);
+mercer_status mc_axpy_columns(mercer_ctx *ctx, int64_t n, int64_t t, const double *a, const double *X, double *Y);
 /* Y_ik <- X_ik + b_k Y_ik. */
-mercer_status mc_xpays(mercer_ctx *ctx, int64_t n, int64_t t, const double *b, const double *X, double *Y);
+mercer_status mc_xpay_columns(mercer_ctx *ctx, int64_t n, int64_t t, const double *b, const double *X, double *Y);
 
 #endif

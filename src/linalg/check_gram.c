@@ -17,7 +17,7 @@ static mercer_status check_finite(mercer_ctx *ctx, const double *K, int64_t n) {
     return MERCER_OK;
 }
 
-static mercer_status asymmetry(mercer_ctx *ctx, const double *K, int64_t n, mercer_gram_facts *out) {
+static mercer_status measure_asymmetry(mercer_ctx *ctx, const double *K, int64_t n, mercer_gram_facts *out) {
     for (int64_t i = 0; i < n; i++) {
         for (int64_t j = 0; j < i; j++) {
             const double gap = fabs(K[i * n + j] - K[j * n + i]);
@@ -27,7 +27,7 @@ static mercer_status asymmetry(mercer_ctx *ctx, const double *K, int64_t n, merc
                 out->asymmetric[1] = i;
             }
         }
-        MC_TRY(mc_progress(ctx, -1));
+        MC_TRY(mc_report_progress(ctx, -1));
     }
     return MERCER_OK;
 }
@@ -39,7 +39,7 @@ static mercer_status cauchy_schwarz(mercer_ctx *ctx, const double *K, int64_t n,
         largest = fmax(largest, fabs(K[i * n + i]));
     const double scale = largest > 0 ? largest : 1;
     for (int64_t i = 0; i < n; i++) {
-        MC_TRY(mc_progress(ctx, -1));
+        MC_TRY(mc_report_progress(ctx, -1));
         for (int64_t j = 0; j < i; j++) {
             const double excess =
                 (K[i * n + j] / scale) * (K[i * n + j] / scale) - (K[i * n + i] / scale) * (K[j * n + j] / scale);
@@ -64,14 +64,14 @@ static void judge_spectrum(const double *w, int64_t n, mercer_gram_facts *out) {
     out->positive = out->symmetric && w[0] >= -floor;
 }
 
-static mercer_status spectrum(mercer_ctx *ctx, const double *K, int64_t n, mercer_gram_facts *out) {
+static mercer_status measure_spectrum(mercer_ctx *ctx, const double *K, int64_t n, mercer_gram_facts *out) {
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, mc_work_need(n * n, sizeof(double)) + mc_work_need(n, sizeof(double))));
     double *a = mc_work_take(&work, n * n, sizeof *a), *w = mc_work_take(&work, n, sizeof *w);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++)
             a[i * n + j] = 0.5 * K[i * n + j] + 0.5 * K[j * n + i];
-    const mercer_status status = mc_eigenvalues(ctx, mc_column_major(a, n, n, n), w);
+    const mercer_status status = mc_symmetric_eigenvalues(ctx, mc_column_major(a, n, n, n), w);
     if (!status)
         judge_spectrum(w, n, out);
     mc_work_close(&work);
@@ -86,15 +86,15 @@ mercer_status mc_gram_facts(mercer_ctx *ctx, const double *K, int64_t n, mercer_
     if (n == 0)
         return MERCER_OK;
     MC_TRY(check_finite(ctx, K, n));
-    mc_phase(ctx, "check");
-    MC_TRY(asymmetry(ctx, K, n, out));
+    mc_begin_phase(ctx, "check");
+    MC_TRY(measure_asymmetry(ctx, K, n, out));
     MC_TRY(cauchy_schwarz(ctx, K, n, out));
-    return spectrum(ctx, K, n, out);
+    return measure_spectrum(ctx, K, n, out);
 }
 
 mercer_status mercer_gram_check(mercer_ctx *ctx, const double *K, int64_t n, mercer_gram_facts *out) {
     MC_NEED(ctx, K, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     MC_TRY(mc_sized_check(ctx, "mercer_gram_facts", out));
     mercer_gram_facts facts = {0};
     const mercer_status status = mc_gram_facts(ctx, K, n, &facts);

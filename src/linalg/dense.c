@@ -16,32 +16,33 @@ const mc_dense_ops *mc_dense_ops_of(mc_dense A) {
     return &PLACE[A.place][A.dtype];
 }
 
-static mc_dense handle(mc_layout layout, mercer_dtype dtype, const void *a, int64_t rows, int64_t columns, int64_t ld) {
+static mc_dense make_handle(mc_layout layout, mercer_dtype dtype, const void *a, int64_t rows, int64_t columns,
+                            int64_t ld) {
     return (mc_dense){MC_HOST, layout, dtype, rows, columns, ld, (void *)a};
 }
 
 mc_dense mc_column_major(const double *a, int64_t rows, int64_t columns, int64_t ld) {
-    return handle(MC_COLUMN_MAJOR, MERCER_F64, a, rows, columns, ld);
+    return make_handle(MC_COLUMN_MAJOR, MERCER_F64, a, rows, columns, ld);
 }
 
 mc_dense mc_row_major(const double *a, int64_t rows, int64_t columns, int64_t ld) {
-    return handle(MC_ROW_MAJOR, MERCER_F64, a, rows, columns, ld);
+    return make_handle(MC_ROW_MAJOR, MERCER_F64, a, rows, columns, ld);
 }
 
 mc_dense mc_packed(int64_t n, const double *a) {
-    return handle(MC_PACKED, MERCER_F64, a, n, n, 0);
+    return make_handle(MC_PACKED, MERCER_F64, a, n, n, 0);
 }
 
 mc_dense mc_column_major_f32(const float *a, int64_t rows, int64_t columns, int64_t ld) {
-    return handle(MC_COLUMN_MAJOR, MERCER_F32, a, rows, columns, ld);
+    return make_handle(MC_COLUMN_MAJOR, MERCER_F32, a, rows, columns, ld);
 }
 
 mc_dense mc_row_major_f32(const float *a, int64_t rows, int64_t columns, int64_t ld) {
-    return handle(MC_ROW_MAJOR, MERCER_F32, a, rows, columns, ld);
+    return make_handle(MC_ROW_MAJOR, MERCER_F32, a, rows, columns, ld);
 }
 
 mc_dense mc_packed_f32(int64_t n, const float *a) {
-    return handle(MC_PACKED, MERCER_F32, a, n, n, 0);
+    return make_handle(MC_PACKED, MERCER_F32, a, n, n, 0);
 }
 
 static bool by_rows(mc_dense A) {
@@ -56,7 +57,7 @@ mc_dense mc_transposed(mc_dense A) {
     return t;
 }
 
-mc_dense mc_part(mc_dense A, int64_t i, int64_t j, int64_t rows, int64_t columns) {
+mc_dense mc_submatrix(mc_dense A, int64_t i, int64_t j, int64_t rows, int64_t columns) {
     const int64_t at = by_rows(A) ? i * A.ld + j : i + j * A.ld;
     return (mc_dense){
         A.place, A.layout, A.dtype, rows, columns, A.ld, (char *)A.a + at * (int64_t)mc_dtype_size(A.dtype)};
@@ -70,14 +71,14 @@ void mc_gemm(double alpha, mc_dense A, mc_dense B, double beta, mc_dense C) {
                                  beta, C.a, C.ld);
 }
 
-static int64_t step(mc_dense x) {
+static int64_t blas_increment(mc_dense x) {
     return by_rows(x) ? x.ld : 1;
 }
 
 void mc_gemv(double alpha, mc_dense A, mc_dense x, double beta, mc_dense y) {
     const mc_dense stored = by_rows(A) ? mc_transposed(A) : A;
-    mc_dense_ops_of(y)->gemv(by_rows(A), stored.rows, stored.columns, alpha, A.a, A.ld, x.a, step(x), beta, y.a,
-                             step(y));
+    mc_dense_ops_of(y)->gemv(by_rows(A), stored.rows, stored.columns, alpha, A.a, A.ld, x.a, blas_increment(x), beta,
+                             y.a, blas_increment(y));
 }
 
 void mc_syrk(double alpha, mc_dense A, double beta, mc_dense C) {
@@ -105,15 +106,16 @@ static void multiply_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, 
     (void)chunk, (void)thread;
     const product *p = arg;
     const int64_t rows = end - begin;
-    mc_gemm(1, mc_part(p->A, begin, 0, rows, p->A.columns), p->B, 0, mc_part(p->C, begin, 0, rows, p->C.columns));
+    mc_gemm(1, mc_submatrix(p->A, begin, 0, rows, p->A.columns), p->B, 0,
+            mc_submatrix(p->C, begin, 0, rows, p->C.columns));
 }
 
-mercer_status mc_multiply(mercer_ctx *ctx, mc_dense A, mc_dense B, mc_dense C) {
+mercer_status mc_parallel_gemm(mercer_ctx *ctx, mc_dense A, mc_dense B, mc_dense C) {
     product p = {A, B, C};
     return C.columns ? mc_for(ctx, C.rows, ROWS, multiply_rows, &p) : MERCER_OK;
 }
 
-static void pstrf(mc_dense A, double tolerance, int *pivots, double *work, int64_t *rank) {
+static void call_dpstrf(mc_dense A, double tolerance, int *pivots, double *work, int64_t *rank) {
     const int n = (int)A.rows, ld = (int)A.ld;
     int columns = 0, info = 0; /* says that the rank is not full, which the rank does too */
     const mc_region region = mc_blas_begin();
@@ -130,7 +132,7 @@ mercer_status mc_pstrf(mercer_ctx *ctx, mc_dense A, double tolerance, int64_t *p
     MC_TRY(MC_ALLOC(ctx, work, 2 * A.rows));
     const mercer_status status = MC_ALLOC(ctx, found, A.rows);
     if (!status)
-        pstrf(A, tolerance, found, work, rank);
+        call_dpstrf(A, tolerance, found, work, rank);
     for (int64_t j = 0; j < A.rows && !status; j++)
         pivots[j] = found[j] - 1;
     mc_free(work);

@@ -40,7 +40,7 @@ mc_dense mc_row_major_f32(const float *a, int64_t rows, int64_t columns, int64_t
 mc_dense mc_packed_f32(int64_t n, const float *a);
 mc_dense mc_transposed(mc_dense A);
 /* rows x columns of A from (i, j) on; A is not packed. */
-mc_dense mc_part(mc_dense A, int64_t i, int64_t j, int64_t rows, int64_t columns);
+mc_dense mc_submatrix(mc_dense A, int64_t i, int64_t j, int64_t rows, int64_t columns);
 
 /* ---- One call of the library, on the thread that calls: for bodies of mc_for ---- */
 
@@ -57,7 +57,7 @@ void mc_trsm(double alpha, mc_dense L, bool transposed, mc_dense B);
 /* ---- On all threads, the same bits whatever their number (triangle.c, eigen.h) ---- */
 
 /* C <- A B. */
-mercer_status mc_multiply(mercer_ctx *ctx, mc_dense A, mc_dense B, mc_dense C);
+mercer_status mc_parallel_gemm(mercer_ctx *ctx, mc_dense A, mc_dense B, mc_dense C);
 /* A -> L with A = L L'. *bad: the order of the first leading minor that is not positive, 0 when A is numerically
    positive definite. n^3/3 operations. */
 mercer_status mc_potrf(mercer_ctx *ctx, mc_dense A, int64_t *bad);

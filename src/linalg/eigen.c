@@ -12,16 +12,16 @@
 
 enum { LARGE = 256 }; /* the order from which on threads pay */
 
-static int64_t reals(int64_t n) {
+static int64_t real_workspace_size(int64_t n) {
     return 1 + 6 * n + 2 * n * n;
 }
 
-static int64_t integers(int64_t n) {
+static int64_t integer_workspace_size(int64_t n) {
     return 3 + 5 * n;
 }
 
 size_t mc_eigen_bytes(int64_t n) {
-    return mc_work_need(reals(n), sizeof(double)) + mc_work_need(integers(n), sizeof(int));
+    return mc_work_need(real_workspace_size(n), sizeof(double)) + mc_work_need(integer_workspace_size(n), sizeof(int));
 }
 
 static mercer_status not_converged(mercer_ctx *ctx, int64_t n, int info) {
@@ -32,7 +32,8 @@ static mercer_status not_converged(mercer_ctx *ctx, int64_t n, int info) {
 
 static mercer_status decompose_small(mercer_ctx *ctx, mc_dense A, double *w, double *room, int *counts) {
     const int64_t n = A.rows;
-    const int order = (int)n, ld = (int)A.ld, room_size = (int)reals(n), counts_size = (int)integers(n);
+    const int order = (int)n, ld = (int)A.ld, room_size = (int)real_workspace_size(n),
+              counts_size = (int)integer_workspace_size(n);
     int info = 0;
     const mc_region region = mc_blas_begin();
     dsyevd_("V", "L", &order, A.a, &ld, w, room, &room_size, counts, &counts_size, &info, 1, 1);
@@ -42,7 +43,7 @@ static mercer_status decompose_small(mercer_ctx *ctx, mc_dense A, double *w, dou
 
 /* The power of two that brings the largest entry near 1, where products of entries could leave the range; 1 otherwise.
    */
-static double tame(mc_dense A) {
+static double scale_into_range(mc_dense A) {
     const int64_t n = A.rows;
     double most = 0, *a = A.a;
     int power;
@@ -63,8 +64,8 @@ static double tame(mc_dense A) {
 static mercer_status decompose_large(mercer_ctx *ctx, mc_dense A, double *w, double *Z, int *counts) {
     const int64_t n = A.rows;
     double *beside = Z + n * n, *below = beside + 1 + 4 * n + n * n, *tau = below + n;
-    const int order = (int)n, size = (int)(1 + 4 * n + n * n), counts_size = (int)integers(n);
-    const double scale = tame(A);
+    const int order = (int)n, size = (int)(1 + 4 * n + n * n), counts_size = (int)integer_workspace_size(n);
+    const double scale = scale_into_range(A);
     int info = 0;
     MC_TRY(mc_sytrd(ctx, A, w, below, tau, beside));
     const mc_region region = mc_blas_begin();
@@ -80,10 +81,10 @@ static mercer_status decompose_large(mercer_ctx *ctx, mc_dense A, double *w, dou
     return MERCER_OK;
 }
 
-static mercer_status decompose(mercer_ctx *ctx, mc_dense A, double *w, mc_work *work) {
+static mercer_status decompose_symmetric(mercer_ctx *ctx, mc_dense A, double *w, mc_work *work) {
     const int64_t n = A.rows;
-    double *room = mc_work_take(work, reals(n), sizeof *room);
-    int *counts = mc_work_take(work, integers(n), sizeof *counts);
+    double *room = mc_work_take(work, real_workspace_size(n), sizeof *room);
+    int *counts = mc_work_take(work, integer_workspace_size(n), sizeof *counts);
     const bool large = n >= LARGE && mc_tridiagonal_room(n) <= 1 + 4 * n + n * n;
     return large ? decompose_large(ctx, A, w, room, counts) : decompose_small(ctx, A, w, room, counts);
 }
@@ -102,12 +103,12 @@ mercer_status mc_syevd(mercer_ctx *ctx, mc_dense A, double *w) {
                        (long long)n);
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, mc_eigen_bytes(n)));
-    const mercer_status status = decompose(ctx, A, w, &work);
+    const mercer_status status = decompose_symmetric(ctx, A, w, &work);
     mc_work_close(&work);
     return status;
 }
 
-mercer_status mc_eigenvalues(mercer_ctx *ctx, mc_dense A, double *w) {
+mercer_status mc_symmetric_eigenvalues(mercer_ctx *ctx, mc_dense A, double *w) {
     const int64_t n = A.rows;
     MC_TRY(check_layout(ctx, A));
     mc_work work;
@@ -115,7 +116,7 @@ mercer_status mc_eigenvalues(mercer_ctx *ctx, mc_dense A, double *w) {
                         2 * mc_work_need(n, sizeof(double)) + mc_work_need(mc_tridiagonal_room(n), sizeof(double))));
     double *below = mc_work_take(&work, n, sizeof *below), *tau = mc_work_take(&work, n, sizeof *tau);
     double *room = mc_work_take(&work, mc_tridiagonal_room(n), sizeof *room);
-    const double scale = tame(A);
+    const double scale = scale_into_range(A);
     const int order = (int)n;
     int info = 0;
     mercer_status status = mc_sytrd(ctx, A, w, below, tau, room);

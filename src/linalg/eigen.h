@@ -12,10 +12,10 @@ enum { MC_EIGEN_LARGEST = 32766 };
 /* Bytes mc_syevd takes beside A and w. */
 size_t mc_eigen_bytes(int64_t n);
 /* A: n x n, column-major, of doubles, its lower half is read; its columns become the eigenvectors U. G <- U'X and X <-
-   U G are products (mc_multiply). */
+   U G are products (mc_parallel_gemm). */
 mercer_status mc_syevd(mercer_ctx *ctx, mc_dense A, double *w);
 /* w alone; A is overwritten. */
-mercer_status mc_eigenvalues(mercer_ctx *ctx, mc_dense A, double *w);
+mercer_status mc_symmetric_eigenvalues(mercer_ctx *ctx, mc_dense A, double *w);
 /* The least eigenvalue that counts as not zero: n * 2^-52 * max |w|; the error of a computed eigenvalue is of this
    size, so what lies below cannot be told from zero. */
 double mc_eigen_cutoff(int64_t n, const double *w);

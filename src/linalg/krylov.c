@@ -45,10 +45,10 @@ static double *block_of(const run *r, int64_t j) {
     return r->basis + j * r->n * r->b;
 }
 
-static void cut(mercer_ctx *ctx, run *r, mc_work *work) {
+static void lay_out_krylov_workspace(mercer_ctx *ctx, run *r, mc_work *work) {
     const int64_t order = r->most * r->b;
     r->basis = mc_work_take(work, (r->most + 1) * r->n * r->b, 8);
-    r->parts = mc_work_take(work, mc_chunks(r->n, ROWS) * r->b * r->b, 8);
+    r->parts = mc_work_take(work, mc_chunk_count(r->n, ROWS) * r->b * r->b, 8);
     r->C = mc_work_take(work, r->b * r->b, 8);
     r->G = mc_work_take(work, r->b * r->b, 8);
     r->T = mc_work_take(work, r->b * r->b, 8);
@@ -61,7 +61,7 @@ static void cut(mercer_ctx *ctx, run *r, mc_work *work) {
 
 static size_t work_bytes(mercer_ctx *ctx, int64_t n, int64_t b, int64_t most) {
     mc_work counted = {0};
-    cut(ctx, &(run){.n = n, .b = b, .most = most}, &counted);
+    lay_out_krylov_workspace(ctx, &(run){.n = n, .b = b, .most = most}, &counted);
     return counted.used;
 }
 
@@ -81,14 +81,14 @@ static void inner_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int
 }
 
 /* out <- A' B, b x b, row-major. */
-static mercer_status inner(mercer_ctx *ctx, run *r, const double *A, const double *B, double *out) {
+static mercer_status block_inner_product(mercer_ctx *ctx, run *r, const double *A, const double *B, double *out) {
     r->left = A;
     r->right = B;
     const mc_region region = mc_blas_begin();
     const mercer_status status = mc_for(ctx, r->n, ROWS, inner_rows, r);
     mc_blas_end(region);
     memset(out, 0, (size_t)(r->b * r->b) * sizeof *out);
-    for (int64_t chunk = 0; chunk < mc_chunks(r->n, ROWS); chunk++)
+    for (int64_t chunk = 0; chunk < mc_chunk_count(r->n, ROWS); chunk++)
         for (int64_t i = 0; i < r->b * r->b; i++)
             out[i] += r->parts[chunk * r->b * r->b + i];
     return status;
@@ -104,7 +104,8 @@ static void add_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int t
 }
 
 /* out <- out + factor A C. */
-static mercer_status add(mercer_ctx *ctx, run *r, double factor, const double *A, const double *C, double *out) {
+static mercer_status add_block_product(mercer_ctx *ctx, run *r, double factor, const double *A, const double *C,
+                                       double *out) {
     r->factor = factor;
     r->left = A;
     r->right = C;
@@ -126,7 +127,7 @@ static void turn_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
 }
 
 /* W <- W C. */
-static mercer_status turn(mercer_ctx *ctx, run *r, const double *C, double *W) {
+static mercer_status multiply_in_place(mercer_ctx *ctx, run *r, const double *C, double *W) {
     r->right = C;
     r->out = W;
     const mc_region region = mc_blas_begin();
@@ -138,7 +139,7 @@ static mercer_status turn(mercer_ctx *ctx, run *r, const double *C, double *W) {
 /* ---- Orthonormal columns ---- */
 
 /* T with W T orthonormal, from G = W' W; G is lost. */
-static mercer_status whiten(mercer_ctx *ctx, run *r) {
+static mercer_status find_whitening(mercer_ctx *ctx, run *r) {
     const int64_t b = r->b;
     for (int64_t k = 0; k < b; k++)
         r->d[k] = r->G[k * (b + 1)] > 0 ? 1 / sqrt(r->G[k * (b + 1)]) : 0;
@@ -154,18 +155,18 @@ static mercer_status whiten(mercer_ctx *ctx, run *r) {
     return MERCER_OK;
 }
 
-static mercer_status normalise(mercer_ctx *ctx, run *r, double *W) {
-    MC_TRY(inner(ctx, r, W, W, r->G));
-    MC_TRY(whiten(ctx, r));
-    return turn(ctx, r, r->T, W);
+static mercer_status orthonormalise_block(mercer_ctx *ctx, run *r, double *W) {
+    MC_TRY(block_inner_product(ctx, r, W, W, r->G));
+    MC_TRY(find_whitening(ctx, r));
+    return multiply_in_place(ctx, r, r->T, W);
 }
 
 /* W <- W - Q Q' W over the first count blocks; what is taken off is added to column block j of H where asked for. */
-static mercer_status project(mercer_ctx *ctx, run *r, int64_t count, double *W, double *H, int64_t j) {
+static mercer_status project_out_basis(mercer_ctx *ctx, run *r, int64_t count, double *W, double *H, int64_t j) {
     const int64_t order = r->most * r->b;
     for (int64_t i = 0; i < count; i++) {
-        MC_TRY(inner(ctx, r, block_of(r, i), W, r->C));
-        MC_TRY(add(ctx, r, -1, block_of(r, i), r->C, W));
+        MC_TRY(block_inner_product(ctx, r, block_of(r, i), W, r->C));
+        MC_TRY(add_block_product(ctx, r, -1, block_of(r, i), r->C, W));
         for (int64_t k = 0; H && k < r->b * r->b; k++)
             H[(i * r->b + k / r->b) * order + j * r->b + k % r->b] += r->C[k];
     }
@@ -175,7 +176,7 @@ static mercer_status project(mercer_ctx *ctx, run *r, int64_t count, double *W, 
 /* ---- Rayleigh and Ritz ---- */
 
 /* Eigenvectors of the leading part of H, of order s, into Y. */
-static mercer_status ritz(mercer_ctx *ctx, run *r, int64_t s) {
+static mercer_status solve_rayleigh_ritz(mercer_ctx *ctx, run *r, int64_t s) {
     const int64_t order = r->most * r->b;
     for (int64_t i = 0; i < s; i++)
         for (int64_t k = 0; k <= i; k++)
@@ -184,7 +185,7 @@ static mercer_status ritz(mercer_ctx *ctx, run *r, int64_t s) {
 }
 
 /* The largest |A v - theta v| over the wanted, from the part of each in the last block. */
-static double estimate(const run *r, int64_t s, int64_t wanted) {
+static double largest_ritz_residual(const run *r, int64_t s, int64_t wanted) {
     double worst = 0;
     for (int64_t k = 0; k < wanted; k++) {
         const double *y = r->Y + (s - 1 - k) * s + s - r->b;
@@ -197,12 +198,12 @@ static double estimate(const run *r, int64_t s, int64_t wanted) {
 }
 
 /* X <- Q Y for the largest of s Ritz values. */
-static mercer_status assemble(mercer_ctx *ctx, run *r, int64_t s, double *X, double *theta) {
+static mercer_status assemble_ritz_vectors(mercer_ctx *ctx, run *r, int64_t s, double *X, double *theta) {
     memset(X, 0, (size_t)(r->n * r->b) * sizeof *X);
     for (int64_t j = 0; j < s / r->b; j++) {
         for (int64_t i = 0; i < r->b * r->b; i++)
             r->C[i] = r->Y[(s - 1 - i % r->b) * s + j * r->b + i / r->b];
-        MC_TRY(add(ctx, r, 1, block_of(r, j), r->C, X));
+        MC_TRY(add_block_product(ctx, r, 1, block_of(r, j), r->C, X));
     }
     for (int64_t k = 0; k < r->b; k++)
         theta[k] = r->w[s - 1 - k];
@@ -212,69 +213,69 @@ static mercer_status assemble(mercer_ctx *ctx, run *r, int64_t s, double *X, dou
 /* ---- The run ---- */
 
 /* One product: the basis has count blocks, the last of which has not been multiplied. */
-static mercer_status step(mercer_ctx *ctx, run *r, const mc_krylov_problem *problem, int64_t count,
-                          mc_krylov_result *result) {
+static mercer_status block_lanczos_step(mercer_ctx *ctx, run *r, const mc_krylov_problem *problem, int64_t count,
+                                        mc_krylov_result *result) {
     double *W = block_of(r, count);
     MC_TRY(problem->A.apply(ctx, problem->A.self, r->b, block_of(r, count - 1), W));
     for (int pass = 0; pass < 2; pass++)
-        MC_TRY(project(ctx, r, count, W, r->H, count - 1));
-    MC_TRY(ritz(ctx, r, count * r->b));
+        MC_TRY(project_out_basis(ctx, r, count, W, r->H, count - 1));
+    MC_TRY(solve_rayleigh_ritz(ctx, r, count * r->b));
     const double largest = r->w[count * r->b - 1];
-    MC_TRY(inner(ctx, r, W, W, r->G));
+    MC_TRY(block_inner_product(ctx, r, W, W, r->G));
     result->products++;
-    result->residual = estimate(r, count * r->b, problem->wanted);
+    result->residual = largest_ritz_residual(r, count * r->b, problem->wanted);
     result->settled = result->residual <= problem->tolerance * largest;
     return mc_progress_step(ctx, -1,
                             (mc_watch){"residual", largest > 0 ? result->residual / largest : 0, problem->tolerance});
 }
 
 /* W, the remainder of the last product with G = W' W, becomes the next block. */
-static mercer_status extend(mercer_ctx *ctx, run *r, int64_t count) {
+static mercer_status extend_basis(mercer_ctx *ctx, run *r, int64_t count) {
     double *W = block_of(r, count);
-    MC_TRY(whiten(ctx, r));
-    MC_TRY(turn(ctx, r, r->T, W));
-    MC_TRY(project(ctx, r, count, W, NULL, 0));
-    return normalise(ctx, r, W);
+    MC_TRY(find_whitening(ctx, r));
+    MC_TRY(multiply_in_place(ctx, r, r->T, W));
+    MC_TRY(project_out_basis(ctx, r, count, W, NULL, 0));
+    return orthonormalise_block(ctx, r, W);
 }
 
 /* Products until the wanted settle; *count: blocks that have been multiplied. */
-static mercer_status multiply(mercer_ctx *ctx, run *r, const mc_krylov_problem *problem, int64_t *count,
-                              mc_krylov_result *result) {
+static mercer_status build_basis(mercer_ctx *ctx, run *r, const mc_krylov_problem *problem, int64_t *count,
+                                 mc_krylov_result *result) {
     for (*count = 0;;) {
-        MC_TRY(step(ctx, r, problem, *count + 1, result));
+        MC_TRY(block_lanczos_step(ctx, r, problem, *count + 1, result));
         ++*count;
         if (result->settled || *count == r->most)
             return MERCER_OK;
-        MC_TRY(extend(ctx, r, *count));
+        MC_TRY(extend_basis(ctx, r, *count));
     }
 }
 
-static mercer_status iterate(mercer_ctx *ctx, run *r, const mc_krylov_problem *problem, double *X, double *theta,
-                             mc_krylov_result *result) {
+static mercer_status iterate_block_lanczos(mercer_ctx *ctx, run *r, const mc_krylov_problem *problem, double *X,
+                                           double *theta, mc_krylov_result *result) {
     int64_t count;
     mc_progress_start(ctx);
     memcpy(r->basis, X, (size_t)(r->n * r->b) * sizeof *X);
     for (int pass = 0; pass < 2; pass++)
-        MC_TRY(normalise(ctx, r, r->basis));
-    const mercer_status status = multiply(ctx, r, problem, &count, result);
+        MC_TRY(orthonormalise_block(ctx, r, r->basis));
+    const mercer_status status = build_basis(ctx, r, problem, &count, result);
     if ((status && status != MERCER_TIME && status != MERCER_CANCELLED) || count == 0)
         return status;
-    mc_shield(ctx, true); /* what there is, is finished whatever the clock says */
-    mercer_status finished = ritz(ctx, r, count * r->b);
+    mc_shield_from_stop(ctx, true); /* what there is, is finished whatever the clock says */
+    mercer_status finished = solve_rayleigh_ritz(ctx, r, count * r->b);
     if (!finished)
-        finished = assemble(ctx, r, count * r->b, X, theta);
-    mc_shield(ctx, false);
+        finished = assemble_ritz_vectors(ctx, r, count * r->b, X, theta);
+    mc_shield_from_stop(ctx, false);
     return finished ? finished : status;
 }
 
-mercer_status mc_krylov(mercer_ctx *ctx, const mc_krylov_problem *problem, double *X, double *theta,
-                        mc_krylov_result *result) {
+mercer_status mc_krylov_solve(mercer_ctx *ctx, const mc_krylov_problem *problem, double *X, double *theta,
+                              mc_krylov_result *result) {
     run r = {.n = problem->A.n, .b = problem->block, .most = problem->steps};
     *result = (mc_krylov_result){0};
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, work_bytes(ctx, r.n, r.b, r.most)));
-    cut(ctx, &r, &work);
-    const mercer_status status = iterate(ctx, &r, problem, X, theta, result);
+    lay_out_krylov_workspace(ctx, &r, &work);
+    const mercer_status status = iterate_block_lanczos(ctx, &r, problem, X, theta, result);
     mc_work_close(&work);
     return status;
 }

@@ -24,7 +24,7 @@ size_t mc_krylov_bytes(mercer_ctx *ctx, int64_t n, int64_t block, int64_t steps)
 /* X: n x block, row-major: the start, whose columns may have any length; then orthonormal Ritz vectors, the largest
    Ritz value first. theta: block numbers. Start again from X to go on. A stop by the clock or the caller returns that
    status with X the vectors of the products there were. */
-mercer_status mc_krylov(mercer_ctx *ctx, const mc_krylov_problem *problem, double *X, double *theta,
-                        mc_krylov_result *result);
+mercer_status mc_krylov_solve(mercer_ctx *ctx, const mc_krylov_problem *problem, double *X, double *theta,
+                              mc_krylov_result *result);
 
 #endif

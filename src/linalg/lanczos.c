@@ -26,12 +26,12 @@ static double dot(int64_t n, const double *x, const double *y) {
     return sum;
 }
 
-static void subtract(int64_t n, double c, const double *x, double *y) {
+static void subtract_scaled(int64_t n, double c, const double *x, double *y) {
     for (int64_t i = 0; i < n; i++)
         y[i] -= c * x[i];
 }
 
-static void start(mercer_ctx *ctx, lanczos *z, const double *from) {
+static void set_start_vector(mercer_ctx *ctx, lanczos *z, const double *from) {
     mc_rng rng = mc_rng_at(ctx->options.seed, MC_STREAM_LANCZOS, 0);
     for (int64_t i = 0; i < z->n; i++)
         z->Q[i] = from ? from[i] : mc_rng_normal(&rng);
@@ -41,20 +41,20 @@ static void start(mercer_ctx *ctx, lanczos *z, const double *from) {
 }
 
 /* The k-th column of T, and the next direction in v. */
-static mercer_status step(mercer_ctx *ctx, const mc_matrix *A, lanczos *z) {
+static mercer_status take_lanczos_step(mercer_ctx *ctx, const mc_matrix *A, lanczos *z) {
     const int64_t n = z->n, k = z->k++;
     const double *q = z->Q + k * n;
     MC_TRY(A->apply(ctx, A->self, 1, q, z->v));
     z->a[k] = dot(n, q, z->v);
     for (int pass = 0; pass < 2; pass++)
         for (int64_t j = 0; j <= k; j++)
-            subtract(n, dot(n, z->Q + j * n, z->v), z->Q + j * n, z->v);
+            subtract_scaled(n, dot(n, z->Q + j * n, z->v), z->Q + j * n, z->v);
     z->b[k] = sqrt(dot(n, z->v, z->v));
     return MERCER_OK;
 }
 
 /* The ends of T's spectrum and the residual of the low one. */
-static mercer_status judge(mercer_ctx *ctx, lanczos *z, mc_spectrum *out) {
+static mercer_status extreme_ritz_values(mercer_ctx *ctx, lanczos *z, mc_spectrum *out) {
     const int k = (int)z->k, room = (int)(1 + 6 * z->room + 2 * z->room * z->room),
               counts_size = (int)(3 + 5 * z->room);
     double *U = z->T, *rest = U + z->room * z->room;
@@ -74,18 +74,19 @@ static mercer_status judge(mercer_ctx *ctx, lanczos *z, mc_spectrum *out) {
     return MERCER_OK;
 }
 
-static bool settled(const lanczos *z, const mc_spectrum *s) {
+static bool has_converged(const lanczos *z, const mc_spectrum *s) {
     const double scale = fmax(fabs(s->low), fabs(s->high));
     return s->error <= 1e-4 * fabs(s->low) || s->error <= 0x1p-52 * (double)z->n * scale
            || z->b[z->k - 1] <= 0x1p-50 * scale;
 }
 
-static mercer_status iterate(mercer_ctx *ctx, const mc_matrix *A, const double *from, lanczos *z, mc_spectrum *out) {
-    for (start(ctx, z, from);;) {
-        MC_TRY(step(ctx, A, z));
+static mercer_status iterate_lanczos(mercer_ctx *ctx, const mc_matrix *A, const double *from, lanczos *z,
+                                     mc_spectrum *out) {
+    for (set_start_vector(ctx, z, from);;) {
+        MC_TRY(take_lanczos_step(ctx, A, z));
         if (z->k % 8 == 0 || z->k == z->room || z->b[z->k - 1] == 0) {
-            MC_TRY(judge(ctx, z, out));
-            if (z->k == z->room || settled(z, out))
+            MC_TRY(extreme_ritz_values(ctx, z, out));
+            if (z->k == z->room || has_converged(z, out))
                 return MERCER_OK;
         }
         double *next = z->Q + z->k * z->n;
@@ -106,7 +107,7 @@ mercer_status mc_lanczos_from(mercer_ctx *ctx, const mc_matrix *A, const double 
     z.b = mc_work_take(&work, m, sizeof *z.b);
     z.w = mc_work_take(&work, m, sizeof *z.w);
     z.T = mc_work_take(&work, small, sizeof *z.T);
-    const mercer_status status = iterate(ctx, A, from, &z, out);
+    const mercer_status status = iterate_lanczos(ctx, A, from, &z, out);
     mc_work_close(&work);
     return status;
 }

@@ -24,7 +24,7 @@ mercer_status mc_matrix_view(mercer_ctx *ctx, const mc_matrix *K, const int64_t 
     if (!K->whole.a)
         return K->view(ctx, K->self, ids, count, out);
     for (int64_t k = 0; k < count; k++)
-        out[k] = mc_part(K->whole, ids[k], 0, 1, K->n).a;
+        out[k] = mc_submatrix(K->whole, ids[k], 0, 1, K->n).a;
     return MERCER_OK;
 }
 

@@ -37,14 +37,15 @@ static mc_halves split_packed(mc_dense L) {
     mc_dense second = first;
     second.layout = MC_ROW_MAJOR;
     second.a = (char *)L.a + odd * ld * size;
-    return (mc_halves){mc_part(first, 0, 0, n1, n1), mc_part(second, 0, 0, n2, n2), mc_part(first, n1, 0, n2, n1)};
+    return (mc_halves){mc_submatrix(first, 0, 0, n1, n1), mc_submatrix(second, 0, 0, n2, n2),
+                       mc_submatrix(first, n1, 0, n2, n1)};
 }
 
 mc_halves mc_triangle_split(mc_dense L) {
     if (L.layout == MC_PACKED)
         return split_packed(L);
     const int64_t n1 = (L.rows / 2 + LEAF - 1) / LEAF * LEAF, n2 = L.rows - n1;
-    return (mc_halves){mc_part(L, 0, 0, n1, n1), mc_part(L, n1, n1, n2, n2), mc_part(L, n1, 0, n2, n1)};
+    return (mc_halves){mc_submatrix(L, 0, 0, n1, n1), mc_submatrix(L, n1, n1, n2, n2), mc_submatrix(L, n1, 0, n2, n1)};
 }
 
 bool mc_triangle_is_leaf(mc_dense L) {
@@ -61,10 +62,10 @@ typedef struct meter {
     double done, total;
 } meter;
 
-static void advance(mercer_ctx *ctx, meter *work, double operations) {
+static void advance_progress(mercer_ctx *ctx, meter *work, double operations) {
     const double low = work->done / work->total;
     work->done += operations;
-    mc_span(ctx, low, work->done / work->total);
+    mc_set_phase_span(ctx, low, work->done / work->total);
 }
 
 /* ---- B <- scale op(T)^-1 B, cut along the columns of B, which T does not touch ---- */
@@ -78,12 +79,12 @@ typedef struct panel {
 /* Rows [j, j + width) of the unknowns: what the rows solved before them ([from, to)) take off, then the triangle on the
    diagonal. */
 static void solve_block(const panel *p, mc_dense B, int64_t j, int64_t width, int64_t from, int64_t to) {
-    const mc_dense own = mc_part(B, j, 0, width, B.columns);
-    const mc_dense block = p->transposed ? mc_transposed(mc_part(p->T, from, j, to - from, width))
-                                         : mc_part(p->T, j, from, width, to - from);
+    const mc_dense own = mc_submatrix(B, j, 0, width, B.columns);
+    const mc_dense block = p->transposed ? mc_transposed(mc_submatrix(p->T, from, j, to - from, width))
+                                         : mc_submatrix(p->T, j, from, width, to - from);
     if (to > from)
-        mc_gemm(-1, block, mc_part(B, from, 0, to - from, B.columns), p->scale, own);
-    mc_trsm(to > from ? 1 : p->scale, mc_part(p->T, j, j, width, width), p->transposed, own);
+        mc_gemm(-1, block, mc_submatrix(B, from, 0, to - from, B.columns), p->scale, own);
+    mc_trsm(to > from ? 1 : p->scale, mc_submatrix(p->T, j, j, width, width), p->transposed, own);
 }
 
 /* Block by block, so that nearly all of it is products, which BLAS does faster than triangles. The first block is the
@@ -92,7 +93,7 @@ static void solve_strip(void *arg, int64_t chunk, int64_t begin, int64_t end, in
     (void)chunk, (void)thread;
     const panel *p = arg;
     const int64_t order = p->T.rows;
-    const mc_dense B = mc_part(p->B, 0, begin, order, end - begin);
+    const mc_dense B = mc_submatrix(p->B, 0, begin, order, end - begin);
     if (!p->transposed)
         for (int64_t j = 0; j < order; j += BLOCK)
             solve_block(p, B, j, least_of(BLOCK, order - j), 0, j);
@@ -125,36 +126,36 @@ static void update_tile(void *arg, int64_t chunk, int64_t begin, int64_t end, in
     row += column;
     const int64_t i = u->side * row, j = u->side * column, k = u->P.columns;
     const int64_t m = least_of(u->side, u->C.rows - i), n = least_of(u->side, u->C.rows - j);
-    const mc_dense C = mc_part(u->C, i, j, m, n), P = mc_part(u->P, i, 0, m, k);
+    const mc_dense C = mc_submatrix(u->C, i, j, m, n), P = mc_submatrix(u->P, i, 0, m, k);
     if (row == column)
         mc_syrk(u->alpha, P, 1, C);
     else
-        mc_gemm(u->alpha, P, mc_transposed(mc_part(u->P, j, 0, n, k)), 1, C);
+        mc_gemm(u->alpha, P, mc_transposed(mc_submatrix(u->P, j, 0, n, k)), 1, C);
 }
 
 mercer_status mc_triangle_update(mercer_ctx *ctx, double alpha, mc_dense P, mc_dense C) {
     const int64_t side = mc_triangle_side(C.rows, TILE);
-    update u = {alpha, P, C, side, mc_chunks(C.rows, side)};
+    update u = {alpha, P, C, side, mc_chunk_count(C.rows, side)};
     return mc_for(ctx, u.tiles * (u.tiles + 1) / 2, 1, update_tile, &u);
 }
 
 /* ---- Factor ---- */
 
-static mercer_status factor(mercer_ctx *ctx, mc_dense A, meter *work, int64_t *bad) {
+static mercer_status factor_by_halves(mercer_ctx *ctx, mc_dense A, meter *work, int64_t *bad) {
     if (mc_triangle_is_leaf(A)) {
         *bad = mc_dense_ops_of(A)->potrf(A.layout == MC_ROW_MAJOR, A.rows, A.a, A.ld);
         return ctx->stop;
     }
     const mc_halves h = mc_triangle_split(A);
     const double n1 = (double)h.first.rows, n2 = (double)h.second.rows;
-    MC_TRY(factor(ctx, h.first, work, bad));
+    MC_TRY(factor_by_halves(ctx, h.first, work, bad));
     if (*bad)
         return MERCER_OK;
-    advance(ctx, work, n1 * n1 * n2);
+    advance_progress(ctx, work, n1 * n1 * n2);
     MC_TRY(solve_panel(ctx, 1, h.first, false, mc_transposed(h.below)));
-    advance(ctx, work, n1 * n2 * n2);
+    advance_progress(ctx, work, n1 * n2 * n2);
     MC_TRY(mc_triangle_update(ctx, -1, h.below, h.second));
-    MC_TRY(factor(ctx, h.second, work, bad));
+    MC_TRY(factor_by_halves(ctx, h.second, work, bad));
     *bad += *bad ? h.first.rows : 0;
     return MERCER_OK;
 }
@@ -163,7 +164,7 @@ mercer_status mc_potrf(mercer_ctx *ctx, mc_dense A, int64_t *bad) {
     const double n = (double)A.rows;
     meter work = {.total = n * n * n / 3 + 1};
     *bad = 0;
-    return factor(ctx, A, &work, bad);
+    return factor_by_halves(ctx, A, &work, bad);
 }
 
 /* ---- Solve ---- */
@@ -173,27 +174,28 @@ typedef struct sweep {
     mc_dense A, from, to;
 } sweep;
 
-static void sweep_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+static void subtract_product_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
     const sweep *s = arg;
     const int64_t rows = end - begin;
-    mc_gemm(-1, mc_part(s->A, begin, 0, rows, s->A.columns), s->from, 1, mc_part(s->to, begin, 0, rows, s->to.columns));
+    mc_gemm(-1, mc_submatrix(s->A, begin, 0, rows, s->A.columns), s->from, 1,
+            mc_submatrix(s->to, begin, 0, rows, s->to.columns));
 }
 
-static mercer_status solve(mercer_ctx *ctx, mc_dense L, bool transposed, mc_dense X) {
+static mercer_status solve_by_halves(mercer_ctx *ctx, mc_dense L, bool transposed, mc_dense X) {
     if (mc_triangle_is_leaf(L))
         return solve_panel(ctx, 1, L, transposed, X);
     const mc_halves h = mc_triangle_split(L);
     const int64_t n1 = h.first.rows;
-    const mc_dense X1 = mc_part(X, 0, 0, n1, X.columns), X2 = mc_part(X, n1, 0, h.second.rows, X.columns);
+    const mc_dense X1 = mc_submatrix(X, 0, 0, n1, X.columns), X2 = mc_submatrix(X, n1, 0, h.second.rows, X.columns);
     sweep s = {transposed ? mc_transposed(h.below) : h.below, transposed ? X2 : X1, transposed ? X1 : X2};
-    MC_TRY(solve(ctx, transposed ? h.second : h.first, transposed, s.from));
-    MC_TRY(mc_for(ctx, s.to.rows, STRIP, sweep_rows, &s));
-    return solve(ctx, transposed ? h.first : h.second, transposed, s.to);
+    MC_TRY(solve_by_halves(ctx, transposed ? h.second : h.first, transposed, s.from));
+    MC_TRY(mc_for(ctx, s.to.rows, STRIP, subtract_product_rows, &s));
+    return solve_by_halves(ctx, transposed ? h.first : h.second, transposed, s.to);
 }
 
 mercer_status mc_trtrs(mercer_ctx *ctx, mc_dense L, bool transposed, mc_dense X) {
-    return X.columns ? solve(ctx, L, transposed, X) : MERCER_OK;
+    return X.columns ? solve_by_halves(ctx, L, transposed, X) : MERCER_OK;
 }
 
 mercer_status mc_potrs(mercer_ctx *ctx, mc_dense L, mc_dense X) {
@@ -233,9 +235,9 @@ static mercer_status invert_squares(mercer_ctx *ctx, mc_dense L, meter *work) {
         return MERCER_OK;
     const mc_halves h = mc_triangle_split(L);
     const double n1 = (double)h.first.rows, n2 = (double)h.second.rows;
-    advance(ctx, work, n1 * n2 * n2);
+    advance_progress(ctx, work, n1 * n2 * n2);
     MC_TRY(solve_panel(ctx, -1, h.second, false, h.below));
-    advance(ctx, work, n1 * n1 * n2);
+    advance_progress(ctx, work, n1 * n1 * n2);
     MC_TRY(solve_panel(ctx, 1, h.first, true, mc_transposed(h.below)));
     MC_TRY(invert_squares(ctx, h.first, work));
     return invert_squares(ctx, h.second, work);
@@ -245,7 +247,7 @@ mercer_status mc_trtri(mercer_ctx *ctx, mc_dense L) {
     const double n = (double)L.rows;
     meter work = {.total = n * n * n / 3 + 1};
     MC_TRY(invert_squares(ctx, L, &work));
-    advance(ctx, &work, work.total - work.done);
+    advance_progress(ctx, &work, work.total - work.done);
     return mc_for(ctx, count_leaves(L), 1, invert_leaf, &L);
 }
 
@@ -266,23 +268,23 @@ enum { INVERSE_STRIP = 128 };
 static void multiply_strip(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
     const mc_halves *h = arg;
-    mc_trmm(1, h->second, true, mc_part(h->below, 0, begin, h->below.rows, end - begin));
+    mc_trmm(1, h->second, true, mc_submatrix(h->below, 0, begin, h->below.rows, end - begin));
 }
 
 /* T -> T'T, the lower half. */
-static mercer_status square(mercer_ctx *ctx, mc_dense T) {
+static mercer_status square_by_halves(mercer_ctx *ctx, mc_dense T) {
     if (mc_triangle_is_leaf(T)) {
         mc_dense_ops_of(T)->lauum(T.layout == MC_ROW_MAJOR, T.rows, T.a, T.ld);
         return ctx->stop;
     }
     mc_halves h = mc_triangle_split(T);
-    MC_TRY(square(ctx, h.first));
+    MC_TRY(square_by_halves(ctx, h.first));
     MC_TRY(mc_triangle_update(ctx, 1, mc_transposed(h.below), h.first));
     MC_TRY(mc_for(ctx, h.first.rows, INVERSE_STRIP, multiply_strip, &h));
-    return square(ctx, h.second);
+    return square_by_halves(ctx, h.second);
 }
 
 mercer_status mc_potri(mercer_ctx *ctx, mc_dense L) {
     MC_TRY(mc_trtri(ctx, L));
-    return square(ctx, L);
+    return square_by_halves(ctx, L);
 }

@@ -39,7 +39,7 @@ typedef struct reduction {
     int64_t rest; /* the update: from here on */
 } reduction;
 
-static double *place(const reduction *r, int64_t i, int64_t j) {
+static double *entry_at(const reduction *r, int64_t i, int64_t j) {
     return r->A + i + j * r->ld;
 }
 
@@ -54,29 +54,29 @@ static void multiply_strip(void *arg, int64_t chunk, int64_t begin, int64_t end,
     const int ld = (int)r->ld, step = 1, columns = (int)(end - begin);
     const double one = 1;
     memset(y + begin, 0, (size_t)(m - begin) * sizeof *y);
-    dsymv_("L", &columns, &one, place(r, r->at + begin, r->at + begin), &ld, r->v + begin, &step, &one, y + begin,
+    dsymv_("L", &columns, &one, entry_at(r, r->at + begin, r->at + begin), &ld, r->v + begin, &step, &one, y + begin,
            &step, 1);
     for (int64_t i = end; i < m; i += BLOCK) {
         const int rows = (int)(m - i < BLOCK ? m - i : BLOCK);
-        const double *block = place(r, r->at + i, r->at + begin);
+        const double *block = entry_at(r, r->at + i, r->at + begin);
         dgemv_("N", &rows, &columns, &one, block, &ld, r->v + begin, &step, &one, y + i, &step, 1);
         dgemv_("T", &rows, &columns, &one, block, &ld, r->v + i, &step, &one, y + begin, &step, 1);
     }
 }
 
 /* w <- A v over rows and columns from at on. */
-static mercer_status multiply(mercer_ctx *ctx, reduction *r, double *w) {
+static mercer_status multiply_trailing_matrix(mercer_ctx *ctx, reduction *r, double *w) {
     const int64_t m = r->n - r->at, even = (m + STRIPS - 1) / STRIPS;
     r->width = even > NARROW ? even : NARROW;
     if (m < ALONE) {
         const int order = (int)m, ld = (int)r->ld, step = 1;
         const double one = 1, zero = 0;
-        dsymv_("L", &order, &one, place(r, r->at, r->at), &ld, r->v, &step, &zero, w, &step, 1);
+        dsymv_("L", &order, &one, entry_at(r, r->at, r->at), &ld, r->v, &step, &zero, w, &step, 1);
         return MERCER_OK;
     }
     MC_TRY(mc_for(ctx, m, r->width, multiply_strip, r));
     memcpy(w, r->sums, (size_t)m * sizeof *w);
-    for (int64_t strip = 1; strip < mc_chunks(m, r->width); strip++)
+    for (int64_t strip = 1; strip < mc_chunk_count(m, r->width); strip++)
         for (int64_t i = strip * r->width; i < m; i++)
             w[i] += r->sums[strip * r->n + i];
     return MERCER_OK;
@@ -95,18 +95,18 @@ static void add_product(const char *op, double alpha, int64_t rows, int64_t colu
 /* Column c as the reflections of the panel before it leave it. */
 static void bring_up(const reduction *r, int64_t c) {
     const int64_t done = c - r->first, rows = r->n - c;
-    add_product("N", -1, rows, done, place(r, c, r->first), r->ld, r->W + c, r->n, 1, place(r, c, c));
-    add_product("N", -1, rows, done, r->W + c, r->n, place(r, c, r->first), r->ld, 1, place(r, c, c));
+    add_product("N", -1, rows, done, entry_at(r, c, r->first), r->ld, r->W + c, r->n, 1, entry_at(r, c, c));
+    add_product("N", -1, rows, done, r->W + c, r->n, entry_at(r, c, r->first), r->ld, 1, entry_at(r, c, c));
 }
 
 /* w of column c from v, which stands below the diagonal of A. */
 static mercer_status find_w(mercer_ctx *ctx, reduction *r, int64_t c, double tau) {
     const int64_t done = c - r->first, m = r->n - c - 1;
-    double *w = r->W + (c + 1) + done * r->n, *v = place(r, c + 1, c), inner[PANEL], dot = 0;
+    double *w = r->W + (c + 1) + done * r->n, *v = entry_at(r, c + 1, c), inner[PANEL], dot = 0;
     r->at = c + 1;
     r->v = v;
-    MC_TRY(multiply(ctx, r, w));
-    const double *V = place(r, c + 1, r->first), *W = r->W + c + 1;
+    MC_TRY(multiply_trailing_matrix(ctx, r, w));
+    const double *V = entry_at(r, c + 1, r->first), *W = r->W + c + 1;
     add_product("T", 1, m, done, W, r->n, v, 1, 0, inner);
     add_product("N", -1, m, done, V, r->ld, inner, 1, 1, w);
     add_product("T", 1, m, done, V, r->ld, v, 1, 0, inner);
@@ -123,11 +123,11 @@ static mercer_status find_w(mercer_ctx *ctx, reduction *r, int64_t c, double tau
 static mercer_status reduce_column(mercer_ctx *ctx, reduction *r, int64_t c, double *diagonal, double *below,
                                    double *tau) {
     bring_up(r, c);
-    diagonal[c] = *place(r, c, c);
+    diagonal[c] = *entry_at(r, c, c);
     if (c == r->n - 1)
         return MERCER_OK;
     const int m = (int)(r->n - c - 1), step = 1;
-    double *v = place(r, c + 1, c);
+    double *v = entry_at(r, c + 1, c);
     dlarfg_(&m, v, v + (m > 1), &step, &tau[c]);
     below[c] = *v;
     *v = 1;
@@ -140,13 +140,13 @@ static void update_tile(void *arg, int64_t chunk, int64_t begin, int64_t end, in
     const reduction *r = arg;
     const int64_t m = r->n - r->rest;
     int64_t column = 0, row = chunk;
-    for (int64_t height = mc_chunks(m, TILE); row >= height; height--, column++)
+    for (int64_t height = mc_chunk_count(m, TILE); row >= height; height--, column++)
         row -= height;
     const int64_t i = r->rest + TILE * (row + column), j = r->rest + TILE * column;
     const int rows = (int)(r->n - i < TILE ? r->n - i : TILE), columns = (int)(r->n - j < TILE ? r->n - j : TILE);
     const int k = 2 * PANEL, n = (int)r->n, ld = (int)r->ld;
     const double minus = -1, one = 1, *WV = r->W, *VW = r->W + PANEL * r->n;
-    dgemm_("N", "T", &rows, &columns, &k, &minus, VW + i, &n, WV + j, &n, &one, place(r, i, j), &ld, 1, 1);
+    dgemm_("N", "T", &rows, &columns, &k, &minus, VW + i, &n, WV + j, &n, &one, entry_at(r, i, j), &ld, 1, 1);
 }
 
 static mercer_status reduce_panel(mercer_ctx *ctx, reduction *r, double *diagonal, double *below, double *tau) {
@@ -157,14 +157,14 @@ static mercer_status reduce_panel(mercer_ctx *ctx, reduction *r, double *diagona
         return MERCER_OK;
     r->rest = end;
     for (int64_t k = 0; k < PANEL; k++)
-        memcpy(r->W + (PANEL + k) * r->n, place(r, 0, r->first + k), (size_t)r->n * sizeof *r->W);
+        memcpy(r->W + (PANEL + k) * r->n, entry_at(r, 0, r->first + k), (size_t)r->n * sizeof *r->W);
     memcpy(r->W + 2 * PANEL * r->n, r->W, (size_t)(PANEL * r->n) * sizeof *r->W);
-    const int64_t tiles = mc_chunks(r->n - end, TILE);
+    const int64_t tiles = mc_chunk_count(r->n - end, TILE);
     return mc_for(ctx, tiles * (tiles + 1) / 2, 1, update_tile, r);
 }
 
 int64_t mc_tridiagonal_room(int64_t n) {
-    const int64_t there = n * (3 * PANEL + STRIPS), back = mc_chunks(n, COLUMNS) * ROOM;
+    const int64_t there = n * (3 * PANEL + STRIPS), back = mc_chunk_count(n, COLUMNS) * ROOM;
     return there > back ? there : back;
 }
 
@@ -190,7 +190,7 @@ typedef struct reflecting {
 static void reflect_columns(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
     const reflecting *f = arg;
-    const mc_dense Z = mc_part(f->Z, 0, begin, f->Z.rows, end - begin);
+    const mc_dense Z = mc_submatrix(f->Z, 0, begin, f->Z.rows, end - begin);
     const int n = (int)Z.rows, columns = (int)Z.columns, room = ROOM, lda = (int)f->A.ld, ldz = (int)Z.ld;
     int info = 0; /* only a wrong argument sets it */
     double *own = f->room + (int64_t)thread * ROOM;

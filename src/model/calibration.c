@@ -21,8 +21,8 @@ static int64_t winner_of(const double *row, int64_t k, double *confidence) {
     return best;
 }
 
-void mc_calibrate(const mercer_data *data, const int64_t *number, int64_t outputs, const double *values, int64_t bins,
-                  mercer_calibration_bin *out) {
+void mc_fill_calibration_bins(const mercer_data *data, const int64_t *number, int64_t outputs, const double *values,
+                              int64_t bins, mercer_calibration_bin *out) {
     for (int64_t b = 0; b < bins; b++)
         out[b] = (mercer_calibration_bin){.low = (double)b / (double)bins, .high = (double)(b + 1) / (double)bins};
     for (int64_t i = 0; i < data->n; i++) {
@@ -50,13 +50,13 @@ double mc_calibration_error(int64_t bins, const mercer_calibration_bin *bin) {
     return sum / weight;
 }
 
-static mercer_status calibrate(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, int64_t bins,
-                               double *values, mercer_calibration_bin *out) {
+static mercer_status calibrate_model(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, int64_t bins,
+                                     double *values, mercer_calibration_bin *out) {
     int64_t *number = NULL;
     MC_TRY(mc_model_predict(ctx, model, data, values));
     MC_TRY(MC_ALLOC(ctx, number, data->classes));
     mc_match_classes(model->f.centres, data, number);
-    mc_calibrate(data, number, model->f.outputs, values, bins, out);
+    mc_fill_calibration_bins(data, number, model->f.outputs, values, bins, out);
     mc_free(number);
     return MERCER_OK;
 }
@@ -65,7 +65,7 @@ mercer_status mercer_calibration(mercer_ctx *ctx, const mercer_model *model, con
                                  mercer_calibration_bin *out) {
     MC_NEED(ctx, model, data, out);
     double *values = NULL;
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     if (!mercer_model_has_proba(model))
         return mc_fail(ctx, MERCER_INVALID, "calibration: %s gives no probabilities; logistic does",
                        model->f.report.machine);
@@ -74,7 +74,7 @@ mercer_status mercer_calibration(mercer_ctx *ctx, const mercer_model *model, con
     if (bins < 1)
         return mc_fail(ctx, MERCER_INVALID, "calibration: %lld bins; one is the least", (long long)bins);
     MC_TRY(MC_ALLOC(ctx, values, data->n * model->f.outputs));
-    const mercer_status status = calibrate(ctx, model, data, bins, values, out);
+    const mercer_status status = calibrate_model(ctx, model, data, bins, values, out);
     mc_free(values);
     return status;
 }

@@ -36,8 +36,8 @@ static mercer_status settings_text(mercer_ctx *ctx, const mercer_machine *machin
     return mc_text_take(&text, out);
 }
 
-static mercer_status run(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
-                         const mercer_kernel *kernel, const mercer_data *data, mercer_model *model) {
+static mercer_status fit_machine(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                                 const mercer_kernel *kernel, const mercer_data *data, mercer_model *model) {
     MC_TRY(mc_settings_check(ctx, machine->name, machine->settings, machine->count, settings));
     MC_TRY(mc_model_can_hold(ctx, data));
     MC_TRY(settings_text(ctx, machine, settings, &model->settings));
@@ -51,7 +51,7 @@ mercer_status mc_model_fit(mercer_ctx *ctx, const mercer_machine *machine, const
     *out = NULL;
     mercer_model *model = NULL;
     MC_TRY(MC_ALLOC(ctx, model, 1));
-    const mercer_status status = run(ctx, machine, settings, kernel, data, model);
+    const mercer_status status = fit_machine(ctx, machine, settings, kernel, data, model);
     if (status)
         mercer_model_free(model);
     else
@@ -63,7 +63,7 @@ mercer_status mercer_fit(mercer_ctx *ctx, const char *machine, const void *setti
                          const mercer_data *data, mercer_model **out) {
     MC_CLEAR(out);
     MC_NEED(ctx, machine, kernel, data, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     mc_settings set;
     MC_TRY(mc_settings_read(ctx, machine, settings, &set));
     return mc_model_fit(ctx, set.machine, set.values, kernel, data, out);
@@ -83,14 +83,14 @@ mercer_status mc_plan_fit(mercer_ctx *ctx, const mercer_machine *machine, const 
 mercer_status mercer_plan_fit(mercer_ctx *ctx, const char *machine, const void *settings, const mercer_kernel *kernel,
                               const mercer_data *data, mercer_plan *out) {
     MC_NEED(ctx, machine, kernel, data, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     MC_TRY(mc_sized_check(ctx, "mercer_plan", out));
     mc_settings set;
     mercer_plan made = {0};
     MC_TRY(mc_settings_read(ctx, machine, settings, &set));
-    mc_shield(ctx, true); /* the time limit is that of the fit */
+    mc_shield_from_stop(ctx, true); /* the time limit is that of the fit */
     const mercer_status status = mc_plan_fit(ctx, set.machine, set.values, kernel, data, &made);
-    mc_shield(ctx, false);
+    mc_shield_from_stop(ctx, false);
     mc_sized_write(&made, sizeof made, out);
     return status;
 }

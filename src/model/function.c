@@ -63,8 +63,9 @@ static bool same_rows(const mercer_data *x, const mercer_data *z) {
 }
 
 /* alpha' K(X, Z) beta; room: rows of X. */
-static mercer_status form(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const double *alpha,
-                          const mercer_data *z, const double *beta, double *room, double *out) {
+static mercer_status kernel_bilinear_form(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x,
+                                          const double *alpha, const mercer_data *z, const double *beta, double *room,
+                                          double *out) {
     mc_gram *gram = NULL;
     long double sum = 0;
     *out = 0;
@@ -112,7 +113,7 @@ static double of_weights(function a, function b, bool difference) {
     return (double)sum;
 }
 
-static mercer_status inner(mercer_ctx *ctx, function a, function b, double *out) {
+static mercer_status inner_product(mercer_ctx *ctx, function a, function b, double *out) {
     if (a.f->primal && b.f->primal) {
         *out = of_weights(a, b, false);
         return MERCER_OK;
@@ -124,7 +125,8 @@ static mercer_status inner(mercer_ctx *ctx, function a, function b, double *out)
     MC_TRY(MC_ALLOC(ctx, room, 2 * x->n + z->n));
     take_coefficients(a, room);
     take_coefficients(b, room + x->n);
-    const mercer_status status = form(ctx, a.f->kernel, x, room, z, room + x->n, room + x->n + z->n, out);
+    const mercer_status status =
+        kernel_bilinear_form(ctx, a.f->kernel, x, room, z, room + x->n, room + x->n + z->n, out);
     mc_free(room);
     return status;
 }
@@ -137,12 +139,13 @@ static mercer_status distance_same_rows(mercer_ctx *ctx, function a, function b,
     take_coefficients(a, room);
     for (int64_t i = 0; i < n; i++)
         room[i] -= mc_fitted_coefficient(b.f, i, b.decision);
-    const mercer_status status = form(ctx, a.f->kernel, a.f->centres, room, a.f->centres, room, room + n, square);
+    const mercer_status status =
+        kernel_bilinear_form(ctx, a.f->kernel, a.f->centres, room, a.f->centres, room, room + n, square);
     mc_free(room);
     return status;
 }
 
-static mercer_status distance(mercer_ctx *ctx, function a, function b, double *square) {
+static mercer_status squared_function_distance(mercer_ctx *ctx, function a, function b, double *square) {
     double aa = 0, ab = 0, bb = 0;
     if (a.f->primal && b.f->primal) {
         *square = of_weights(a, b, true);
@@ -150,9 +153,9 @@ static mercer_status distance(mercer_ctx *ctx, function a, function b, double *s
     }
     if (!a.f->primal && !b.f->primal && same_rows(a.f->centres, b.f->centres))
         return distance_same_rows(ctx, a, b, square);
-    MC_TRY(inner(ctx, a, a, &aa));
-    MC_TRY(inner(ctx, a, b, &ab));
-    MC_TRY(inner(ctx, b, b, &bb));
+    MC_TRY(inner_product(ctx, a, a, &aa));
+    MC_TRY(inner_product(ctx, a, b, &ab));
+    MC_TRY(inner_product(ctx, b, b, &bb));
     *square = aa - 2 * ab + bb;
     return MERCER_OK;
 }
@@ -178,18 +181,18 @@ static mercer_status compare(mercer_ctx *ctx, const mercer_model *f, int64_t i, 
 mercer_status mercer_model_inner(mercer_ctx *ctx, const mercer_model *f, int64_t i, const mercer_model *g, int64_t j,
                                  double *out) {
     MC_NEED(ctx, f, g, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     *out = NAN;
-    return compare(ctx, f, i, g, j, inner, out);
+    return compare(ctx, f, i, g, j, inner_product, out);
 }
 
 mercer_status mercer_model_distance(mercer_ctx *ctx, const mercer_model *f, int64_t i, const mercer_model *g, int64_t j,
                                     double *out) {
     MC_NEED(ctx, f, g, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     double square = 0;
     *out = NAN;
-    MC_TRY(compare(ctx, f, i, g, j, distance, &square));
+    MC_TRY(compare(ctx, f, i, g, j, squared_function_distance, &square));
     *out = sqrt(fmax(square, 0));
     return MERCER_OK;
 }

@@ -169,7 +169,7 @@ mercer_status mercer_model_read(mercer_ctx *ctx, const mercer_model *model, cons
                                 mercer_data **out) {
     MC_CLEAR(out);
     MC_NEED(ctx, model, path, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     const mercer_data *x = model->f.centres;
     /* a region learned from no target: numbers, if any */
     const int64_t classes = model->f.form == MC_REGION ? 0 : x->classes;

@@ -43,8 +43,8 @@ mercer_status mc_model_score(mercer_ctx *ctx, const mercer_model *model, const m
 void mc_match_classes(const mercer_data *x, const mercer_data *data, int64_t *number);
 
 /* calibration.c: from the values of the rows, and the model's numbers of their classes. */
-void mc_calibrate(const mercer_data *data, const int64_t *number, int64_t outputs, const double *values, int64_t bins,
-                  mercer_calibration_bin *out);
+void mc_fill_calibration_bins(const mercer_data *data, const int64_t *number, int64_t outputs, const double *values,
+                              int64_t bins, mercer_calibration_bin *out);
 double mc_calibration_error(int64_t bins, const mercer_calibration_bin *bin);
 
 /* path_table.c: one fit for each value of C (svc, svr) or of lambda (convex losses), each from the last and shown in

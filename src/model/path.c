@@ -15,7 +15,7 @@ void mercer_path_init(mercer_path *set, size_t size, size_t row_size) {
     mc_sized_init(&defaults, sizeof defaults, set, size);
 }
 
-static bool is(const mercer_machine *machine, const char *name) {
+static bool is_machine_named(const mercer_machine *machine, const char *name) {
     return strcmp(machine->name, name) == 0;
 }
 
@@ -26,12 +26,12 @@ static mercer_status run_ridge(mercer_ctx *ctx, const mercer_ridge *set, const m
     return mc_ridge_path(ctx, kernel, data, set, path->fold, path->values, path->count, NULL, NULL, out);
 }
 
-static mercer_status run(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
-                         const mercer_kernel *kernel, const mercer_data *data, const mercer_path *path,
-                         mercer_path_row *out) {
-    if (is(machine, "ridge"))
+static mercer_status fit_path_of_machine(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                                         const mercer_kernel *kernel, const mercer_data *data, const mercer_path *path,
+                                         mercer_path_row *out) {
+    if (is_machine_named(machine, "ridge"))
         return run_ridge(ctx, settings, kernel, data, path, out);
-    if (is(machine, "svc") || is(machine, "svr") || mc_loss_named(machine->name))
+    if (is_machine_named(machine, "svc") || is_machine_named(machine, "svr") || mc_loss_named(machine->name))
         return mc_path_table(ctx, machine, settings, kernel, data, path, out);
     return mc_fail(ctx, MERCER_INVALID,
                    "path: ridge, logistic, squared-hinge, huber, quantile and absolute have a path along lambda, svc "
@@ -64,14 +64,14 @@ static mercer_status read_path(mercer_ctx *ctx, const mercer_path *given, mercer
 mercer_status mercer_fit_path(mercer_ctx *ctx, const char *machine, const void *settings, const mercer_kernel *kernel,
                               const mercer_data *data, const mercer_path *path, mercer_path_row *out) {
     MC_NEED(ctx, machine, kernel, data, path, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     mercer_path set;
     mercer_path_row *rows = NULL;
     mc_settings chosen;
     MC_TRY(read_path(ctx, path, &set));
     MC_TRY(mc_settings_read(ctx, machine, settings, &chosen));
     mercer_status status = MC_ALLOC(ctx, rows, set.count);
-    MC_THEN(status, run(ctx, chosen.machine, chosen.values, kernel, data, &set, rows));
+    MC_THEN(status, fit_path_of_machine(ctx, chosen.machine, chosen.values, kernel, data, &set, rows));
     if (!status)
         write_rows(rows, &set, out);
     mc_free(rows);
@@ -82,10 +82,10 @@ mercer_status mercer_fit_folds(mercer_ctx *ctx, const char *machine, const void 
                                const mercer_data *data, const int64_t *fold, double *residuals, double *variances,
                                double *rmse) {
     MC_NEED(ctx, machine, kernel, data, fold, residuals);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     mc_settings set;
     MC_TRY(mc_settings_read(ctx, machine, settings, &set));
-    if (is(set.machine, "ridge"))
+    if (is_machine_named(set.machine, "ridge"))
         return mc_ridge_folds(ctx, kernel, data, (const void *)set.values, fold, residuals, variances, rmse);
     return mc_fail(ctx, MERCER_INVALID,
                    "folds: ridge alone has residuals of folds without refitting; mercer_tune_run measures %s", machine);

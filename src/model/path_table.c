@@ -39,7 +39,7 @@ static double score_of(const table *t, const mc_fitted *f, const mercer_scores *
                                                            : s->rmse;
 }
 
-static mercer_status measure(mercer_ctx *ctx, const table *t, const mc_fitted *f, mercer_scores *out) {
+static mercer_status score_on_test(mercer_ctx *ctx, const table *t, const mc_fitted *f, mercer_scores *out) {
     char tau[40] = "";
     if (t->loss)
         mc_print(tau, sizeof tau, "tau=%.17g", ((const mercer_loss *)t->set)->tau);
@@ -62,7 +62,7 @@ static mercer_status write_row(mercer_ctx *ctx, void *arg, int64_t k, const mc_f
         row.bounded_vectors = r->bounded_vectors;
     }
     if (t->test) {
-        MC_TRY(measure(ctx, t, f, &scores));
+        MC_TRY(score_on_test(ctx, t, f, &scores));
         row.test = score_of(t, f, &scores);
         row.test_log_loss = scores.log_loss;
     }
@@ -75,14 +75,14 @@ static mercer_status write_row(mercer_ctx *ctx, void *arg, int64_t k, const mc_f
 static mercer_status add_fold(mercer_ctx *ctx, void *arg, int64_t k, const mc_fitted *f) {
     const table *t = arg;
     mercer_scores scores;
-    MC_TRY(measure(ctx, t, f, &scores));
+    MC_TRY(score_on_test(ctx, t, f, &scores));
     t->out[k].fold += t->share * score_of(t, f, &scores);
     t->out[k].fold_log_loss += t->share * scores.log_loss;
     return MERCER_OK;
 }
 
 /* The rows of a fold, then those outside it. */
-static int64_t part(int64_t n, const int64_t *fold, int64_t g, int64_t *rows) {
+static int64_t partition_fold_rows(int64_t n, const int64_t *fold, int64_t g, int64_t *rows) {
     int64_t count = 0;
     for (int64_t i = 0; i < n; i++)
         count += fold[i] == g;
@@ -91,9 +91,9 @@ static int64_t part(int64_t n, const int64_t *fold, int64_t g, int64_t *rows) {
     return n - count;
 }
 
-static mercer_status leave_out(mercer_ctx *ctx, table *t, const mercer_kernel *kernel, const mercer_data *data,
-                               const int64_t *fold, int64_t g, int64_t *rows) {
-    const int64_t kept = part(data->n, fold, g, rows), left = data->n - kept;
+static mercer_status fit_without_fold(mercer_ctx *ctx, table *t, const mercer_kernel *kernel, const mercer_data *data,
+                                      const int64_t *fold, int64_t g, int64_t *rows) {
+    const int64_t kept = partition_fold_rows(data->n, fold, g, rows), left = data->n - kept;
     mercer_data *train = NULL, *test = NULL;
     if (!left || !kept)
         return mc_fail(ctx, MERCER_INVALID, "path: fold %lld has %s row", (long long)g, left ? "every" : "no");
@@ -120,7 +120,7 @@ static mercer_status measure_folds(mercer_ctx *ctx, table *t, const mercer_kerne
     t->share = 1 / (double)folds;
     mercer_status status = MC_ALLOC(ctx, rows, data->n);
     for (int64_t g = 0; g < folds && !status; g++)
-        status = leave_out(ctx, t, kernel, data, fold, g, rows);
+        status = fit_without_fold(ctx, t, kernel, data, fold, g, rows);
     mc_free(rows);
     return status;
 }

@@ -25,7 +25,7 @@ struct mercer_posterior {
     double *L; /* packed */
 };
 
-static mercer_status factor(mercer_ctx *ctx, mercer_posterior *p) {
+static mercer_status factor_gram(mercer_ctx *ctx, mercer_posterior *p) {
     const mc_fitted *f = &p->model->f;
     const int64_t n = f->centres->n;
     mc_gram *gram = NULL;
@@ -35,7 +35,7 @@ static mercer_status factor(mercer_ctx *ctx, mercer_posterior *p) {
     const mercer_status status = mc_gram_packed(ctx, gram, f->noise, p->L);
     mc_gram_close(gram);
     MC_TRY(status);
-    mc_phase(ctx, "factor");
+    mc_begin_phase(ctx, "factor");
     MC_TRY(mc_potrf(ctx, mc_packed(n, p->L), &bad));
     return bad ? mc_fail(ctx, MERCER_NUMERIC,
                          "posterior: K + noise is not positive definite in double precision; fit with more noise")
@@ -45,7 +45,7 @@ static mercer_status factor(mercer_ctx *ctx, mercer_posterior *p) {
 mercer_status mercer_posterior_open(mercer_ctx *ctx, const mercer_model *model, mercer_posterior **out) {
     MC_CLEAR(out);
     MC_NEED(ctx, model, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     if (!model->f.noise)
         return mc_fail(ctx, MERCER_INVALID,
                        "posterior: a %s model has no uncertainty of its predictions; fit with the machine gp",
@@ -53,7 +53,7 @@ mercer_status mercer_posterior_open(mercer_ctx *ctx, const mercer_model *model, 
     mercer_posterior *p = NULL;
     MC_TRY(MC_ALLOC(ctx, p, 1));
     p->model = model;
-    const mercer_status status = factor(ctx, p);
+    const mercer_status status = factor_gram(ctx, p);
     if (status) {
         mercer_posterior_free(p);
         return status;
@@ -69,7 +69,7 @@ void mercer_posterior_free(mercer_posterior *posterior) {
 }
 
 /* V <- L^-1 k(X, rows), n x m row-major; rows are scaled already. */
-static mercer_status whiten(mercer_ctx *ctx, const mercer_posterior *p, const mercer_data *rows, double *V) {
+static mercer_status whiten_cross_gram(mercer_ctx *ctx, const mercer_posterior *p, const mercer_data *rows, double *V) {
     const mc_fitted *f = &p->model->f;
     const int64_t n = f->centres->n;
     mc_gram *gram = NULL;
@@ -80,7 +80,7 @@ static mercer_status whiten(mercer_ctx *ctx, const mercer_posterior *p, const me
     return status;
 }
 
-static mercer_status diagonal(mercer_ctx *ctx, const mercer_posterior *p, const mercer_data *rows, double *out) {
+static mercer_status gram_diagonal(mercer_ctx *ctx, const mercer_posterior *p, const mercer_data *rows, double *out) {
     mc_gram *gram = NULL;
     MC_TRY(mc_gram_open(ctx, p->model->f.kernel, rows, NULL, MERCER_F64, &gram));
     const mercer_status status = mc_gram_diagonal(ctx, gram, out);
@@ -91,8 +91,8 @@ static mercer_status diagonal(mercer_ctx *ctx, const mercer_posterior *p, const 
 static mercer_status std_of(mercer_ctx *ctx, const mercer_posterior *p, const mercer_data *rows, double *V,
                             double *out) {
     const int64_t n = p->model->f.centres->n, m = rows->n;
-    MC_TRY(whiten(ctx, p, rows, V));
-    MC_TRY(diagonal(ctx, p, rows, out));
+    MC_TRY(whiten_cross_gram(ctx, p, rows, V));
+    MC_TRY(gram_diagonal(ctx, p, rows, out));
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < m; j++)
             out[j] -= V[i * m + j] * V[i * m + j];
@@ -114,13 +114,13 @@ static mercer_status scaled_rows(mercer_ctx *ctx, const mercer_posterior *p, con
 
 static mercer_status std_of_all(mercer_ctx *ctx, const mercer_posterior *posterior, const mercer_data *data,
                                 double *out) {
-    mc_phase(ctx, "uncertainty");
+    mc_begin_phase(ctx, "uncertainty");
     double *V = NULL;
     mercer_status status = MC_ALLOC(ctx, V, posterior->model->f.centres->n * (data->n < BLOCK ? data->n : BLOCK));
     for (int64_t begin = 0; begin < data->n && !status; begin += BLOCK) {
         const int64_t end = begin + BLOCK < data->n ? begin + BLOCK : data->n;
         mercer_data *rows = NULL;
-        mc_span(ctx, (double)begin / (double)data->n, (double)end / (double)data->n);
+        mc_set_phase_span(ctx, (double)begin / (double)data->n, (double)end / (double)data->n);
         status = scaled_rows(ctx, posterior, data, begin, end, &rows);
         MC_THEN(status, std_of(ctx, posterior, rows, V, out + begin));
         mercer_data_free(rows);
@@ -132,7 +132,7 @@ static mercer_status std_of_all(mercer_ctx *ctx, const mercer_posterior *posteri
 mercer_status mercer_posterior_std(mercer_ctx *ctx, const mercer_posterior *posterior, const mercer_data *data,
                                    double *out) {
     MC_NEED(ctx, posterior, data, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     mc_matched m;
     MC_TRY(mc_match_columns(ctx, posterior->model, data, true, &m));
     const mercer_posterior p = {.model = m.model, .L = posterior->L};
@@ -163,8 +163,8 @@ static void take_products(void *arg, int64_t chunk, int64_t begin, int64_t end, 
 }
 
 /* C, packed: the lower half of k(X*, X*) - V'V. */
-static mercer_status covariance(mercer_ctx *ctx, const mercer_posterior *p, const mercer_data *rows, const double *V,
-                                double *C) {
+static mercer_status posterior_covariance(mercer_ctx *ctx, const mercer_posterior *p, const mercer_data *rows,
+                                          const double *V, double *C) {
     const int64_t n = p->model->f.centres->n, m = rows->n;
     mc_gram *gram = NULL;
     MC_TRY(mc_gram_open(ctx, p->model->f.kernel, rows, NULL, MERCER_F64, &gram));
@@ -194,10 +194,10 @@ static mercer_status factor_covariance(mercer_ctx *ctx, int64_t m, double scale,
     return MERCER_OK;
 }
 
-static mercer_status draw(mercer_ctx *ctx, const double *L, int64_t m, int64_t count, uint64_t seed, double *z,
-                          double *out) {
+static mercer_status add_random_draws(mercer_ctx *ctx, const double *L, int64_t m, int64_t count, uint64_t seed,
+                                      double *z, double *out) {
     for (int64_t s = 0; s < count; s++) {
-        MC_TRY(mc_progress(ctx, (double)s / (double)count));
+        MC_TRY(mc_report_progress(ctx, (double)s / (double)count));
         mc_rng rng = mc_rng_at(seed, MC_STREAM_POSTERIOR, (uint64_t)s);
         for (int64_t i = 0; i < m; i++)
             z[i] = mc_rng_normal(&rng);
@@ -209,21 +209,21 @@ static mercer_status draw(mercer_ctx *ctx, const double *L, int64_t m, int64_t c
 }
 
 /* out holds the means; add the draws. */
-static mercer_status sample(mercer_ctx *ctx, const mercer_posterior *p, const mercer_data *rows, int64_t count,
-                            uint64_t seed, double *out) {
+static mercer_status sample_posterior(mercer_ctx *ctx, const mercer_posterior *p, const mercer_data *rows,
+                                      int64_t count, uint64_t seed, double *out) {
     const int64_t n = p->model->f.centres->n, m = rows->n, packed = mc_packed_count(m);
     double *V = NULL, *C = NULL, *L = NULL, *z = NULL, scale = 0;
     mercer_status status = MC_ALLOC(ctx, V, n * m);
     MC_THEN(status, MC_ALLOC(ctx, C, packed));
     MC_THEN(status, MC_ALLOC(ctx, L, packed));
     MC_THEN(status, MC_ALLOC(ctx, z, m));
-    MC_THEN(status, whiten(ctx, p, rows, V));
-    MC_THEN(status, diagonal(ctx, p, rows, z));
+    MC_THEN(status, whiten_cross_gram(ctx, p, rows, V));
+    MC_THEN(status, gram_diagonal(ctx, p, rows, z));
     for (int64_t i = 0; i < m && !status; i++)
         scale = fmax(scale, z[i]);
-    MC_THEN(status, covariance(ctx, p, rows, V, C));
+    MC_THEN(status, posterior_covariance(ctx, p, rows, V, C));
     MC_THEN(status, factor_covariance(ctx, m, scale, C, L));
-    MC_THEN(status, draw(ctx, L, m, count, seed, z, out));
+    MC_THEN(status, add_random_draws(ctx, L, m, count, seed, z, out));
     double *all[] = {V, C, L, z};
     for (int i = 0; i < 4; i++)
         mc_free(all[i]);
@@ -242,7 +242,7 @@ static mercer_status sample_all(mercer_ctx *ctx, const mercer_posterior *posteri
             out[i * count + s] = mean[i * outputs + output];
     mc_free(mean);
     MC_THEN(status, scaled_rows(ctx, posterior, data, 0, data->n, &rows));
-    MC_THEN(status, sample(ctx, posterior, rows, count, seed, out));
+    MC_THEN(status, sample_posterior(ctx, posterior, rows, count, seed, out));
     mercer_data_free(rows);
     return status;
 }
@@ -250,7 +250,7 @@ static mercer_status sample_all(mercer_ctx *ctx, const mercer_posterior *posteri
 mercer_status mercer_posterior_sample(mercer_ctx *ctx, const mercer_posterior *posterior, const mercer_data *data,
                                       int64_t output, int64_t count, uint64_t seed, double *out) {
     MC_NEED(ctx, posterior, data, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     const int64_t outputs = posterior->model->f.outputs;
     if (output < 0 || output >= outputs || count < 0)
         return mc_fail(ctx, MERCER_INVALID, "posterior: output %lld of %lld, %lld samples", (long long)output,

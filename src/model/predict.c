@@ -113,19 +113,19 @@ static int64_t block_at(const request *r, int64_t begin) {
 }
 
 static mercer_status predict_fitted(mercer_ctx *ctx, request *r, const mercer_data *data) {
-    mc_phase(ctx, "predict");
+    mc_begin_phase(ctx, "predict");
     if (data->n <= block_at(r, 0))
         return predict_block(ctx, r, data, 0);
     const double n = (double)data->n;
     for (int64_t begin = 0, end; begin < data->n; begin = end) {
         end = begin + block_at(r, begin) < data->n ? begin + block_at(r, begin) : data->n;
-        mc_span(ctx, (double)begin / n, (double)end / n);
+        mc_set_phase_span(ctx, (double)begin / n, (double)end / n);
         MC_TRY(predict_range(ctx, r, data, begin, end));
     }
     return MERCER_OK;
 }
 
-static mercer_status predict(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, request r) {
+static mercer_status predict_matched(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, request r) {
     mc_matched m;
     MC_TRY(mc_match_columns(ctx, model, data, false, &m));
     r.f = &m.model->f;
@@ -135,40 +135,40 @@ static mercer_status predict(mercer_ctx *ctx, const mercer_model *model, const m
 }
 
 mercer_status mc_model_predict(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out) {
-    return predict(ctx, model, data, request_for(&model->f, OUTPUTS, out, NULL));
+    return predict_matched(ctx, model, data, request_for(&model->f, OUTPUTS, out, NULL));
 }
 
 mercer_status mc_model_decide(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out) {
-    return predict(ctx, model, data, request_for(&model->f, DECISIONS, out, NULL));
+    return predict_matched(ctx, model, data, request_for(&model->f, DECISIONS, out, NULL));
 }
 
 mercer_status mercer_decide(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out) {
     MC_NEED(ctx, model, data, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     return mc_model_decide(ctx, model, data, out);
 }
 
 mercer_status mercer_prediction_bound(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data,
                                       double *out) {
     MC_NEED(ctx, model, data, out);
-    mc_begin(ctx);
-    return predict(ctx, model, data, request_for(&model->f, BOUNDS, out, NULL));
+    mc_begin_call(ctx);
+    return predict_matched(ctx, model, data, request_for(&model->f, BOUNDS, out, NULL));
 }
 
 mercer_status mercer_predict(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out) {
     MC_NEED(ctx, model, data, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     return mc_model_predict(ctx, model, data, out);
 }
 
 mercer_status mercer_classify(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, int64_t *out) {
     MC_NEED(ctx, model, data, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     if (!model->f.centres->classes)
         return mc_fail(ctx, MERCER_INVALID,
                        "classify: %s predicts numbers here, not classes; mercer_predict gives them",
                        model->f.report.machine);
-    return predict(ctx, model, data, request_for(&model->f, CLASSES, NULL, out));
+    return predict_matched(ctx, model, data, request_for(&model->f, CLASSES, NULL, out));
 }
 
 /* ---- Probabilities ---- */
@@ -188,7 +188,7 @@ bool mercer_model_has_proba(const mercer_model *model) {
 }
 
 /* In place: values of classes to probabilities. Two classes have values d and -d, of which each is taken on its own. */
-static void convert(int64_t k, double *row) {
+static void values_to_probabilities(int64_t k, double *row) {
     double sum = 0;
     int64_t best = 0;
     for (int64_t j = 1; j < k; j++)
@@ -205,12 +205,12 @@ static void convert(int64_t k, double *row) {
 
 mercer_status mercer_predict_proba(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out) {
     MC_NEED(ctx, model, data, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     if (!mercer_model_has_proba(model))
         return mc_fail(ctx, MERCER_INVALID, "predict: %s gives no probabilities; logistic does",
                        model->f.report.machine);
     MC_TRY(mc_model_predict(ctx, model, data, out));
     for (int64_t i = 0; i < data->n; i++)
-        convert(model->f.outputs, out + i * model->f.outputs);
+        values_to_probabilities(model->f.outputs, out + i * model->f.outputs);
     return MERCER_OK;
 }

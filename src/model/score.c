@@ -146,7 +146,7 @@ static void score_accuracy(const scoring *s, const int64_t *number, double *righ
     for (int64_t i = 0; i < s->data->n; i++) {
         const int64_t k = number[s->data->class_of[i]];
         all[k] += weight_of(s->data, i);
-        if (mc_winner(s->values + i * s->outputs, s->outputs) == k)
+        if (mc_largest_index(s->values + i * s->outputs, s->outputs) == k)
             right[k] += weight_of(s->data, i);
     }
     double sum = 0, shares = 0, present = 0;
@@ -167,31 +167,31 @@ static double f1_of(double right, double all, double chosen) {
 static void score_f1(const scoring *s, const double *right, const double *all, double *chosen, mercer_scores *out) {
     double sum = 0;
     for (int64_t i = 0; i < s->data->n; i++)
-        chosen[mc_winner(s->values + i * s->outputs, s->outputs)] += weight_of(s->data, i);
+        chosen[mc_largest_index(s->values + i * s->outputs, s->outputs)] += weight_of(s->data, i);
     for (int64_t k = 0; k < s->outputs; k++)
         sum += f1_of(right[k], all[k], chosen[k]);
     out->f1 = s->outputs == 2 ? f1_of(right[1], all[1], chosen[1]) : sum / (double)s->outputs;
 }
 
-static double margin(const scoring *s, int64_t i) {
+static double margin_of_row(const scoring *s, int64_t i) {
     return s->values[2 * i + 1] - s->values[2 * i];
 }
 
 static int by_margin(const void *arg, int64_t a, int64_t b) {
-    const double x = margin(arg, a), y = margin(arg, b);
+    const double x = margin_of_row(arg, a), y = margin_of_row(arg, b);
     return (x > y) - (x < y);
 }
 
 /* Up the sorted rows, group of ties by group: each second-class row is above all earlier first-class rows. A margin
    that is no number has no place among the others, and then there is no area. */
-static double area(const scoring *s, const int64_t *number, const int64_t *order) {
+static double area_under_roc(const scoring *s, const int64_t *number, const int64_t *order) {
     double below = 0, above = 0, pairs = 0;
     for (int64_t i = 0; i < s->data->n;) {
         double group[3] = {0, 0, 0};
-        const double level = margin(s, order[i]);
+        const double level = margin_of_row(s, order[i]);
         if (isnan(level))
             return NAN;
-        for (; i < s->data->n && margin(s, order[i]) == level; i++)
+        for (; i < s->data->n && margin_of_row(s, order[i]) == level; i++)
             group[number[s->data->class_of[order[i]]]] += weight_of(s->data, order[i]);
         pairs += group[1] * (below + group[0] / 2);
         below += group[0];
@@ -209,7 +209,7 @@ static double log_loss_of(const scoring *s, const int64_t *number) {
         const int64_t class = number[s->data->class_of[i]];
         if (class >= s->outputs)
             return INFINITY; /* a class that has no probability */
-        const double most = row[mc_winner(row, s->outputs)], own = row[class];
+        const double most = row[mc_largest_index(row, s->outputs)], own = row[class];
         double rest = 0;
         for (int64_t k = 0; k < s->outputs; k++)
             rest += exp(row[k] - most);
@@ -230,7 +230,7 @@ static mercer_status score_auc(mercer_ctx *ctx, const scoring *s, const int64_t 
     for (int64_t i = 0; i < n; i++)
         order[i] = i;
     mc_sort(order, order + n, n, by_margin, s);
-    out->auc = area(s, number, order);
+    out->auc = area_under_roc(s, number, order);
     mc_free(order);
     return MERCER_OK;
 }
@@ -249,7 +249,7 @@ static mercer_status score_classes(mercer_ctx *ctx, const scoring *s, mercer_sco
     if (!status && s->proba) {
         mercer_calibration_bin bin[MERCER_CALIBRATION_BINS];
         out->log_loss = log_loss_of(s, number);
-        mc_calibrate(s->data, number, s->outputs, s->values, MERCER_CALIBRATION_BINS, bin);
+        mc_fill_calibration_bins(s->data, number, s->outputs, s->values, MERCER_CALIBRATION_BINS, bin);
         out->ece = mc_calibration_error(MERCER_CALIBRATION_BINS, bin);
     }
     MC_THEN(status, score_auc(ctx, s, number, out));
@@ -305,7 +305,7 @@ static mercer_status check_target(mercer_ctx *ctx, const mercer_model *model, co
 
 mercer_status mercer_score(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, mercer_scores *out) {
     MC_NEED(ctx, model, data, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     MC_TRY(mc_sized_check(ctx, "mercer_scores", out));
     mercer_scores scores = {0};
     const mercer_status status = mc_model_score(ctx, model, data, &scores);

@@ -32,12 +32,12 @@ mercer_svm_box mercer_model_box(const mercer_model *model, int64_t decision) {
 
 /* ---- The rows of the fit ---- */
 
-static mercer_status refuse(mercer_ctx *ctx, const char *why) {
+static mercer_status fail_not_fit_data(mercer_ctx *ctx, const char *why) {
     return mc_fail(ctx, MERCER_DATA,
                    "rows: the data are not those of the fit (%s); give the file the model was fitted to", why);
 }
 
-static mercer_status compare(mercer_ctx *ctx, view *v, const mercer_data *rows) {
+static mercer_status match_centres_to_rows(mercer_ctx *ctx, view *v, const mercer_data *rows) {
     const mc_fitted *f = v->f;
     bool same = true;
     for (int64_t c = 0; same && c < f->centres->n; c++) {
@@ -45,7 +45,7 @@ static mercer_status compare(mercer_ctx *ctx, view *v, const mercer_data *rows) 
         if (same)
             v->centre[f->row[c]] = c;
     }
-    return same ? MERCER_OK : refuse(ctx, "a row the model keeps is another one there");
+    return same ? MERCER_OK : fail_not_fit_data(ctx, "a row the model keeps is another one there");
 }
 
 /* The rows in the columns of the model, scaled as its centres are. */
@@ -55,7 +55,7 @@ static mercer_status compare_scaled(mercer_ctx *ctx, const mercer_model *model, 
     MC_TRY(mc_match_columns(ctx, model, v->data, true, &m));
     mercer_status status = mc_scale_apply(ctx, &m.model->f.scale, m.rows, &scaled);
     if (!status)
-        status = compare(ctx, v, scaled);
+        status = match_centres_to_rows(ctx, v, scaled);
     mercer_data_free(scaled);
     mc_matched_free(&m);
     return status;
@@ -65,7 +65,7 @@ static mercer_status find_centres(mercer_ctx *ctx, const mercer_model *model, vi
     MC_TRY(MC_ALLOC(ctx, v->centre, v->data->n));
     for (int64_t i = 0; i < v->data->n; i++)
         v->centre[i] = -1;
-    return v->f->scale.kind == MC_SCALE_NONE ? compare(ctx, v, v->data) : compare_scaled(ctx, model, v);
+    return v->f->scale.kind == MC_SCALE_NONE ? match_centres_to_rows(ctx, v, v->data) : compare_scaled(ctx, model, v);
 }
 
 /* Labels are looked up by name: data read on their own may number classes otherwise. */
@@ -78,13 +78,13 @@ static mercer_status find_classes(mercer_ctx *ctx, view *v) {
         while (k < known->classes && strcmp(known->label[k], label) != 0)
             k++;
         if (k == known->classes)
-            return refuse(ctx, "they have a class that the model does not know");
+            return fail_not_fit_data(ctx, "they have a class that the model does not know");
         v->class_of[i] = k;
     }
     return MERCER_OK;
 }
 
-static mercer_status check(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data) {
+static mercer_status check_fit_data(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data) {
     const mc_fitted *f = &model->f;
     if (!f->box || !f->row)
         return mc_fail(ctx, MERCER_INVALID, "rows: %s",
@@ -94,11 +94,11 @@ static mercer_status check(mercer_ctx *ctx, const mercer_model *model, const mer
                            : "only a support vector machine that Mercer fitted has margins and slacks to show");
     MC_TRY(mc_model_check_columns(ctx, model, data));
     if (data->n < f->report.n)
-        return refuse(ctx, "they have fewer rows");
+        return fail_not_fit_data(ctx, "they have fewer rows");
     if (f->form != MC_REGION && f->centres->classes && !data->class_of)
-        return refuse(ctx, "they have no classes");
+        return fail_not_fit_data(ctx, "they have no classes");
     if (f->form != MC_REGION && !f->centres->classes && (!data->target || data->outputs != f->outputs))
-        return refuse(ctx, "they have no such targets");
+        return fail_not_fit_data(ctx, "they have no such targets");
     return MERCER_OK;
 }
 
@@ -142,8 +142,8 @@ static mercer_svm_view view_of(const view *v, int64_t i, int64_t k) {
     return one;
 }
 
-static mercer_status look(mercer_ctx *ctx, const mercer_model *model, view *v) {
-    MC_TRY(check(ctx, model, v->data));
+static mercer_status compute_row_states(mercer_ctx *ctx, const mercer_model *model, view *v) {
+    MC_TRY(check_fit_data(ctx, model, v->data));
     MC_TRY(find_centres(ctx, model, v));
     if (v->f->form != MC_REGION && v->f->centres->classes)
         MC_TRY(find_classes(ctx, v));
@@ -158,10 +158,10 @@ static mercer_status look(mercer_ctx *ctx, const mercer_model *model, view *v) {
 mercer_status mercer_svm_rows(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data,
                               mercer_svm_view *out) {
     MC_NEED(ctx, model, data, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     const mc_fitted *f = &model->f;
     view v = {.f = f, .data = data, .decisions = mc_form_decisions(f->form, f->outputs), .out = out};
-    const mercer_status status = look(ctx, model, &v);
+    const mercer_status status = compute_row_states(ctx, model, &v);
     mc_free(v.class_of);
     mc_free(v.centre);
     mc_free(v.value);

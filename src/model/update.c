@@ -37,7 +37,7 @@ mercer_status mercer_model_update(mercer_ctx *ctx, const mercer_model *model, co
                                   const mercer_update *set, mercer_model **out) {
     MC_CLEAR(out);
     MC_NEED(ctx, model, data, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     mercer_update chosen = mercer_update_defaults();
     MC_TRY(mc_sized_read(ctx, "mercer_update", set, &chosen, sizeof chosen));
     mercer_model *made = NULL;

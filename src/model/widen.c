@@ -53,7 +53,7 @@ static void narrow_dense(mercer_data *rows, int64_t d) {
         memmove(values + (size_t)i * to, values + (size_t)i * from, to);
 }
 
-static mercer_status narrow(mercer_ctx *ctx, int64_t d, const mercer_data *data, mc_matched *m) {
+static mercer_status narrow_rows(mercer_ctx *ctx, int64_t d, const mercer_data *data, mc_matched *m) {
     MC_TRY(mc_data_take(ctx, data, NULL, data->n, &m->narrow));
     (data->row_start ? narrow_sparse : narrow_dense)(m->narrow, d);
     m->narrow->d = d;
@@ -131,7 +131,7 @@ static bool is_user(const mc_node *node) {
     return node->kind == MC_ATOM && node->atom == MC_USER;
 }
 
-static mercer_status refuse(mercer_ctx *ctx, const mc_fitted *f, int64_t d, const char *why) {
+static mercer_status fail_widen(mercer_ctx *ctx, const mc_fitted *f, int64_t d, const char *why) {
     return mc_fail(ctx, MERCER_DATA,
                    "the rows have values up to column %lld and the model was fitted on %lld columns, which cannot be "
                    "added to: %s; leave out the values beyond column %lld, or fit again on rows that have such columns",
@@ -141,22 +141,22 @@ static mercer_status refuse(mercer_ctx *ctx, const mc_fitted *f, int64_t d, cons
 /* Whether the model can have d columns instead of fewer. */
 static mercer_status may_widen(mercer_ctx *ctx, const mc_fitted *f, int64_t d) {
     if (f->waves)
-        return refuse(ctx, f, d, "its random Fourier features were drawn for them");
+        return fail_widen(ctx, f, d, "its random Fourier features were drawn for them");
     if (mc_node_any(f->kernel->root, is_user))
-        return refuse(ctx, f, d, "its kernel is a function of your program, which was shown rows of so many");
+        return fail_widen(ctx, f, d, "its kernel is a function of your program, which was shown rows of so many");
     if (f->primal && !mc_kernel_linear(f->kernel))
-        return refuse(ctx, f, d, "it is weights of features of these columns");
+        return fail_widen(ctx, f, d, "it is weights of features of these columns");
     return MERCER_OK;
 }
 
-static mercer_status widen(mercer_ctx *ctx, const mc_fitted *f, int64_t d, mc_matched *m) {
+static mercer_status widen_fitted(mercer_ctx *ctx, const mc_fitted *f, int64_t d, mc_matched *m) {
     MC_TRY(may_widen(ctx, f, d));
     MC_TRY(widen_centres(ctx, f->centres, d, m));
     MC_TRY(widen_scale(ctx, &f->scale, d, &m->wide.f.scale));
     if (f->primal)
         MC_TRY(widen_weights(ctx, f, d, m));
     const mercer_status status = mc_kernel_bind(ctx, f->kernel, &m->centres, &m->kernel);
-    return status == MERCER_DATA ? refuse(ctx, f, d, "its kernel has numbers for each of them") : status;
+    return status == MERCER_DATA ? fail_widen(ctx, f, d, "its kernel has numbers for each of them") : status;
 }
 
 /* ---- Columns that are not all kept ---- */
@@ -209,7 +209,7 @@ static mercer_status move_model(mercer_ctx *ctx, const mc_fitted *f, int64_t wid
     MC_TRY(move_scale(ctx, &f->scale, at, m));
     MC_TRY(move_weights(ctx, f, at, m));
     const mercer_status status = mc_kernel_bind(ctx, f->kernel, m->sparse, &m->kernel);
-    return status == MERCER_DATA ? refuse(ctx, f, width, "its kernel has numbers for each of them") : status;
+    return status == MERCER_DATA ? fail_widen(ctx, f, width, "its kernel has numbers for each of them") : status;
 }
 
 /* The model with the columns of m->kept, width of them. */
@@ -298,22 +298,22 @@ static mercer_status widen_model(mercer_ctx *ctx, const mercer_model *model, int
     m->wide.f.scale = (mc_scale){0};
     m->wide.f.kept = NULL;
     m->wide.f.report.d = d;
-    MC_TRY(widen(ctx, &model->f, d, m));
+    MC_TRY(widen_fitted(ctx, &model->f, d, m));
     m->wide.f.centres = &m->centres;
     m->wide.f.kernel = m->kernel;
     m->model = &m->wide;
     return MERCER_OK;
 }
 
-static mercer_status match(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, bool keeps,
-                           mc_matched *m) {
+static mercer_status match_rows_to_model(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data,
+                                         bool keeps, mc_matched *m) {
     const int64_t d = model->f.centres->d;
     const bool open = model->f.open || data->open;
     if (model->f.centres->used || data->used)
         return match_kept(ctx, model, data, keeps, m);
     if (open && data->d > d)
         return keeps || counts_zeros(model->f.kernel->root, false) ? widen_model(ctx, model, data->d, m)
-                                                                   : narrow(ctx, d, data, m);
+                                                                   : narrow_rows(ctx, d, data, m);
     if (!(open && data->d < d && data->row_start))
         return mc_model_check_columns(ctx, model, data);
     m->view = *data;
@@ -326,7 +326,7 @@ static mercer_status match(mercer_ctx *ctx, const mercer_model *model, const mer
 mercer_status mc_match_columns(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, bool keeps,
                                mc_matched *out) {
     *out = (mc_matched){.model = model, .rows = data};
-    const mercer_status status = match(ctx, model, data, keeps, out);
+    const mercer_status status = match_rows_to_model(ctx, model, data, keeps, out);
     if (status)
         mc_matched_free(out);
     return status;

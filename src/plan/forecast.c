@@ -20,8 +20,8 @@ static void write_plan(const mc_options *options, size_t held, mercer_plan *out)
     }
 }
 
-static mercer_status price(mercer_ctx *ctx, const mc_planner *machine, const void *settings, const mc_problem *problem,
-                           mc_options *options) {
+static mercer_status price_solvers(mercer_ctx *ctx, const mc_planner *machine, const void *settings,
+                                   const mc_problem *problem, mc_options *options) {
     if (machine->price)
         return machine->price(ctx, settings, problem, options);
     mc_speed speed;
@@ -49,14 +49,14 @@ static void count_start(mc_options *options, size_t bytes, double seconds) {
 mercer_status mc_forecast(mercer_ctx *ctx, const mc_planner *machine, const void *settings, const mercer_kernel *kernel,
                           const mercer_data *data, mercer_plan *out) {
     const size_t before = mercer_memory_used(ctx);
-    const double began = mc_clock();
+    const double began = mc_clock_seconds();
     mc_problem problem;
     MC_TRY(machine->prepare(ctx, settings, kernel, data, &problem));
-    const double spent = mc_clock() - began;
+    const double spent = mc_clock_seconds() - began;
     const size_t held = mercer_memory_used(ctx) - before;
     mc_options options;
     machine->weigh(ctx, settings, &problem, &options);
-    const mercer_status status = price(ctx, machine, settings, &problem, &options);
+    const mercer_status status = price_solvers(ctx, machine, settings, &problem, &options);
     count_start(&options, check_bytes(ctx, &problem), spent);
     if (!status)
         write_plan(&options, held, out);

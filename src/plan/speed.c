@@ -23,7 +23,7 @@ static const double PAIRS_WORK = 2e8; /* operations of a product of the rows tha
 static const double START = 0.004;
 
 /* A well conditioned matrix without structure that LAPACK could use: 1 / (1 + |i - j|), and more on the diagonal. */
-static double entry(int64_t i, int64_t j) {
+static double test_matrix_entry(int64_t i, int64_t j) {
     return 1 / (1 + fabs((double)(i - j))) + (i == j ? 2 : 0);
 }
 
@@ -40,11 +40,11 @@ static mercer_status time_factor(mercer_ctx *ctx, const mc_problem *p, double *o
     MC_TRY(MC_ALLOC(ctx, A, mc_packed_count(n)));
     for (int64_t j = 0; j < n; j++)
         for (int64_t i = j; i < n; i++)
-            A[mc_packed_place(n, i, j)] = entry(i, j);
+            A[mc_packed_place(n, i, j)] = test_matrix_entry(i, j);
     int64_t bad;
-    const double began = mc_clock();
+    const double began = mc_clock_seconds();
     const mercer_status status = mc_potrf(ctx, mc_packed(n, A), &bad);
-    *out = (mc_clock() - began) / mc_factor_work((double)n);
+    *out = (mc_clock_seconds() - began) / mc_factor_work((double)n);
     mc_free(A);
     return status;
 }
@@ -54,10 +54,10 @@ static mercer_status time_eigen(mercer_ctx *ctx, const mc_problem *p, double *ou
     double *A = NULL;
     MC_TRY(MC_ALLOC(ctx, A, n * n + n));
     for (int64_t i = 0; i < n * n; i++)
-        A[i] = entry(i / n, i % n);
-    const double began = mc_clock();
+        A[i] = test_matrix_entry(i / n, i % n);
+    const double began = mc_clock_seconds();
     const mercer_status status = mc_syevd(ctx, mc_column_major(A, n, n, n), A + n * n);
-    *out = (mc_clock() - began) / mc_eigen_work((double)n);
+    *out = (mc_clock_seconds() - began) / mc_eigen_work((double)n);
     mc_free(A);
     return status;
 }
@@ -67,9 +67,9 @@ static mercer_status time_rows(mercer_ctx *ctx, const mc_problem *p, const merce
                                double *V, double *out) {
     mc_gram *gram = NULL;
     MC_TRY(mc_gram_open(ctx, p->kernel, rows, NULL, precision, &gram));
-    const double began = mc_clock();
+    const double began = mc_clock_seconds();
     const mercer_status status = mc_gram_apply(ctx, gram, p->outputs, V, V + rows->n * p->outputs);
-    *out = (mc_clock() - began) / ((double)rows->n * (double)rows->n);
+    *out = (mc_clock_seconds() - began) / ((double)rows->n * (double)rows->n);
     mc_gram_close(gram);
     return status;
 }
@@ -106,13 +106,13 @@ static mercer_status time_fast(mercer_ctx *ctx, const mc_problem *p, double *out
 static mercer_status time_waves(mercer_ctx *ctx, const mc_problem *p, double *out) {
     (void)p;
     double sum = 0;
-    const double began = mc_clock();
+    const double began = mc_clock_seconds();
     for (int i = 0; i < WAVES; i++) {
         double a, b;
         sincos(0.37 * i, &a, &b);
         sum += a - b;
     }
-    const double seconds = mc_clock() - began;
+    const double seconds = mc_clock_seconds() - began;
     /* the sum must be wanted, or nothing would be timed */
     *out = (sum > -INFINITY ? seconds : 0) / WAVES / ctx->threads;
     return MERCER_OK;

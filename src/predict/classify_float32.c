@@ -32,7 +32,7 @@ typedef struct look {
     int64_t *least, *most;    /* per class: votes that it has, and could have */
 } look;
 
-int64_t mc_winner(const double *values, int64_t count) {
+int64_t mc_largest_index(const double *values, int64_t count) {
     int64_t best = 0;
     for (int64_t k = 1; k < count; k++)
         if (values[k] > values[best])
@@ -42,7 +42,7 @@ int64_t mc_winner(const double *values, int64_t count) {
 
 /* ---- In double ---- */
 
-static mercer_status decide(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, int64_t *out) {
+static mercer_status classify_float64(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, int64_t *out) {
     const int64_t decisions = mc_form_decisions(f->form, f->outputs);
     double *values = NULL;
     MC_TRY(MC_ALLOC(ctx, values, rows->n * decisions + f->outputs));
@@ -50,7 +50,7 @@ static mercer_status decide(mercer_ctx *ctx, const mc_fitted *f, const mercer_da
     const mercer_status status = mc_fitted_decide(ctx, f, rows, values, NULL);
     for (int64_t i = 0; i < rows->n && !status; i++) {
         mc_fitted_conclude(f, values + i * decisions, concluded);
-        out[i] = mc_winner(concluded, f->outputs);
+        out[i] = mc_largest_index(concluded, f->outputs);
     }
     mc_free(values);
     return status;
@@ -66,7 +66,7 @@ static mercer_status decide_open(mercer_ctx *ctx, const mc_fitted *f, const merc
         if (out[i] < 0)
             ids[k++] = i;
     mercer_status status = mc_data_take(ctx, rows, ids, count, &open);
-    MC_THEN(status, decide(ctx, f, open, ids + count));
+    MC_THEN(status, classify_float64(ctx, f, open, ids + count));
     for (int64_t k = 0; k < count && !status; k++)
         out[ids[k]] = ids[count + k];
     mercer_data_free(open);
@@ -78,7 +78,7 @@ static mercer_status decide_open(mercer_ctx *ctx, const mc_fitted *f, const merc
 
 /* Whether the coefficients of every class have the sign of its side in all pairs; a model from elsewhere may have
    others. */
-static bool has_sides(const mc_fitted *f) {
+static bool has_signs_by_class(const mc_fitted *f) {
     const int64_t width = f->outputs - 1;
     for (int64_t c = 0; c < f->outputs; c++)
         for (int64_t i = f->class_start[c]; i < f->class_start[c + 1]; i++)
@@ -88,7 +88,7 @@ static bool has_sides(const mc_fitted *f) {
     return true;
 }
 
-static double mass(const mc_fitted *f, int64_t c, int64_t column) {
+static double coefficient_mass(const mc_fitted *f, int64_t c, int64_t column) {
     double sum = 0;
     for (int64_t i = f->class_start[c]; i < f->class_start[c + 1]; i++)
         sum += fabs(f->alpha[i * (f->outputs - 1) + column]);
@@ -103,7 +103,7 @@ static void add_class(const look *l, const mc_gram *gram, int64_t c) {
         if (other == c)
             continue;
         const mc_pair_part at = mc_pair_part_of(classes, c, other);
-        const double fixed = rest * mass(l->f, c, at.column);
+        const double fixed = rest * coefficient_mass(l->f, c, at.column);
         for (int64_t i = 0; i < l->rows->n; i++) {
             const double value = l->part[i * width + at.column];
             l->decision[i * l->decisions + at.decision] += value;
@@ -195,9 +195,9 @@ static mercer_status look_first(mercer_ctx *ctx, const mc_fitted *f, const merce
 mercer_status mc_fitted_classify(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, bool *floats,
                                  int64_t *out) {
     int64_t open = 0;
-    *floats = *floats && f->form == MC_PAIRS && !f->primal && f->centres->n > 0 && has_sides(f);
+    *floats = *floats && f->form == MC_PAIRS && !f->primal && f->centres->n > 0 && has_signs_by_class(f);
     if (!*floats || rows->n <= MC_KEPT_ROWS)
-        return decide(ctx, f, rows, out);
+        return classify_float64(ctx, f, rows, out);
     MC_TRY(look_first(ctx, f, rows, &open, out));
     *floats = open <= rows->n / MOST_OPEN;
     return open ? decide_open(ctx, f, rows, open, out) : MERCER_OK;

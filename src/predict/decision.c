@@ -39,13 +39,13 @@ static mercer_status open_anew(mercer_ctx *ctx, const mc_fitted *f, int64_t c, c
 }
 
 /* out <- K(rows, centres of class c) alpha; c < 0: all centres. */
-static mercer_status product(mercer_ctx *ctx, const mc_fitted *f, int64_t c, const mercer_data *rows,
-                             const double *alpha, int64_t width, double *out, mc_product_error *error) {
+static mercer_status kernel_product(mercer_ctx *ctx, const mc_fitted *f, int64_t c, const mercer_data *rows,
+                                    const double *alpha, int64_t width, double *out, mc_product_error *error) {
     const int64_t place = c < 0 ? 0 : c;
     const mc_gram *kept = rows->n <= MC_KEPT_ROWS ? mc_packed_cache_find(f->kept, place) : NULL;
     mercer_data *own = NULL;
     mc_gram *gram = NULL;
-    mercer_status status = kept ? mc_gram_again(ctx, kept, rows, &gram) : MERCER_OK;
+    mercer_status status = kept ? mc_gram_open_reusing(ctx, kept, rows, &gram) : MERCER_OK;
     if (!status && !gram)
         status = open_anew(ctx, f, c, rows, &own, &gram);
     MC_THEN(status, mc_gram_apply(ctx, gram, width, alpha, out));
@@ -101,7 +101,7 @@ static void add_class(const mc_fitted *f, int64_t c, int64_t n, const double *pa
 static mercer_status decide_class(mercer_ctx *ctx, const mc_fitted *f, int64_t c, const mercer_data *rows, double *part,
                                   double *out, mc_product_error *error) {
     const int64_t width = f->outputs - 1;
-    MC_TRY(product(ctx, f, c, rows, f->alpha + f->class_start[c] * width, width, part, error));
+    MC_TRY(kernel_product(ctx, f, c, rows, f->alpha + f->class_start[c] * width, width, part, error));
     add_class(f, c, rows->n, part, out);
     return MERCER_OK;
 }
@@ -155,7 +155,7 @@ mercer_status mc_fitted_decide(mercer_ctx *ctx, const mc_fitted *f, const mercer
     } else if (f->form == MC_PAIRS && f->outputs > 2) {
         status = decide_pairs(ctx, f, rows, out, error);
     } else if (f->centres->n > 0) {
-        status = product(ctx, f, -1, rows, f->alpha, decisions, out, error);
+        status = kernel_product(ctx, f, -1, rows, f->alpha, decisions, out, error);
     }
     MC_TRY(status);
     add_intercepts(f, rows->n, decisions, out);

@@ -88,7 +88,7 @@ mercer_status mc_decision_error(mercer_ctx *ctx, const mc_fitted *f, const merce
 /* Outputs from the decisions of one row: the values themselves, votes, or the two sides of a region. */
 void mc_fitted_conclude(const mc_fitted *f, const double *decision, double *out);
 /* The place of the first of the largest values: the class that wins. */
-int64_t mc_winner(const double *values, int64_t count);
+int64_t mc_largest_index(const double *values, int64_t count);
 /* The class that wins each of these rows. *floats: whether to look in floats first (classify_float32.c); false
    afterwards where that did not pay. */
 mercer_status mc_fitted_classify(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, bool *floats,

@@ -59,25 +59,25 @@ typedef struct search {
     double *out;
 } search;
 
-static bool worse(neighbour a, neighbour b) {
+static bool is_farther(neighbour a, neighbour b) {
     return a.square > b.square || (a.square == b.square && a.at > b.at);
 }
 
 /* Let item down from the top of a heap of count. */
-static void sink(neighbour *heap, int64_t count, neighbour item) {
+static void sift_down(neighbour *heap, int64_t count, neighbour item) {
     int64_t at = 0;
     for (int64_t child; (child = 2 * at + 1) < count; at = child) {
-        if (child + 1 < count && worse(heap[child + 1], heap[child]))
+        if (child + 1 < count && is_farther(heap[child + 1], heap[child]))
             child++;
-        if (!worse(heap[child], item))
+        if (!is_farther(heap[child], item))
             break;
         heap[at] = heap[child];
     }
     heap[at] = item;
 }
 
-static void rise(neighbour *heap, int64_t at, neighbour item) {
-    for (; at > 0 && worse(item, heap[(at - 1) / 2]); at = (at - 1) / 2)
+static void sift_up(neighbour *heap, int64_t at, neighbour item) {
+    for (; at > 0 && is_farther(item, heap[(at - 1) / 2]); at = (at - 1) / 2)
         heap[at] = heap[(at - 1) / 2];
     heap[at] = item;
 }
@@ -87,25 +87,25 @@ static void sort_heap(neighbour *heap, int64_t count) {
     while (count-- > 1) {
         const neighbour last = heap[count];
         heap[count] = heap[0];
-        sink(heap, count, last);
+        sift_down(heap, count, last);
     }
 }
 
 /* K(x, z) -> squared distances. */
-static void measure(const search *s, double own, const double *diagonal, int64_t count, double *values) {
+static void to_squared_distances(const search *s, double own, const double *diagonal, int64_t count, double *values) {
     for (int64_t j = 0; j < count; j++) {
         const double sum = own + diagonal[j], square = sum - 2 * values[j];
         values[j] = square > s->noise + 4 * DBL_EPSILON * sum ? square : 0;
     }
 }
 
-static void look(const search *s, double *values, neighbour *heap) {
+static void offer_block_to_heap(const search *s, double *values, neighbour *heap) {
     int64_t j = 0;
     for (; j < s->columns && s->column + j < s->k; j++)
-        rise(heap, s->column + j, (neighbour){values[j], s->column + j});
+        sift_up(heap, s->column + j, (neighbour){values[j], s->column + j});
     for (double worst = heap[0].square; j < s->columns; j++)
         if (values[j] < worst) {
-            sink(heap, s->k, (neighbour){values[j], s->column + j});
+            sift_down(heap, s->k, (neighbour){values[j], s->column + j});
             worst = heap[0].square;
         }
 }
@@ -115,8 +115,8 @@ static void look_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
     const search *s = arg;
     for (int64_t r = begin; r < end; r++) {
         const int64_t i = s->list[r] - s->row;
-        measure(s, s->own[s->row + i], s->diagonal + s->column, s->columns, s->place[r]);
-        look(s, s->place[r], s->heap + i * s->k);
+        to_squared_distances(s, s->own[s->row + i], s->diagonal + s->column, s->columns, s->place[r]);
+        offer_block_to_heap(s, s->place[r], s->heap + i * s->k);
     }
 }
 
@@ -140,7 +140,7 @@ static double limit_of(const search *s, const neighbour *heap) {
     return fmax(heap[0].square, 0) + s->slack;
 }
 
-static int64_t prune(neighbour *list, int64_t count, double limit) {
+static int64_t prune_candidates(neighbour *list, int64_t count, double limit) {
     int64_t left = 0;
     for (int64_t j = 0; j < count; j++)
         if (list[j].square <= limit)
@@ -149,14 +149,14 @@ static int64_t prune(neighbour *list, int64_t count, double limit) {
 }
 
 /* One more that may be among the nearest, of row i. */
-static void meet(const search *s, int64_t i, neighbour item) {
+static void offer_candidate(const search *s, int64_t i, neighbour item) {
     neighbour *heap = s->heap + i * s->k, *list = s->candidate + i * s->room;
     if (item.at < s->k)
-        rise(heap, item.at, item);
+        sift_up(heap, item.at, item);
     else if (item.square < heap[0].square)
-        sink(heap, s->k, item);
+        sift_down(heap, s->k, item);
     if (s->held[i] == s->room && item.at >= s->k)
-        s->held[i] = prune(list, s->room, limit_of(s, heap));
+        s->held[i] = prune_candidates(list, s->room, limit_of(s, heap));
     if (s->held[i] < s->room)
         list[s->held[i]++] = item;
     else
@@ -164,7 +164,7 @@ static void meet(const search *s, int64_t i, neighbour item) {
 }
 
 /* Squares from floats, LANES at a time: most of those hold no candidate. */
-static void screen(const search *s, int64_t i, const float *values) {
+static void screen_row_float32(const search *s, int64_t i, const float *values) {
     const double own = s->own[s->row + i], *diagonal = s->diagonal + s->column;
     for (int64_t j = 0; j < s->columns && s->held[i] <= s->room; j += LANES) {
         const int64_t count = s->columns - j < LANES ? s->columns - j : LANES;
@@ -176,7 +176,7 @@ static void screen(const search *s, int64_t i, const float *values) {
             least = square[q] < least ? square[q] : least;
         for (int64_t q = 0; q < count && least <= limit && s->held[i] <= s->room; q++)
             if (square[q] <= limit || s->column + j + q < s->k)
-                meet(s, i, (neighbour){square[q], s->column + j + q});
+                offer_candidate(s, i, (neighbour){square[q], s->column + j + q});
     }
 }
 
@@ -184,7 +184,7 @@ static void screen_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, in
     (void)chunk, (void)thread;
     const search *s = arg;
     for (int64_t i = begin; i < end; i++)
-        screen(s, i, (const float *)s->block + i * BLOCK);
+        screen_row_float32(s, i, (const float *)s->block + i * BLOCK);
 }
 
 static int by_column(const void *arg, int64_t a, int64_t b) {
@@ -201,7 +201,7 @@ static int64_t list_pairs(search *s) {
             s->list[s->listed++] = s->row + i;
             continue;
         }
-        s->held[i] = prune(s->candidate + i * s->room, s->held[i], limit_of(s, s->heap + i * s->k));
+        s->held[i] = prune_candidates(s->candidate + i * s->room, s->held[i], limit_of(s, s->heap + i * s->k));
         for (int64_t j = 0; j < s->held[i]; j++)
             s->order[count++] = i * s->room + j;
     }
@@ -214,25 +214,25 @@ static int64_t list_pairs(search *s) {
 }
 
 /* The candidates of a row, which stand in the order of centres, choose again by their exact squares. */
-static void choose(const search *s, int64_t i) {
+static void choose_among_candidates(const search *s, int64_t i) {
     neighbour *heap = s->heap + i * s->k, *list = s->candidate + i * s->room;
     for (int64_t j = 0; j < s->held[i]; j++) {
-        measure(s, s->own[s->row + i], s->diagonal + list[j].at, 1, &list[j].square);
+        to_squared_distances(s, s->own[s->row + i], s->diagonal + list[j].at, 1, &list[j].square);
         if (j < s->k)
-            rise(heap, j, list[j]);
+            sift_up(heap, j, list[j]);
         else if (list[j].square < heap[0].square)
-            sink(heap, s->k, list[j]);
+            sift_down(heap, s->k, list[j]);
     }
 }
 
-static mercer_status settle(mercer_ctx *ctx, search *s) {
+static mercer_status confirm_candidates(mercer_ctx *ctx, search *s) {
     const int64_t count = list_pairs(s);
     MC_TRY(mc_gram_pairs(ctx, s->gram, s->pair_row, s->pair_column, count, s->value));
     for (int64_t k = 0; k < count; k++)
         s->candidate[s->order[k]].square = s->value[k];
     for (int64_t i = 0; i < s->rows; i++)
         if (s->held[i] <= s->room)
-            choose(s, i);
+            choose_among_candidates(s, i);
     if (s->listed > s->rows / 4)
         s->fast = NULL; /* it does not pay */
     return MERCER_OK;
@@ -247,23 +247,23 @@ static mercer_status search_by_floats(mercer_ctx *ctx, search *s) {
                              s->block, BLOCK));
         MC_TRY(mc_for(ctx, s->rows, GRAIN, screen_rows, s));
     }
-    return settle(ctx, s);
+    return confirm_candidates(ctx, s);
 }
 
 /* ---- What they say ---- */
 
 /* What a neighbour's row is multiplied by; where some stand at distance zero, they alone count. */
-static double share(const search *s, const neighbour *nearest, int64_t j) {
+static double neighbour_weight(const search *s, const neighbour *nearest, int64_t j) {
     if (!s->f->by_distance)
         return 1;
     return nearest[0].square == 0 ? nearest[j].square == 0 : 1 / sqrt(nearest[j].square);
 }
 
-static void vote(const search *s, const neighbour *nearest, double *out) {
+static void vote_of_neighbours(const search *s, const neighbour *nearest, double *out) {
     const int64_t outputs = s->f->outputs, width = outputs + 1;
     double weight = 0;
     for (int64_t j = 0; j < s->k; j++) {
-        const double *row = s->f->alpha + nearest[j].at * width, q = share(s, nearest, j);
+        const double *row = s->f->alpha + nearest[j].at * width, q = neighbour_weight(s, nearest, j);
         weight += q * row[outputs];
         for (int64_t c = 0; c < outputs; c++)
             out[c] += q * row[c];
@@ -277,7 +277,7 @@ static void vote_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
     const search *s = arg;
     for (int64_t i = begin; i < end; i++) {
         sort_heap(s->heap + i * s->k, s->k);
-        vote(s, s->heap + i * s->k, s->out + (s->row + i) * s->f->outputs);
+        vote_of_neighbours(s, s->heap + i * s->k, s->out + (s->row + i) * s->f->outputs);
     }
 }
 
@@ -334,14 +334,15 @@ static mercer_status own_values(mercer_ctx *ctx, const mc_fitted *f, const merce
     const mercer_status status = diagonal_of(ctx, f->kernel, rows, out);
     if (status != MERCER_DATA || f->by_distance || !mc_kernel_precomputed(f->kernel))
         return status;
-    mc_unfail(ctx);
+    mc_clear_failure(ctx);
     return MERCER_OK;
 }
 
 /* ---- Room ---- */
 
 /* Whether floats look first: entries that are long sums over full rows, few neighbours among many. */
-static bool looks(const mercer_kernel *kernel, const mercer_data *rows, const mercer_data *centres, int64_t k) {
+static bool screening_pays(const mercer_kernel *kernel, const mercer_data *rows, const mercer_data *centres,
+                           int64_t k) {
     const bool full = !rows->row_start && !centres->row_start && centres->d >= LONG;
     return full && k <= FEW && centres->n >= MANY && !mc_kernel_precomputed(kernel);
 }
@@ -350,7 +351,7 @@ static int64_t room_for(int64_t k) {
     return 2 * k + 64;
 }
 
-static void cut(search *s, int64_t n, int64_t m, mc_work *work) {
+static void lay_out_search(search *s, int64_t n, int64_t m, mc_work *work) {
     const int64_t strip = n < STRIP ? n : STRIP;
     s->own = mc_work_take(work, n, 8);
     s->diagonal = mc_work_take(work, m, 8);
@@ -368,19 +369,19 @@ static void cut(search *s, int64_t n, int64_t m, mc_work *work) {
 
 static size_t work_bytes(int64_t n, int64_t m, int64_t k, bool floats) {
     mc_work counted = {0};
-    cut(&(search){.k = k, .room = floats ? room_for(k) : 0}, n, m, &counted);
+    lay_out_search(&(search){.k = k, .room = floats ? room_for(k) : 0}, n, m, &counted);
     return counted.used;
 }
 
 size_t mc_neighbours_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *rows,
                            const mercer_data *centres, int64_t k) {
-    const bool floats = looks(kernel, rows, centres, k);
+    const bool floats = screening_pays(kernel, rows, centres, k);
     return work_bytes(rows->n, centres->n, k, floats) + mc_gram_bytes(ctx, kernel, rows, centres, MERCER_F64, 0)
            + (floats ? mc_gram_bytes(ctx, kernel, rows, centres, MERCER_F32, 0) : 0);
 }
 
-static mercer_status prepare(mercer_ctx *ctx, search *s, const mercer_data *rows, mc_work *work) {
-    cut(s, rows->n, s->f->centres->n, work);
+static mercer_status prepare_search(mercer_ctx *ctx, search *s, const mercer_data *rows, mc_work *work) {
+    lay_out_search(s, rows->n, s->f->centres->n, work);
     MC_TRY(own_values(ctx, s->f, rows, s->own));
     return diagonal_of(ctx, s->f->kernel, s->f->centres, s->diagonal);
 }
@@ -411,9 +412,9 @@ static mercer_status open_fast(mercer_ctx *ctx, search *s, const mercer_data *ro
     return MERCER_OK;
 }
 
-static mercer_status run(mercer_ctx *ctx, search *s, const mercer_data *rows, mc_work *work, mc_gram **gram,
-                         mc_gram **fast) {
-    MC_TRY(prepare(ctx, s, rows, work));
+static mercer_status search_neighbours(mercer_ctx *ctx, search *s, const mercer_data *rows, mc_work *work,
+                                       mc_gram **gram, mc_gram **fast) {
+    MC_TRY(prepare_search(ctx, s, rows, work));
     MC_TRY(mc_gram_open(ctx, s->f->kernel, rows, s->f->centres, MERCER_F64, gram));
     s->gram = *gram;
     s->noise = noise_of(*gram);
@@ -423,12 +424,12 @@ static mercer_status run(mercer_ctx *ctx, search *s, const mercer_data *rows, mc
 }
 
 mercer_status mc_neighbours_decide(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out) {
-    const bool floats = looks(f->kernel, rows, f->centres, f->report.neighbors);
+    const bool floats = screening_pays(f->kernel, rows, f->centres, f->report.neighbors);
     search s = {.f = f, .k = f->report.neighbors, .room = floats ? room_for(f->report.neighbors) : 0, .out = out};
     mc_gram *gram = NULL, *fast = NULL;
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, work_bytes(rows->n, f->centres->n, s.k, floats)));
-    const mercer_status status = run(ctx, &s, rows, &work, &gram, &fast);
+    const mercer_status status = search_neighbours(ctx, &s, rows, &work, &gram, &fast);
     mc_gram_close(fast);
     mc_gram_close(gram);
     mc_work_close(&work);

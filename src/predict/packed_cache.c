@@ -49,7 +49,7 @@ const mc_gram *mc_packed_cache_find(const mc_packed_cache *kept, int64_t k) {
                                                                                              : NULL;
 }
 
-static bool affordable(mercer_ctx *ctx, const mc_gram *gram, const mercer_data *centres) {
+static bool cache_fits_memory(mercer_ctx *ctx, const mc_gram *gram, const mercer_data *centres) {
     const double bytes =
         (double)mc_gram_kept_bytes(gram) + (centres ? (double)centres->n * (double)centres->d * sizeof(double) : 0);
     return bytes <= 0.25 * (double)mc_memory_left(ctx);
@@ -57,7 +57,8 @@ static bool affordable(mercer_ctx *ctx, const mc_gram *gram, const mercer_data *
 
 bool mc_packed_cache_put(mercer_ctx *ctx, mc_packed_cache *kept, int64_t k, mercer_data *centres, mc_gram *gram) {
     int seen = EMPTY;
-    if (!kept || !affordable(ctx, gram, centres) || !atomic_compare_exchange_strong(&kept->place[k].state, &seen, BUSY))
+    if (!kept || !cache_fits_memory(ctx, gram, centres)
+        || !atomic_compare_exchange_strong(&kept->place[k].state, &seen, BUSY))
         return false;
     if (!mc_gram_keep(gram))
         return false;

@@ -58,14 +58,14 @@ static double size_of(const double *A, int64_t n) {
 }
 
 /* What makes the matrix positive semidefinite when it is added to the diagonal, rounding included, in four digits. */
-static double enough(const mercer_gram_facts *facts, int64_t n) {
+static double white_noise_needed(const mercer_gram_facts *facts, int64_t n) {
     const double size = fmax(-facts->eigenvalue_min, facts->eigenvalue_max);
     const double least = -facts->eigenvalue_min + (double)n * 0x1p-50 * size, digit = pow(10, floor(log10(least)) - 3);
     return ceil(least / digit) * digit;
 }
 
-static mercer_status refuse(mercer_ctx *ctx, const mc_gram *gram, const mercer_kernel *kernel, int64_t n,
-                            bool offered) {
+static mercer_status refuse_indefinite(mercer_ctx *ctx, const mc_gram *gram, const mercer_kernel *kernel, int64_t n,
+                                       bool offered) {
     double *K = NULL;
     mercer_gram_facts facts;
     MC_TRY(MC_ALLOC(ctx, K, n * n));
@@ -77,7 +77,7 @@ static mercer_status refuse(mercer_ctx *ctx, const mc_gram *gram, const mercer_k
     return mc_fail(ctx, MERCER_NOT_A_KERNEL,
                    "the matrix of %.200s is not positive semidefinite: its smallest eigenvalue is %.6g (the largest "
                    "%.6g); add %.4g*white to the kernel%s",
-                   kernel->text, facts.eigenvalue_min, facts.eigenvalue_max, enough(&facts, n),
+                   kernel->text, facts.eigenvalue_min, facts.eigenvalue_max, white_noise_needed(&facts, n),
                    offered ? ", or use it as it is with --allow-indefinite (allow_indefinite in C and Python)" : "");
 }
 
@@ -87,7 +87,7 @@ static mercer_status check_positive(mercer_ctx *ctx, const mc_gram *gram, const 
     MC_TRY(mc_gram_packed(ctx, gram, NULL, A));
     MC_TRY(mc_packed_scale(ctx, n, A, NULL, (double)n * 0x1p-52 * size_of(A, n)));
     MC_TRY(mc_potrf(ctx, mc_packed(n, A), &bad));
-    return bad ? refuse(ctx, gram, kernel, n, offered) : MERCER_OK;
+    return bad ? refuse_indefinite(ctx, gram, kernel, n, offered) : MERCER_OK;
 }
 
 static bool is_user(const mc_node *node) {

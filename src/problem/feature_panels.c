@@ -27,7 +27,7 @@ mercer_status mc_panels_run(mercer_ctx *ctx, mc_panels *s, const mc_pass *passes
     mercer_status status = MERCER_OK;
     for (s->begin = 0; s->begin < n && !status; s->begin += s->height) {
         s->rows = n - s->begin < s->height ? n - s->begin : s->height;
-        mc_span(ctx, (double)s->begin / (double)n, (double)(s->begin + s->rows) / (double)n);
+        mc_set_phase_span(ctx, (double)s->begin / (double)n, (double)(s->begin + s->rows) / (double)n);
         status = mc_for(ctx, s->rows, ROWS, fill_rows, s);
         for (int k = 0; k < count && !status; k++)
             status = mc_for(ctx, passes[k].items ? passes[k].items : s->rows, passes[k].grain, passes[k].body, arg);
@@ -35,14 +35,14 @@ mercer_status mc_panels_run(mercer_ctx *ctx, mc_panels *s, const mc_pass *passes
     return status;
 }
 
-static void cut(mc_work *work, void *self) {
+static void lay_out_panels(mc_work *work, void *self) {
     mc_panels *s = self;
     s->Z = mc_work_take(work, s->height * s->D, 8);
     s->scratch = mc_work_take(work, s->threads * s->room, 8);
 }
 
 size_t mc_panels_bytes(int64_t d, int64_t D, int64_t lanes, int threads, int64_t scratch) {
-    return mc_slices_bytes(cut,
+    return mc_slices_bytes(lay_out_panels,
                            &(mc_panels){.height = lanes * MC_LANE, .D = D, .threads = threads, .room = d + scratch});
 }
 
@@ -51,7 +51,7 @@ mercer_status mc_panels_open(mercer_ctx *ctx, const mc_problem *p, int64_t lanes
     MC_TRY(mc_features_open(ctx, p->kernel->root, p->x->d, &out->map));
     out->D = mc_features_dimension(out->map);
     out->room = p->x->d + mc_features_scratch(out->map);
-    const mercer_status status = mc_work_lay(ctx, &out->work, cut, out);
+    const mercer_status status = mc_work_lay(ctx, &out->work, lay_out_panels, out);
     if (status) {
         mc_features_close(out->map);
         *out = (mc_panels){0};

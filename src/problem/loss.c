@@ -20,7 +20,7 @@
 /* ---- Logistic ---- */
 
 /* 1 / (1 + exp(z)), without overflow. */
-static double falling(double z) {
+static double falling_sigmoid(double z) {
     return z > 0 ? exp(-z) / (1 + exp(-z)) : 1 / (1 + exp(z));
 }
 
@@ -32,12 +32,12 @@ static double logistic_value(const mc_loss_task *t, double y, double F) {
 
 static double logistic_slope(const mc_loss_task *t, double y, double F) {
     (void)t;
-    return -y * falling(y * F);
+    return -y * falling_sigmoid(y * F);
 }
 
 static double logistic_curvature(const mc_loss_task *t, double y, double F) {
     (void)t, (void)y;
-    return falling(F) * falling(-F);
+    return falling_sigmoid(F) * falling_sigmoid(-F);
 }
 
 /* Jaakkola and Jordan (2000): tanh(F/2) / (2 F). */

@@ -81,7 +81,7 @@ double mc_loss_sum(const mc_loss_task *t, const double *f, const double *b);
 /* g (n x k): c times the slope at f + b. root (n x k): with W_i = c_i times the second derivative (a k x k matrix), W_i
    = L_i L_i' where L_i = root_i for one column, and diag(root_i) (I - q_i q_i'), q_i = root_i / |root_i|, for softmax.
    chord: by chords instead. */
-void mc_loss_look(const mc_loss_task *t, bool chord, double *g, double *root);
+void mc_loss_derivatives(const mc_loss_task *t, bool chord, double *g, double *root);
 /* V <- L'V, V <- L V, row by row. */
 void mc_loss_lower(const mc_loss_task *t, const double *root, double *V);
 void mc_loss_raise(const mc_loss_task *t, const double *root, double *V);

@@ -13,7 +13,7 @@ enum { MENDS = 30 }; /* rounds of mending the sums of coefficients */
 /* ---- The primal side ---- */
 
 /* What the loss of row i is taken at: f + b, shifted. */
-static double at(const mc_loss_task *t, int64_t i, int64_t j, const double *f, const double *b) {
+static double loss_argument(const mc_loss_task *t, int64_t i, int64_t j, const double *f, const double *b) {
     const int64_t place = i * t->k + j;
     return f[place] + b[j] + (t->shift ? t->shift[place] : 0);
 }
@@ -23,23 +23,23 @@ static double log_sum(const mc_loss_task *t, int64_t i, const double *f, const d
     *most = -INFINITY;
     double sum = 0;
     for (int64_t j = 0; j < t->k; j++)
-        *most = fmax(*most, at(t, i, j, f, b));
+        *most = fmax(*most, loss_argument(t, i, j, f, b));
     for (int64_t j = 0; j < t->k; j++)
-        sum += exp(at(t, i, j, f, b) - *most);
+        sum += exp(loss_argument(t, i, j, f, b) - *most);
     return log(sum);
 }
 
 static double softmax_value(const mc_loss_task *t, int64_t i, const double *f, const double *b) {
     double most;
     const double rest = log_sum(t, i, f, b, &most);
-    return rest + (most - at(t, i, (int64_t)t->y[i], f, b));
+    return rest + (most - loss_argument(t, i, (int64_t)t->y[i], f, b));
 }
 
 double mc_loss_sum(const mc_loss_task *t, const double *f, const double *b) {
     long double sum = 0;
     for (int64_t i = 0; i < t->n; i++)
         sum += (long double)t->cost[i]
-               * (t->k > 1 ? softmax_value(t, i, f, b) : t->loss->value(t, t->y[i], at(t, i, 0, f, b)));
+               * (t->k > 1 ? softmax_value(t, i, f, b) : t->loss->value(t, t->y[i], loss_argument(t, i, 0, f, b)));
     return (double)sum;
 }
 
@@ -50,27 +50,27 @@ static void look_softmax(const mc_loss_task *t, int64_t i, bool chord, double *g
     const int64_t own = (int64_t)t->y[i];
     g[own] = 0;
     for (int64_t j = 0; j < t->k; j++) {
-        const double mass = t->cost[i] * exp(at(t, i, j, t->f, t->b) - most - rest);
+        const double mass = t->cost[i] * exp(loss_argument(t, i, j, t->f, t->b) - most - rest);
         root[j] = sqrt(chord ? t->cost[i] / 2 : mass);
         g[j] = j == own ? g[j] : mass;
         g[own] -= j == own ? 0 : mass; /* rather than p - 1, which loses digits where p is close to 1 */
     }
 }
 
-void mc_loss_look(const mc_loss_task *t, bool chord, double *g, double *root) {
+void mc_loss_derivatives(const mc_loss_task *t, bool chord, double *g, double *root) {
     for (int64_t i = 0; i < t->n; i++) {
         if (t->k > 1) {
             look_softmax(t, i, chord, g + i * t->k, root + i * t->k);
             continue;
         }
-        const double F = at(t, i, 0, t->f, t->b);
+        const double F = loss_argument(t, i, 0, t->f, t->b);
         g[i] = t->cost[i] * t->loss->slope(t, t->y[i], F);
         root[i] = sqrt(t->cost[i] * (chord ? t->loss->chord(t, t->y[i], F) : t->loss->curvature(t, t->y[i], F)));
     }
 }
 
 /* v <- (I - q q') v, q = root / |root|. */
-static void deflate(int64_t k, const double *root, double *v) {
+static void deflate_row(int64_t k, const double *root, double *v) {
     double square = 0, along = 0;
     for (int64_t j = 0; j < k; j++) {
         square += root[j] * root[j];
@@ -82,7 +82,7 @@ static void deflate(int64_t k, const double *root, double *v) {
 
 void mc_loss_deflate(const mc_loss_task *t, const double *root, double *V) {
     for (int64_t i = 0; i < t->n && t->k > 1; i++)
-        deflate(t->k, root + i * t->k, V + i * t->k);
+        deflate_row(t->k, root + i * t->k, V + i * t->k);
 }
 
 void mc_loss_lower(const mc_loss_task *t, const double *root, double *V) {
@@ -90,14 +90,14 @@ void mc_loss_lower(const mc_loss_task *t, const double *root, double *V) {
         for (int64_t j = i * t->k; j < (i + 1) * t->k; j++)
             V[j] *= root[j];
         if (t->k > 1)
-            deflate(t->k, root + i * t->k, V + i * t->k);
+            deflate_row(t->k, root + i * t->k, V + i * t->k);
     }
 }
 
 void mc_loss_raise(const mc_loss_task *t, const double *root, double *V) {
     for (int64_t i = 0; i < t->n; i++) {
         if (t->k > 1)
-            deflate(t->k, root + i * t->k, V + i * t->k);
+            deflate_row(t->k, root + i * t->k, V + i * t->k);
         for (int64_t j = i * t->k; j < (i + 1) * t->k; j++)
             V[j] *= root[j];
     }
@@ -175,7 +175,7 @@ void mc_loss_mean_project(const mc_loss_mean *m, double *V) {
         for (int64_t j = 0; j < k; j++)
             v[j] = V[i * k + j];
         if (k > 1)
-            deflate(k, m->root + i * k, v);
+            deflate_row(k, m->root + i * k, v);
         for (int64_t j = 0; j < k; j++)
             x[j] += m->root[i * k + j] * v[j];
     }
@@ -184,7 +184,7 @@ void mc_loss_mean_project(const mc_loss_mean *m, double *V) {
         for (int64_t j = 0; j < k; j++)
             v[j] = m->root[i * k + j] * x[j];
         if (k > 1)
-            deflate(k, m->root + i * k, v);
+            deflate_row(k, m->root + i * k, v);
         for (int64_t j = 0; j < k; j++)
             V[i * k + j] -= v[j];
     }
@@ -192,7 +192,7 @@ void mc_loss_mean_project(const mc_loss_mean *m, double *V) {
 
 /* ---- The dual side: one column ---- */
 
-static double clipped(const mc_loss_task *t, int64_t i, double alpha) {
+static double clip_to_domain(const mc_loss_task *t, int64_t i, double alpha) {
     double low, high;
     const double unit = t->lambda / t->cost[i];
     t->loss->domain(t, t->y[i], &low, &high);
@@ -207,7 +207,7 @@ static double sum_of(const mc_loss_task *t, const double *alpha) {
 }
 
 /* How far alpha_i can go in a direction; where there is no end, no further than is reasonable. */
-static double room(const mc_loss_task *t, int64_t i, double alpha, double direction, double typical) {
+static double distance_to_domain_end(const mc_loss_task *t, int64_t i, double alpha, double direction, double typical) {
     double low, high;
     const double unit = t->cost[i] / t->lambda;
     t->loss->domain(t, t->y[i], &low, &high);
@@ -227,10 +227,11 @@ static bool mend_sum(const mc_loss_task *t, const double *root, double *alpha) {
         const bool curved = root && round < MENDS / 2;
         double total = 0;
         for (int64_t i = 0; i < t->n; i++)
-            total += curved ? root[i] * root[i] : room(t, i, alpha[i], -off, typical);
+            total += curved ? root[i] * root[i] : distance_to_domain_end(t, i, alpha[i], -off, typical);
         for (int64_t i = 0; i < t->n && total > 0; i++) {
-            const double share = (curved ? root[i] * root[i] : room(t, i, alpha[i], -off, typical)) / total;
-            alpha[i] = clipped(t, i, alpha[i] - off * share);
+            const double share =
+                (curved ? root[i] * root[i] : distance_to_domain_end(t, i, alpha[i], -off, typical)) / total;
+            alpha[i] = clip_to_domain(t, i, alpha[i] - off * share);
         }
     }
     return fabs(sum_of(t, alpha)) <= 1e-13 * size;
@@ -238,7 +239,7 @@ static bool mend_sum(const mc_loss_task *t, const double *root, double *alpha) {
 
 /* ---- The dual side: softmax ---- */
 
-static double share(const mc_loss_task *t, int64_t i, int64_t j, double alpha) {
+static double implied_probability(const mc_loss_task *t, int64_t i, int64_t j, double alpha) {
     return ((int64_t)t->y[i] == j) - t->lambda * alpha / t->cost[i];
 }
 
@@ -279,7 +280,7 @@ static void mend_columns_once(const mc_loss_task *t, mc_loss_mean *m, double *ro
     double *u = m->scratch;
     const int64_t k = t->k;
     for (int64_t i = 0; i < t->n * k; i++)
-        root[i] = sqrt(t->cost[i / k] * fmax(0, share(t, i / k, i % k, alpha[i])));
+        root[i] = sqrt(t->cost[i / k] * fmax(0, implied_probability(t, i / k, i % k, alpha[i])));
     mc_loss_mean_set(t, root, m);
     for (int64_t j = 0; j < k; j++) {
         long double sum = 0;
@@ -315,11 +316,11 @@ bool mc_loss_feasible(const mc_loss_task *t, const double *root, mc_loss_mean *m
         return !t->intercept || mend_columns(t, m, scratch, alpha);
     }
     for (int64_t i = 0; i < t->n; i++)
-        alpha[i] = clipped(t, i, alpha[i]);
+        alpha[i] = clip_to_domain(t, i, alpha[i]);
     return !t->intercept || mend_sum(t, root, alpha);
 }
 
-static double entropy(const mc_loss_task *t, int64_t i, const double *alpha) {
+static double negative_entropy(const mc_loss_task *t, int64_t i, const double *alpha) {
     double sum = 0;
     for (int64_t j = 0; j < t->k; j++) {
         const double less = t->lambda * alpha[j] / t->cost[i];
@@ -334,8 +335,9 @@ static double entropy(const mc_loss_task *t, int64_t i, const double *alpha) {
 bool mc_loss_is_feasible(const mc_loss_task *t, const double *alpha) {
     double worst = 0, size = DBL_MIN;
     for (int64_t i = 0; i < t->n * t->k; i++) {
-        const double c = t->k > 1 ? fmax(0, -share(t, i / t->k, i % t->k, alpha[i])) * t->cost[i / t->k] / t->lambda
-                                  : fabs(clipped(t, i, alpha[i]) - alpha[i]);
+        const double c =
+            t->k > 1 ? fmax(0, -implied_probability(t, i / t->k, i % t->k, alpha[i])) * t->cost[i / t->k] / t->lambda
+                     : fabs(clip_to_domain(t, i, alpha[i]) - alpha[i]);
         worst = fmax(worst, c);
         size = fmax(size, fabs(alpha[i]));
     }
@@ -346,7 +348,7 @@ double mc_loss_conjugate(const mc_loss_task *t, const double *alpha) {
     long double sum = 0;
     for (int64_t i = 0; i < t->n; i++)
         sum += (long double)t->cost[i]
-               * (t->k > 1 ? entropy(t, i, alpha + i * t->k)
+               * (t->k > 1 ? negative_entropy(t, i, alpha + i * t->k)
                            : t->loss->conjugate(t, t->y[i], -t->lambda * alpha[i] / t->cost[i]));
     return (double)sum;
 }

@@ -39,32 +39,32 @@ typedef struct hill {
     double y, v;
 } hill;
 
-static double height(const hill *h, double F) {
+static double conjugate_objective(const hill *h, double F) {
     return h->v * F - own_value(h->t, h->y, F);
 }
 
-static double rise(const hill *h, double F) {
+static double conjugate_slope(const hill *h, double F) {
     return h->v - own_slope(h->t, h->y, F);
 }
 
 /* From 0 in a direction until h falls there: *end. False: it does not. */
-static bool widen(const hill *h, double direction, double *end) {
+static bool bracket_maximum(const hill *h, double direction, double *end) {
     double step = 1;
     *end = 0;
-    for (int i = 0; i < DOUBLINGS && direction * rise(h, *end) > 0; i++, step *= 2)
+    for (int i = 0; i < DOUBLINGS && direction * conjugate_slope(h, *end) > 0; i++, step *= 2)
         *end = direction * step;
-    return !(direction * rise(h, *end) > 0);
+    return !(direction * conjugate_slope(h, *end) > 0);
 }
 
 /* Where h' cannot be told from zero, h is at its limit. */
 static double limit_at(const hill *h, double F) {
-    return fabs(rise(h, F)) <= 4 * DBL_EPSILON * fmax(1, fabs(h->v)) ? height(h, F) : INFINITY;
+    return fabs(conjugate_slope(h, F)) <= 4 * DBL_EPSILON * fmax(1, fabs(h->v)) ? conjugate_objective(h, F) : INFINITY;
 }
 
-static void narrow(const hill *h, double *a, double *b) {
+static void narrow_bracket(const hill *h, double *a, double *b) {
     double F = *a + (*b - *a) / 2;
     for (int i = 0; i<NARROWINGS && * b - *a> 2 * DBL_EPSILON * fmax(fabs(*a), fabs(*b)); i++) {
-        const double slope = rise(h, F), curvature = own_curvature(h->t, h->y, F), width = *b - *a;
+        const double slope = conjugate_slope(h, F), curvature = own_curvature(h->t, h->y, F), width = *b - *a;
         *a = slope >= 0 ? F : *a;
         *b = slope <= 0 ? F : *b;
         const double next = F + slope / curvature, most = 0.75 * width;
@@ -74,27 +74,28 @@ static void narrow(const hill *h, double *a, double *b) {
 }
 
 /* Where the tangents meet. */
-static double above(const hill *h, double a, double b) {
-    const double ha = height(h, a), hb = height(h, b), up = rise(h, a), down = rise(h, b);
+static double tangent_upper_bound(const hill *h, double a, double b) {
+    const double ha = conjugate_objective(h, a), hb = conjugate_objective(h, b), up = conjugate_slope(h, a),
+                 down = conjugate_slope(h, b);
     if (!(up - down > 0) || !isfinite(hb) || !isfinite(down))
         return fmax(ha, hb);
     const double F = fmin(b, fmax(a, (hb - ha + up * a - down * b) / (up - down)));
     return fmax(fmax(ha, hb), ha + up * (F - a));
 }
 
-static double search(const mc_loss_task *t, double y, double v) {
+static double maximise_conjugate(const mc_loss_task *t, double y, double v) {
     const hill h = {t, y, v};
     double a = 0, b = 0;
-    if (!widen(&h, 1, &b))
+    if (!bracket_maximum(&h, 1, &b))
         return limit_at(&h, b);
-    if (!widen(&h, -1, &a))
+    if (!bracket_maximum(&h, -1, &a))
         return limit_at(&h, a);
-    narrow(&h, &a, &b);
-    return above(&h, a, b);
+    narrow_bracket(&h, &a, &b);
+    return tangent_upper_bound(&h, a, b);
 }
 
 static double own_conjugate(const mc_loss_task *t, double y, double v) {
-    return t->own->conjugate ? t->own->conjugate(t->own->user, y, v) : search(t, y, v);
+    return t->own->conjugate ? t->own->conjugate(t->own->user, y, v) : maximise_conjugate(t, y, v);
 }
 
 /* A parabola above the loss is not known: its curvature must do, and the line search. */
@@ -105,8 +106,8 @@ const mc_loss mc_loss_of_classes = {"own-loss", true,          true,          fa
 
 /* ---- What the caller's functions answered ---- */
 
-static mercer_status complain(mercer_ctx *ctx, const mc_loss_task *t, int64_t i, const char *what, double value,
-                              double F, const char *must) {
+static mercer_status fail_user_loss(mercer_ctx *ctx, const mc_loss_task *t, int64_t i, const char *what, double value,
+                                    double F, const char *must) {
     return mc_fail(ctx, MERCER_INVALID, "loss '%s': its %s is %g in row %lld, at y = %g and F = %g; it must be %s",
                    t->own->name, what, value, (long long)t->place[i] + 1, t->y[i], F, must);
 }
@@ -117,8 +118,8 @@ mercer_status mc_loss_check_slopes(mercer_ctx *ctx, const mc_loss_task *t, const
             continue;
         const double F = t->f[i] + t->b[0] + (t->shift ? t->shift[i] : 0), slope = own_slope(t, t->y[i], F);
         if (!isfinite(slope))
-            return complain(ctx, t, i, "slope", slope, F, "a number");
-        return complain(ctx, t, i, "curvature", own_curvature(t, t->y[i], F), F, "a number, 0 or above");
+            return fail_user_loss(ctx, t, i, "slope", slope, F, "a number");
+        return fail_user_loss(ctx, t, i, "curvature", own_curvature(t, t->y[i], F), F, "a number, 0 or above");
     }
     return MERCER_OK;
 }
@@ -127,7 +128,7 @@ mercer_status mc_loss_check_sum(mercer_ctx *ctx, const mc_loss_task *t, const do
     for (int64_t i = 0; i < t->n && t->own && isnan(sum); i++) {
         const double F = f[i] + b[0] + (t->shift ? t->shift[i] : 0), value = own_value(t, t->y[i], F);
         if (isnan(value))
-            return complain(ctx, t, i, "value", value, F, "a number");
+            return fail_user_loss(ctx, t, i, "value", value, F, "a number");
     }
     return MERCER_OK;
 }
@@ -159,22 +160,22 @@ static double step_unit(const trial *a, double F) {
     return fmax(1, fmax(fabs(F), fabs(a->y)) / 4);
 }
 
-static double value(const trial *a, double F) {
+static double user_value(const trial *a, double F) {
     return a->t->own->value(a->t->own->user, a->y, F);
 }
 
-static double slope(const trial *a, double F) {
+static double user_slope(const trial *a, double F) {
     return a->t->own->slope(a->t->own->user, a->y, F);
 }
 
-static double allowance(const trial *a, double size) {
+static double rounding_allowance(const trial *a, double size) {
     return 1e-9 * (size + a->typical) + DBL_MIN;
 }
 
 static mercer_status try_slope(mercer_ctx *ctx, const trial *a, double F, double h) {
-    const double from = value(a, F), to = value(a, F + h), first = slope(a, F), last = slope(a, F + h),
-                 rise = to - from;
-    const double room = allowance(a, fabs(from) + fabs(to) + fabs(first * h) + fabs(last * h));
+    const double from = user_value(a, F), to = user_value(a, F + h), first = user_slope(a, F),
+                 last = user_slope(a, F + h), rise = to - from;
+    const double room = rounding_allowance(a, fabs(from) + fabs(to) + fabs(first * h) + fabs(last * h));
     /* the steps themselves complain, where they meet it */
     if (!isfinite(from) || !isfinite(to) || !isfinite(first) || !isfinite(last))
         return MERCER_OK;
@@ -192,11 +193,12 @@ static mercer_status try_conjugate(mercer_ctx *ctx, const trial *a, double F, do
     const mercer_own_loss *own = a->t->own;
     if (!own->conjugate)
         return MERCER_OK;
-    const double v = slope(a, F), l = value(a, F), away = value(a, F + h), c = own->conjugate(own->user, a->y, v);
+    const double v = user_slope(a, F), l = user_value(a, F), away = user_value(a, F + h),
+                 c = own->conjugate(own->user, a->y, v);
     const double touch = l + c - v * F, above = away + c - v * (F + h);
     if (!isfinite(v) || !isfinite(l) || !isfinite(away) || !isfinite(c))
         return MERCER_OK;
-    const double room = allowance(a, fabs(l) + fabs(away) + fabs(c) + fabs(v * F) + fabs(v * h));
+    const double room = rounding_allowance(a, fabs(l) + fabs(away) + fabs(c) + fabs(v * F) + fabs(v * h));
     if (fabs(touch) <= room && above >= -room)
         return MERCER_OK;
     return mc_fail(ctx, MERCER_INVALID,

@@ -61,7 +61,7 @@ static void scale_rows(const mc_pca_matrix *m, int64_t t, double *V) {
             V[i * t + k] *= m->root[i];
 }
 
-static mercer_status apply(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
+static mercer_status apply_centred_kernel(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
     const mc_pca_matrix *m = self;
     for (int64_t i = 0; i < m->n * t; i++)
         m->room[i] = V[i];
@@ -74,7 +74,7 @@ static mercer_status apply(mercer_ctx *ctx, const void *self, int64_t t, const d
 }
 
 mc_matrix mc_pca_products(const mc_pca_matrix *m) {
-    return (mc_matrix){.n = m->n, .apply = apply, .self = m};
+    return (mc_matrix){.n = m->n, .apply = apply_centred_kernel, .self = m};
 }
 
 /* M = A - q (A q)' - (A q) q' + (q' A q) q q', A = S K S; room holds A q. */

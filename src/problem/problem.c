@@ -54,7 +54,7 @@ static mercer_status take_weighty(mercer_ctx *ctx, const mercer_data *data, int6
 
 /* A matrix in place of a kernel is taken as it is. */
 static mercer_status scaling_of(mercer_ctx *ctx, const char *scale, const mercer_kernel *kernel, mc_scaling *out) {
-    *out = (mc_scaling)mc_choice("auto|none|standard|minmax", scale);
+    *out = (mc_scaling)mc_choice_index("auto|none|standard|minmax", scale);
     if (!mc_kernel_precomputed(kernel))
         return MERCER_OK;
     if (*out != MC_SCALE_AUTO && *out != MC_SCALE_NONE)
@@ -88,14 +88,14 @@ static mercer_status scale_rows(mercer_ctx *ctx, const char *scale, const mercer
 }
 
 /* The verdict on the kernel; consent turns a refusal into a fact to remember. */
-static mercer_status judge(mercer_ctx *ctx, mc_consent consent, mc_problem *p) {
+static mercer_status require_proved_kernel(mercer_ctx *ctx, mc_consent consent, mc_problem *p) {
     mercer_status status = mc_kernel_require(ctx, p->kernel, mc_data_width(p->x), consent != MC_CONSENT_NEVER);
     if (!status)
         status = mc_precomputed_check(ctx, p->kernel, p->x, consent != MC_CONSENT_NEVER);
     p->proved = status == MERCER_OK;
     if (status != MERCER_NOT_A_KERNEL || consent != MC_CONSENT_GIVEN)
         return status;
-    mc_unfail(ctx);
+    mc_clear_failure(ctx);
     return MERCER_OK;
 }
 
@@ -173,7 +173,7 @@ static mercer_status make_ready(mercer_ctx *ctx, const char *scale, mc_consent c
     MC_TRY(mc_schema_means(ctx, data, &p->x->schema));
     MC_TRY(mc_kernel_bind(ctx, kernel, p->x, &p->kernel));
     MC_TRY(mc_kernel_check_data(ctx, p->kernel, p->x));
-    MC_TRY(judge(ctx, consent, p));
+    MC_TRY(require_proved_kernel(ctx, consent, p));
     MC_TRY(targets ? write_targets(ctx, p) : forget_targets(p));
     MC_TRY(write_weights(ctx, p));
     mc_data_strip(p->x);
@@ -262,7 +262,7 @@ void mc_problem_restore(mc_problem *p) {
 
 /* "balanced", or "label=weight,label=weight"; classes not named weigh 1. */
 
-static void balance(int64_t classes, const int32_t *class_of, int64_t n, double *out) {
+static void balance_class_weights(int64_t classes, const int32_t *class_of, int64_t n, double *out) {
     for (int64_t k = 0; k < classes; k++)
         out[k] = 0;
     for (int64_t i = 0; i < n; i++)
@@ -293,7 +293,7 @@ mercer_status mc_class_weights(mercer_ctx *ctx, const char *machine, const char 
     for (int64_t k = 0; k < labels->classes; k++)
         out[k] = 1;
     if (strcmp(text, "balanced") == 0) {
-        balance(labels->classes, class_of, n, out);
+        balance_class_weights(labels->classes, class_of, n, out);
         return MERCER_OK;
     }
     const char *end = text + strlen(text);

@@ -96,7 +96,7 @@ mercer_status mc_svm_programs_open(mercer_ctx *ctx, mc_svm *s) {
     for (int64_t a = 0; a < s->classes; a++) {
         for (int64_t b = a + 1; b < s->classes; b++)
             MC_TRY(open_task(ctx, s, a, b, 0, &s->task[s->tasks++]));
-        MC_TRY(mc_progress(ctx, -1));
+        MC_TRY(mc_report_progress(ctx, -1));
     }
     return MERCER_OK;
 }
@@ -164,7 +164,7 @@ void mc_quadratic_program_close(mc_quadratic_program *p) {
 /* ---- There and back ---- */
 
 /* Multipliers of one sign at their bounds from the first on, until their sum is reached. */
-static void pour(const mc_svm *s, mc_svm_program *t, double sign, double sum) {
+static void fill_bounds_to_sum(const mc_svm *s, mc_svm_program *t, double sign, double sum) {
     for (int64_t v = 0; v < t->m && sum > 0; v++) {
         if (mc_svm_program_sign(s, t, v) != sign)
             continue;
@@ -225,9 +225,9 @@ mercer_status mc_svm_program_start(mercer_ctx *ctx, const mc_svm *s, mc_svm_prog
     const double rounding = 1e-12 * all;
     if (s->kind == MC_NU_SVC && sum > least + rounding)
         return refuse_nu(ctx, s, t);
-    pour(s, t, 1, sum);
+    fill_bounds_to_sum(s, t, 1, sum);
     if (s->row->grouped)
-        pour(s, t, -1, sum);
+        fill_bounds_to_sum(s, t, -1, sum);
     return MERCER_OK;
 }
 
@@ -238,7 +238,7 @@ double mc_svm_program_top(const mc_svm *s, const mc_svm_program *t) {
     return top;
 }
 
-static void scale(double *x, int64_t n, double factor) {
+static void scale_vector(double *x, int64_t n, double factor) {
     for (int64_t i = 0; x && i < n; i++)
         x[i] *= factor;
 }
@@ -253,7 +253,7 @@ void mc_svm_program_scale(const mc_svm *s, mc_svm_program *t, double factor) {
     }
     double *with[] = {t->f, t->error, t->seen.c, t->seen.f};
     for (size_t k = 0; k < sizeof with / sizeof *with; k++)
-        scale(with[k], t->n, factor);
+        scale_vector(with[k], t->n, factor);
     const double bits = 8 * DBL_EPSILON * mass * mc_svm_program_top(s, t); /* the last of those at a bound */
     t->rise = factor;
     t->own = factor * t->own + bits;

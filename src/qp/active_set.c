@@ -55,7 +55,7 @@ static int64_t set_size(int64_t m, int64_t most) {
 }
 
 /* Of n rows and sets of q of m variables. */
-static void cut(mc_work *work, int64_t n, int64_t m, int64_t q, run *r) {
+static void lay_out_active_workspace(mc_work *work, int64_t n, int64_t m, int64_t q, run *r) {
     mc_selection_open(work, m, q, &r->selection);
     int64_t **wholes[] = {&r->variable, &r->row, &r->row_id};
     for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
@@ -69,7 +69,7 @@ static void cut(mc_work *work, int64_t n, int64_t m, int64_t q, run *r) {
 
 static size_t own_bytes(int64_t n, int64_t m, int64_t most) {
     mc_work counted = {0};
-    cut(&counted, n, m, set_size(m, most), &(run){0});
+    lay_out_active_workspace(&counted, n, m, set_size(m, most), &(run){0});
     return counted.used;
 }
 
@@ -97,7 +97,7 @@ static void choose_first(run *r) {
             mc_selection_take(&r->selection, t);
 }
 
-static void choose(run *r, const mc_extremes *e) {
+static void choose_active_set(run *r, const mc_extremes *e) {
     const mc_dual *whole = &r->p->dual;
     const bool all = r->selection.q == whole->m;
     if (!all && is_first(r))
@@ -112,7 +112,7 @@ static void choose(run *r, const mc_extremes *e) {
 }
 
 /* The quadratic program on the active set, the others held where they are. */
-static void write_programme(run *r) {
+static void write_subproblem(run *r) {
     const mc_dual *whole = &r->p->dual;
     for (int64_t k = 0; k < r->count; k++) {
         const int64_t t = r->variable[k];
@@ -120,7 +120,7 @@ static void write_programme(run *r) {
         r->q[k] = whole->q[t];
         r->low[k] = whole->low[t];
         r->high[k] = whole->high[t];
-        r->group[k] = (uint8_t)mc_group(whole, t);
+        r->group[k] = (uint8_t)mc_dual_group(whole, t);
     }
     for (int64_t i = 0; i < r->rows; i++) {
         r->own_f[i] = r->f[r->row_id[i]];
@@ -256,8 +256,8 @@ static double rounding_of(const run *r) {
 
 /* f of the set from that at the start of the round and what has changed since, by these rows of K. c: scratch for a
    number per row. */
-static mercer_status follow(mercer_ctx *ctx, run *r, const mc_matrix *rows, double *c, const void **scratch,
-                            int64_t *ids) {
+static mercer_status update_set_gradient(mercer_ctx *ctx, run *r, const mc_matrix *rows, double *c,
+                                         const void **scratch, int64_t *ids) {
     for (int64_t i = 0; i < r->rows; i++) {
         r->own_f[i] = r->f[r->row_id[i]];
         ids[i] = i;
@@ -269,16 +269,16 @@ static mercer_status follow(mercer_ctx *ctx, run *r, const mc_matrix *rows, doub
 }
 
 /* The optimum by an interior-point method, then Newton steps from there. */
-static mercer_status leap_over(mercer_ctx *ctx, run *r, const mc_matrix *rows, bool *moved) {
+static mercer_status interior_then_newton(mercer_ctx *ctx, run *r, const mc_matrix *rows, bool *moved) {
     bool more;
-    MC_TRY(mc_interior(ctx, &r->dual, rows, NULL, r->own, r->own_f, moved));
+    MC_TRY(mc_interior_solve(ctx, &r->dual, rows, NULL, r->own, r->own_f, moved));
     return *moved ? mc_active_set_newton(ctx, &r->dual, rows, 0.01 * r->p->tolerance, r->own, r->own_f, &more)
                   : MERCER_OK;
 }
 
 /* Where K is stored in single precision its rounding, times a large C, is all that such a quadratic program would find:
    it is made in double. */
-static mercer_status leap_in_double(mercer_ctx *ctx, run *r, bool *moved) {
+static mercer_status interior_in_double(mercer_ctx *ctx, run *r, bool *moved) {
     const int64_t n = r->rows;
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, 2 * mc_work_need(n, sizeof(double)) + mc_work_need(n, sizeof(void *))));
@@ -288,15 +288,15 @@ static mercer_status leap_in_double(mercer_ctx *ctx, run *r, bool *moved) {
     const mc_matrix rows = mc_matrix_square(n, MERCER_F64, K, n, r->diagonal);
     mercer_status status = K ? MERCER_OK : MERCER_MEMORY;
     MC_THEN(status, mc_matrix_block(ctx, &r->p->matrix, MERCER_F64, r->row_id, n, K));
-    MC_THEN(status, follow(ctx, r, &rows, c, scratch, ids));
-    MC_THEN(status, leap_over(ctx, r, &rows, moved));
+    MC_THEN(status, update_set_gradient(ctx, r, &rows, c, scratch, ids));
+    MC_THEN(status, interior_then_newton(ctx, r, &rows, moved));
     mc_free(K);
     mc_work_close(&work);
     return status;
 }
 
-static mercer_status leap_whole(mercer_ctx *ctx, run *r, const mc_matrix *rows, bool *moved) {
-    return rows->dtype == MERCER_F64 ? leap_over(ctx, r, rows, moved) : leap_in_double(ctx, r, moved);
+static mercer_status interior_on_set(mercer_ctx *ctx, run *r, const mc_matrix *rows, bool *moved) {
+    return rows->dtype == MERCER_F64 ? interior_then_newton(ctx, r, rows, moved) : interior_in_double(ctx, r, moved);
 }
 
 /* ---- The same where K of the set has a low rank ---- */
@@ -330,7 +330,7 @@ static mercer_status take_column(mercer_ctx *ctx, const void *arg, int64_t i, do
 }
 
 /* f of the set by F from that at the start of the round: what SMO did with floats is not to be seen in it. */
-static mercer_status follow_thin(mercer_ctx *ctx, run *r, const mc_thin *thin) {
+static mercer_status update_gradient_low_rank(mercer_ctx *ctx, run *r, const mc_thin *thin) {
     const int64_t n = r->rows, wide = thin->panels * MC_THIN;
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, mc_work_need(wide, sizeof(double)) + 2 * mc_work_need(n, sizeof(double))));
@@ -347,7 +347,7 @@ static mercer_status follow_thin(mercer_ctx *ctx, run *r, const mc_thin *thin) {
 }
 
 /* *moved: false also where the rank is above most. */
-static mercer_status leap_thin(mercer_ctx *ctx, run *r, const mc_matrix *rows, int64_t most, bool *moved) {
+static mercer_status interior_low_rank(mercer_ctx *ctx, run *r, const mc_matrix *rows, int64_t most, bool *moved) {
     columns c = {r, rows, NULL};
     mc_thin thin;
     *moved = false;
@@ -356,32 +356,32 @@ static mercer_status leap_thin(mercer_ctx *ctx, run *r, const mc_matrix *rows, i
     mc_free(c.all);
     MC_TRY(status);
     if (thin.rank >= 0)
-        status = follow_thin(ctx, r, &thin);
+        status = update_gradient_low_rank(ctx, r, &thin);
     if (thin.rank >= 0 && !status)
-        status = mc_interior(ctx, &r->dual, rows, &thin, r->own, r->own_f, moved);
+        status = mc_interior_solve(ctx, &r->dual, rows, &thin, r->own, r->own_f, moved);
     mc_thin_close(&thin);
     return status;
 }
 
 /* With a factor of low rank where SMO has cost as much as that would, by twice the rank that was tried before; with all
    of K where *inside says that SMO has cost as much as that. *inside: one of the two was made. */
-static mercer_status leap(mercer_ctx *ctx, run *r, const mc_matrix *rows, int64_t updates, int64_t *tried, bool *inside,
-                          bool *moved) {
+static mercer_status try_interior_point(mercer_ctx *ctx, run *r, const mc_matrix *rows, int64_t updates, int64_t *tried,
+                                        bool *inside, bool *moved) {
     const int64_t rank = mc_interior_rank(ctx, r->rows, r->count, updates);
     bool thin = false;
     if (rank >= 2 * *tried + 4) {
         *tried = rank;
-        MC_TRY(leap_thin(ctx, r, rows, rank, &thin));
+        MC_TRY(interior_low_rank(ctx, r, rows, rank, &thin));
     }
     if (*inside && !thin)
-        MC_TRY(leap_whole(ctx, r, rows, moved));
+        MC_TRY(interior_on_set(ctx, r, rows, moved));
     *inside = *inside || thin;
     *moved = *moved || thin;
     return MERCER_OK;
 }
 
 /* SMO goes on longer, but not past the number of steps at which something else is worth trying. */
-static int64_t longer(int64_t patience, int64_t until) {
+static int64_t longer_patience(int64_t patience, int64_t until) {
     return 4 * patience < until || until <= 0 ? 4 * patience : until;
 }
 
@@ -416,8 +416,8 @@ static mercer_status solve_set(mercer_ctx *ctx, run *r, const mc_smo_problem *sm
             return MERCER_OK;
         inside = !one.converged && found->updates >= worth;
         if (!one.converged)
-            MC_TRY(leap(ctx, r, &small->rows, found->updates, &tried, &inside, &moved));
-        patience = moved ? patience : longer(patience, (worth - found->updates) / r->count);
+            MC_TRY(try_interior_point(ctx, r, &small->rows, found->updates, &tried, &inside, &moved));
+        patience = moved ? patience : longer_patience(patience, (worth - found->updates) / r->count);
     }
 }
 
@@ -440,12 +440,12 @@ static mercer_status store_block(mercer_ctx *ctx, run *r, const void **K) {
 
 /* One active set. Where it is the only one there will be it is solved to the end. *stuck: nothing in it could move
    although the violation is above the tolerance: the precision is used up. */
-static mercer_status turn(mercer_ctx *ctx, run *r, const mc_extremes *e, bool *stuck) {
+static mercer_status solve_one_round(mercer_ctx *ctx, run *r, const mc_extremes *e, bool *stuck) {
     const mc_active_problem *p = r->p;
     const void *K;
     r->selection.q = size_now(r);
-    choose(r, e);
-    write_programme(r);
+    choose_active_set(r, e);
+    write_subproblem(r);
     MC_TRY(store_block(ctx, r, &K));
     const bool only = p->dual.m <= part_most(p);
     const mc_smo_problem small = {r->dual, mc_matrix_square(r->rows, p->matrix.dtype, K, r->rows, r->diagonal),
@@ -469,10 +469,10 @@ static int64_t list_near(const run *r, const mc_extremes *e, double near, int64_
         r->place[i] = 0;
     for (int64_t t = 0; t < dual->m; t++) {
         const bool up = r->beta[t]<dual->high[t], down = r->beta[t]> dual->low[t];
-        const double v = mc_slope(dual, r->f, t);
-        const int g = mc_group(dual, t);
+        const double v = mc_dual_slope(dual, r->f, t);
+        const int g = mc_dual_group(dual, t);
         if ((up && down) || (up && v >= e->bottom[g] - near) || (down && v <= e->top[g] + near))
-            r->place[mc_row(dual, t)] = 1;
+            r->place[mc_dual_row(dual, t)] = 1;
     }
     for (int64_t i = 0; i < r->p->matrix.n; i++)
         if (r->place[i])
@@ -484,7 +484,7 @@ static int64_t list_near(const run *r, const mc_extremes *e, double near, int64_
 static int64_t list_coefficients(const mc_dual *dual, const double *beta, int64_t n, double *c, int64_t *ids) {
     int64_t count = 0;
     for (int64_t t = 0; t < dual->m; t++)
-        c[mc_row(dual, t)] += beta[t];
+        c[mc_dual_row(dual, t)] += beta[t];
     for (int64_t i = 0; i < n; i++)
         if (c[i] != 0) {
             ids[count] = i;
@@ -494,7 +494,7 @@ static int64_t list_coefficients(const mc_dual *dual, const double *beta, int64_
 }
 
 /* f in double where it matters. */
-static mercer_status renew(mercer_ctx *ctx, run *r, const mc_extremes *e) {
+static mercer_status recompute_gradient(mercer_ctx *ctx, run *r, const mc_extremes *e) {
     const int64_t n = r->p->matrix.n;
     const mc_matrix *matrix = &r->p->matrix;
     mc_work work;
@@ -514,36 +514,36 @@ static mercer_status renew(mercer_ctx *ctx, run *r, const mc_extremes *e) {
 
 /* The state of optimality; f is made anew first where what products have left in it would disturb the next round.
    *heard: it would, and cannot be. */
-static mercer_status look(mercer_ctx *ctx, run *r, mc_extremes *e, bool *heard) {
+static mercer_status check_optimality(mercer_ctx *ctx, run *r, mc_extremes *e, bool *heard) {
     *e = mc_extremes_of(&r->p->dual, r->beta, r->f);
     r->aim = fmax(r->p->tolerance, (r->p->close ? CLOSE : INNER) * e->violation);
     *heard = r->noise2 > pow(HEARD * r->aim, 2);
     if (!*heard || r->p->held)
         return MERCER_OK;
-    MC_TRY(renew(ctx, r, e));
-    return look(ctx, r, e, heard);
+    MC_TRY(recompute_gradient(ctx, r, e));
+    return check_optimality(ctx, r, e, heard);
 }
 
 /* Nothing of the sets so far is remembered: what comes next is decided by beta and f. */
-static mercer_status rest(mercer_ctx *ctx, run *r) {
+static mercer_status offer_checkpoint(mercer_ctx *ctx, run *r) {
     mc_selection_forget(&r->selection);
     return r->p->rest.call(ctx, r->p->rest.arg, r->result, r->noise2);
 }
 
-static mercer_status descend(mercer_ctx *ctx, run *r) {
+static mercer_status iterate_active_sets(mercer_ctx *ctx, run *r) {
     int64_t turns = 0;
     for (bool stuck = false;;) {
         mc_extremes e;
         bool heard;
-        MC_TRY(look(ctx, r, &e, &heard));
+        MC_TRY(check_optimality(ctx, r, &e, &heard));
         const mc_watch seen = {"violation", e.violation, r->p->tolerance};
         const mercer_status told = mc_dual_tell(ctx, &r->p->dual, r->beta, r->f, seen);
         if (!(e.violation > r->p->tolerance) || stuck || heard || r->result->steps >= r->p->steps_max)
             return MERCER_OK;
         MC_TRY(told);
-        MC_TRY(turn(ctx, r, &e, &stuck));
+        MC_TRY(solve_one_round(ctx, r, &e, &stuck));
         if (r->p->rest.call && ++turns % REST == 0 && !stuck)
-            MC_TRY(rest(ctx, r));
+            MC_TRY(offer_checkpoint(ctx, r));
     }
 }
 
@@ -559,9 +559,9 @@ mercer_status mc_active_solve(mercer_ctx *ctx, const mc_active_problem *problem,
              .room = problem->room ? problem->room : &own};
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, own_bytes(problem->matrix.n, problem->dual.m, problem->most)));
-    cut(&work, problem->matrix.n, problem->dual.m, set_size(problem->dual.m, problem->most), &r);
+    lay_out_active_workspace(&work, problem->matrix.n, problem->dual.m, set_size(problem->dual.m, problem->most), &r);
     mc_progress_start(ctx);
-    const mercer_status status = descend(ctx, &r);
+    const mercer_status status = iterate_active_sets(ctx, &r);
     mc_free(own.K);
     mc_work_close(&work);
     mc_dual_judge(&problem->dual, beta, f, result);

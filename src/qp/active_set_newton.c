@@ -40,10 +40,10 @@ typedef struct polish {
     double *step; /* on F */
 } polish;
 
-static void guess(polish *p, const double *beta) {
+static void guess_states(polish *p, const double *beta) {
     for (int64_t t = 0; t < p->dual->m; t++) {
         p->state[t] = beta[t] <= p->dual->low[t] ? LOW : beta[t] >= p->dual->high[t] ? HIGH : FREE;
-        p->sum[mc_group(p->dual, t)] += beta[t];
+        p->sum[mc_dual_group(p->dual, t)] += beta[t];
     }
 }
 
@@ -52,7 +52,7 @@ static bool list_free(polish *p) {
     memset(p->taken, 0, (size_t)p->rows->n);
     p->count = 0;
     for (int64_t t = 0; t < p->dual->m; t++) {
-        const int64_t i = mc_row(p->dual, t);
+        const int64_t i = mc_dual_row(p->dual, t);
         if (p->state[t] != FREE || p->taken[i])
             continue;
         if (p->count == p->most)
@@ -65,7 +65,7 @@ static bool list_free(polish *p) {
 }
 
 /* The factor of K_FF with its diagonal raised by as little as the precision of K allows. */
-static mercer_status factor(mercer_ctx *ctx, polish *p, bool *done) {
+static mercer_status factor_free_block(mercer_ctx *ctx, polish *p, bool *done) {
     const int64_t n = p->count;
     double trace = 0;
     MC_TRY(mc_matrix_view(ctx, p->rows, p->id, n, p->row));
@@ -83,29 +83,30 @@ static mercer_status factor(mercer_ctx *ctx, polish *p, bool *done) {
 }
 
 /* What the sum of a group lacks. */
-static double missing(const polish *p, int group) {
+static double missing_sum(const polish *p, int group) {
     double sum = p->sum[group];
     for (int64_t t = 0; t < p->dual->m; t++)
-        sum -= mc_group(p->dual, t) == group ? p->x[t] : 0;
+        sum -= mc_dual_group(p->dual, t) == group ? p->x[t] : 0;
     return sum;
 }
 
 /* step <- d, and nu. A group without free variables has a column of zeros, and no say. */
-static mercer_status direction(mercer_ctx *ctx, polish *p) {
+static mercer_status free_set_direction(mercer_ctx *ctx, polish *p) {
     const int64_t n = p->count;
     double S[3][2] = {{0}}; /* sums over the groups of the columns of X */
     for (int64_t a = 0; a < n; a++) {
-        const int g = mc_group(p->dual, p->variable[a]);
-        p->X[3 * a] = mc_slope(p->dual, p->g, p->variable[a]);
+        const int g = mc_dual_group(p->dual, p->variable[a]);
+        p->X[3 * a] = mc_dual_slope(p->dual, p->g, p->variable[a]);
         p->X[3 * a + 1] = g == 0;
         p->X[3 * a + 2] = g == 1;
     }
     MC_TRY(mc_potrs(ctx, mc_packed(n, p->A), mc_row_major(p->X, n, 3, 3)));
     for (int64_t a = 0; a < n; a++)
         for (int c = 0; c < 3; c++)
-            S[c][mc_group(p->dual, p->variable[a])] += p->X[3 * a + c];
+            S[c][mc_dual_group(p->dual, p->variable[a])] += p->X[3 * a + c];
     const double z00 = S[1][0] > 0 ? S[1][0] : 1, z11 = S[2][1] > 0 ? S[2][1] : 1, z01 = S[2][0], z10 = S[1][1];
-    const double r0 = S[0][0] - (S[1][0] > 0 ? missing(p, 0) : 0), r1 = S[0][1] - (S[2][1] > 0 ? missing(p, 1) : 0);
+    const double r0 = S[0][0] - (S[1][0] > 0 ? missing_sum(p, 0) : 0),
+                 r1 = S[0][1] - (S[2][1] > 0 ? missing_sum(p, 1) : 0);
     const double det = z00 * z11 - z01 * z10;
     p->nu[0] = (r0 * z11 - z01 * r1) / det;
     p->nu[1] = (z00 * r1 - z10 * r0) / det;
@@ -115,26 +116,27 @@ static mercer_status direction(mercer_ctx *ctx, polish *p) {
 }
 
 /* How far the slopes of F are from nu. */
-static double spread(const polish *p) {
+static double slope_spread(const polish *p) {
     double most = 0;
     for (int64_t a = 0; a < p->count; a++)
-        most = fmax(most, fabs(mc_slope(p->dual, p->g, p->variable[a]) - p->nu[mc_group(p->dual, p->variable[a])]));
+        most = fmax(most,
+                    fabs(mc_dual_slope(p->dual, p->g, p->variable[a]) - p->nu[mc_dual_group(p->dual, p->variable[a])]));
     return most;
 }
 
-static mercer_status move(mercer_ctx *ctx, polish *p, int64_t count) {
+static mercer_status update_gradient(mercer_ctx *ctx, polish *p, int64_t count) {
     return count ? mc_matrix_add_rows(ctx, p->rows, p->id, p->step, count, p->row, p->g) : MERCER_OK;
 }
 
 /* To the optimum of this guess. */
-static mercer_status solve(mercer_ctx *ctx, polish *p) {
+static mercer_status solve_for_guess(mercer_ctx *ctx, polish *p) {
     double last = INFINITY;
     for (int k = 0; k < STEPS; k++) {
-        MC_TRY(direction(ctx, p));
+        MC_TRY(free_set_direction(ctx, p));
         for (int64_t a = 0; a < p->count; a++)
             p->x[p->variable[a]] += p->step[a];
-        MC_TRY(move(ctx, p, p->count));
-        const double now = spread(p);
+        MC_TRY(update_gradient(ctx, p, p->count));
+        const double now = slope_spread(p);
         if (!(now < last / 2) || now == 0)
             break;
         last = now;
@@ -143,12 +145,12 @@ static mercer_status solve(mercer_ctx *ctx, polish *p) {
 }
 
 /* Variables at a bound that want to leave it; before those beyond one are set back, which moves all slopes. */
-static int64_t release(polish *p) {
+static int64_t release_from_bounds(polish *p) {
     int64_t changed = 0;
     for (int64_t t = 0; t < p->dual->m; t++) {
-        const double v = mc_slope(p->dual, p->g, t) - p->nu[mc_group(p->dual, t)];
+        const double v = mc_dual_slope(p->dual, p->g, t) - p->nu[mc_dual_group(p->dual, t)];
         const bool wants = p->state[t] == LOW ? v > p->tolerance : p->state[t] == HIGH && v < -p->tolerance;
-        if (wants && !p->taken[mc_row(p->dual, t)]) {
+        if (wants && !p->taken[mc_dual_row(p->dual, t)]) {
             p->state[t] = FREE;
             changed++;
         }
@@ -170,17 +172,17 @@ static mercer_status set_back(mercer_ctx *ctx, polish *p, int64_t *changed) {
         p->step[count++] = change;
     }
     *changed += count;
-    return move(ctx, p, count);
+    return update_gradient(ctx, p, count);
 }
 
 /* The free variable of a group that is farthest from its bounds; -1: there is none. */
-static int64_t roomiest(const polish *p, int group) {
+static int64_t farthest_from_bounds(const polish *p, int group) {
     double most = 0;
     int64_t best = -1;
     for (int64_t a = 0; a < p->count; a++) {
         const int64_t t = p->variable[a];
         const double room = fmin(p->x[t] - p->dual->low[t], p->dual->high[t] - p->x[t]);
-        if (mc_group(p->dual, t) == group && room > most) {
+        if (mc_dual_group(p->dual, t) == group && room > most) {
             most = room;
             best = a;
         }
@@ -193,8 +195,8 @@ static int64_t roomiest(const polish *p, int group) {
 static mercer_status restore_sums(mercer_ctx *ctx, polish *p, bool *restored) {
     *restored = true;
     for (int group = 0; group < 2; group++) {
-        const double lost = missing(p, group);
-        const int64_t a = roomiest(p, group), t = a < 0 ? 0 : p->variable[a];
+        const double lost = missing_sum(p, group);
+        const int64_t a = farthest_from_bounds(p, group), t = a < 0 ? 0 : p->variable[a];
         if (a < 0 || lost == 0)
             continue;
         *restored &= p->x[t] + lost > p->dual->low[t] && p->x[t] + lost < p->dual->high[t];
@@ -204,18 +206,18 @@ static mercer_status restore_sums(mercer_ctx *ctx, polish *p, bool *restored) {
     return MERCER_OK;
 }
 
-static mercer_status settle(mercer_ctx *ctx, polish *p, bool *settled) {
+static mercer_status iterate_primal_dual(mercer_ctx *ctx, polish *p, bool *settled) {
     int64_t fewest = INT64_MAX;
     for (int k = 0, lull = 0; k < FACTORS && lull < LULL; k++) {
         bool done = list_free(p);
         if (done)
-            MC_TRY(factor(ctx, p, &done));
+            MC_TRY(factor_free_block(ctx, p, &done));
         if (!done)
             return MERCER_OK;
-        MC_TRY(solve(ctx, p));
+        MC_TRY(solve_for_guess(ctx, p));
         if (!isfinite(p->nu[0] + p->nu[1]))
             return MERCER_OK;
-        int64_t changed = release(p);
+        int64_t changed = release_from_bounds(p);
         MC_TRY(set_back(ctx, p, &changed));
         if (changed == 0)
             return restore_sums(ctx, p, settled);
@@ -225,14 +227,14 @@ static mercer_status settle(mercer_ctx *ctx, polish *p, bool *settled) {
     return MERCER_OK;
 }
 
-static long double objective(const mc_dual *dual, const double *beta, const double *f) {
+static long double dual_objective(const mc_dual *dual, const double *beta, const double *f) {
     long double sum = 0;
     for (int64_t t = 0; t < dual->m; t++)
-        sum += beta[t] * (0.5 * (long double)f[mc_row(dual, t)] + dual->q[t]);
+        sum += beta[t] * (0.5 * (long double)f[mc_dual_row(dual, t)] + dual->q[t]);
     return sum;
 }
 
-static void cut(mc_work *work, int64_t n, int64_t m, int64_t count, polish *p) {
+static void lay_out_newton_workspace(mc_work *work, int64_t n, int64_t m, int64_t count, polish *p) {
     p->X = mc_work_take(work, 3 * count, sizeof(double));
     p->step = mc_work_take(work, count, sizeof(double));
     p->x = mc_work_take(work, m, sizeof(double));
@@ -244,14 +246,14 @@ static void cut(mc_work *work, int64_t n, int64_t m, int64_t count, polish *p) {
     p->taken = mc_work_take(work, n, 1);
 }
 
-static size_t need(int64_t n, int64_t m, int64_t count) {
+static size_t newton_workspace_bytes(int64_t n, int64_t m, int64_t count) {
     mc_work counted = {0};
-    cut(&counted, n, m, count, &(polish){0});
+    lay_out_newton_workspace(&counted, n, m, count, &(polish){0});
     return counted.used;
 }
 
 size_t mc_active_set_newton_bytes(int64_t n, int64_t m) {
-    return need(n, m, m < MOST_FREE ? m : MOST_FREE);
+    return newton_workspace_bytes(n, m, m < MOST_FREE ? m : MOST_FREE);
 }
 
 /* Twice as many as are free now may become so. */
@@ -266,21 +268,22 @@ static int64_t room_for(const mc_dual *dual, const double *beta) {
 mercer_status mc_active_set_newton(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix *rows, double tolerance,
                                    double *beta, double *f, bool *moved) {
     const int64_t most = room_for(dual, beta);
-    const size_t bytes = need(rows->n, dual->m, most), square = mc_work_need(mc_packed_count(most), sizeof(double));
+    const size_t bytes = newton_workspace_bytes(rows->n, dual->m, most),
+                 square = mc_work_need(mc_packed_count(most), sizeof(double));
     mc_work work;
     *moved = false;
     if (bytes + square > mc_memory_left(ctx) / 2)
         return MERCER_OK;
     MC_TRY(mc_work_open(ctx, &work, bytes));
     polish p = {.dual = dual, .rows = rows, .tolerance = tolerance, .most = most};
-    cut(&work, rows->n, dual->m, most, &p);
+    lay_out_newton_workspace(&work, rows->n, dual->m, most, &p);
     p.A = mc_alloc_unset(ctx, mc_packed_count(most), sizeof(double));
     memcpy(p.x, beta, (size_t)dual->m * sizeof *beta);
     memcpy(p.g, f, (size_t)rows->n * sizeof *f);
-    guess(&p, beta);
+    guess_states(&p, beta);
     bool settled = false;
-    const mercer_status status = p.A ? settle(ctx, &p, &settled) : MERCER_MEMORY;
-    *moved = !status && settled && objective(dual, p.x, p.g) < objective(dual, beta, f);
+    const mercer_status status = p.A ? iterate_primal_dual(ctx, &p, &settled) : MERCER_MEMORY;
+    *moved = !status && settled && dual_objective(dual, p.x, p.g) < dual_objective(dual, beta, f);
     if (*moved) {
         memcpy(beta, p.x, (size_t)dual->m * sizeof *beta);
         memcpy(f, p.g, (size_t)rows->n * sizeof *f);

@@ -50,8 +50,8 @@ typedef struct run {
 
 /* ---- Room ---- */
 
-static void cut(mc_work *work, int64_t n, int64_t count, run *r) {
-    const int64_t room = mc_padded(n);
+static void lay_out_batch_workspace(mc_work *work, int64_t n, int64_t count, run *r) {
+    const int64_t room = mc_padded_size(n);
     mc_selection_open(work, n, n, &r->selection);
     for (int side = 0; side < 2; side++)
         r->score[side] = mc_work_take(work, n, sizeof(double));
@@ -65,27 +65,28 @@ static void cut(mc_work *work, int64_t n, int64_t count, run *r) {
 
 static size_t own_bytes(int64_t n, int64_t count) {
     mc_work counted = {0};
-    cut(&counted, n, count, &(run){0});
+    lay_out_batch_workspace(&counted, n, count, &(run){0});
     return counted.used;
 }
 
-static size_t square(int64_t q) {
-    return mc_work_need(mc_padded(q) * mc_padded(q), sizeof(float));
+static size_t square_bytes(int64_t q) {
+    return mc_work_need(mc_padded_size(q) * mc_padded_size(q), sizeof(float));
 }
 
 size_t mc_batch_smo_bytes(int64_t n, int64_t count) {
-    return own_bytes(n, count) + (size_t)(1 + count) * square(n < SET_SURE ? n : SET_SURE);
+    return own_bytes(n, count) + (size_t)(1 + count) * square_bytes(n < SET_SURE ? n : SET_SURE);
 }
 
 size_t mc_batch_smo_spare_bytes(int64_t n, int64_t count) {
-    return (size_t)(1 + count) * (square(n < SET_MOST ? n : SET_MOST) - square(n < SET_SURE ? n : SET_SURE));
+    return (size_t)(1 + count)
+           * (square_bytes(n < SET_MOST ? n : SET_MOST) - square_bytes(n < SET_SURE ? n : SET_SURE));
 }
 
 /* By what there is whatever the number of threads, so that it decides nothing. */
-static int64_t widest(const mercer_ctx *ctx, const mc_batch_smo *p) {
+static int64_t largest_set_size(const mercer_ctx *ctx, const mc_batch_smo *p) {
     const size_t left = (mc_memory_left(ctx) + p->room[0].size + p->room[1].size) / 2;
     int64_t q = p->K.n < SET_MOST ? p->K.n : SET_MOST;
-    while (q > SET_SURE && (size_t)(1 + p->count) * square(q) > left)
+    while (q > SET_SURE && (size_t)(1 + p->count) * square_bytes(q) > left)
         q = q / 2 > SET_SURE ? q / 2 : SET_SURE;
     return q;
 }
@@ -104,18 +105,18 @@ static void look_at(void *arg, int64_t chunk, int64_t begin, int64_t end, int th
 
 /* By those that are done, and by how far the worst of the others is on its way to the violation allowed, on a
    logarithmic scale. */
-static mercer_status tell(mercer_ctx *ctx, run *r) {
+static mercer_status report_progress(mercer_ctx *ctx, run *r) {
     double worst = r->p->tolerance;
     for (int64_t a = 0; a < r->open; a++)
         worst = fmax(worst, r->member[r->who[a]].e.violation);
     r->first = fmax(r->first, worst);
     const double way = r->first > r->p->tolerance ? log(r->first / worst) / log(r->first / r->p->tolerance) : 1;
     const double share = 1 - (1 - way) * (double)r->open / (double)r->p->count;
-    mc_held(ctx, r->p->begin + (r->p->end - r->p->begin) * share);
+    mc_progress_held(ctx, r->p->begin + (r->p->end - r->p->begin) * share);
     return mc_progress_step(ctx, -1, (mc_watch){"violation", worst, r->p->tolerance});
 }
 
-static mercer_status look(mercer_ctx *ctx, run *r) {
+static mercer_status check_members(mercer_ctx *ctx, run *r) {
     MC_TRY(mc_for(ctx, r->p->count, 1, look_at, r));
     r->open = 0;
     for (int64_t k = 0; k < r->p->count; k++)
@@ -123,13 +124,13 @@ static mercer_status look(mercer_ctx *ctx, run *r) {
             r->f[r->open] = r->p->f[k];
             r->who[r->open++] = k;
         }
-    return tell(ctx, r);
+    return report_progress(ctx, r);
 }
 
 /* ---- The set ---- */
 
 /* In units of the worst violation of each quadratic program, the largest over them. */
-static void rate(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+static void score_variables(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
     run *r = arg;
     double *up = r->score[0], *down = r->score[1];
@@ -166,9 +167,9 @@ static void keep_free(run *r, int64_t last, int64_t room) {
             mc_selection_take(&r->selection, r->selection.candidate[k].id);
 }
 
-static mercer_status choose(mercer_ctx *ctx, run *r) {
+static mercer_status choose_working_set(mercer_ctx *ctx, run *r) {
     mc_selection *s = &r->selection;
-    MC_TRY(mc_for(ctx, r->p->K.n, STRIP, rate, r));
+    MC_TRY(mc_for(ctx, r->p->K.n, STRIP, score_variables, r));
     const int64_t last = mc_selection_renew(s);
     for (int64_t a = 0; a < r->open; a++) {
         mc_selection_take(s, r->member[r->who[a]].e.top_at[0]);
@@ -181,18 +182,18 @@ static mercer_status choose(mercer_ctx *ctx, run *r) {
 }
 
 /* All variables, where K can be used as it lies: then a larger set costs no memory. */
-static bool whole(const run *r) {
+static bool takes_all_variables(const run *r) {
     return r->p->K.dtype == MERCER_F32 && r->selection.q == r->p->K.n;
 }
 
-static int64_t doubled(const run *r, int64_t q) {
+static int64_t doubled_set_size(const run *r, int64_t q) {
     if (r->p->K.dtype == MERCER_F32 && (4 * q >= r->p->K.n || 2 * q > r->most))
         return r->p->K.n;
     return 2 * q < r->most ? 2 * q : r->most;
 }
 
 /* Once all that is in question has been in the set EPOCHS times the set is too small for how they hang together. */
-static void grow(run *r) {
+static void grow_working_set(run *r) {
     mc_selection *s = &r->selection;
     int64_t in_question = 0;
     for (int64_t t = 0; t < r->p->K.n; t++)
@@ -201,7 +202,7 @@ static void grow(run *r) {
     if (r->seen < EPOCHS * in_question || s->count >= in_question)
         return;
     r->seen = 0;
-    s->q = doubled(r, s->q);
+    s->q = doubled_set_size(r, s->q);
 }
 
 /* From the start there is room for all that are free: they hang together. */
@@ -212,12 +213,12 @@ static void open_wide(run *r) {
         free += is_free(r, t);
     s->q = SET < r->most ? SET : r->most;
     while (s->q < free && s->q < r->most)
-        s->q = doubled(r, s->q);
+        s->q = doubled_set_size(r, s->q);
 }
 
 /* ---- One round ---- */
 
-static void gather(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+static void gather_set_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
     const run *r = arg;
     for (int64_t a = begin; a < end; a++)
@@ -225,34 +226,34 @@ static void gather(void *arg, int64_t chunk, int64_t begin, int64_t end, int thr
 }
 
 static const void *row_of(const mc_batch_smo *p, int64_t t) {
-    return mc_part(p->K.whole, t, 0, 1, p->K.n).a;
+    return mc_submatrix(p->K.whole, t, 0, 1, p->K.n).a;
 }
 
 /* The places of the set, rising: rows of K are then read from front to back. */
-static void list(run *r) {
+static void list_set_columns(run *r) {
     int64_t at = 0;
     for (int64_t t = 0; t < r->p->K.n; t++)
-        if (whole(r) || r->selection.chosen[t])
+        if (takes_all_variables(r) || r->selection.chosen[t])
             r->column[at++] = t;
     r->set = (mc_common){.count = at, .column = r->column};
-    for (; at < mc_padded(r->set.count); at++)
+    for (; at < mc_padded_size(r->set.count); at++)
         r->column[at] = r->column[0];
     for (int64_t a = 0; a < at; a++)
         r->row[a] = row_of(r->p, r->column[a]);
 }
 
-static mercer_status load(mercer_ctx *ctx, run *r) {
-    list(r);
+static mercer_status load_working_set(mercer_ctx *ctx, run *r) {
+    list_set_columns(r);
     r->set.K = r->p->K.whole.a;
     r->set.ld = r->p->K.n;
-    if (whole(r))
+    if (takes_all_variables(r))
         return MERCER_OK;
-    r->set.ld = mc_padded(r->set.count);
-    r->set.K = r->K = mc_room_take(ctx, &r->p->room[0], square(r->selection.q));
-    return r->K ? mc_for(ctx, r->set.ld, 32, gather, r) : MERCER_MEMORY;
+    r->set.ld = mc_padded_size(r->set.count);
+    r->set.K = r->K = mc_room_take(ctx, &r->p->room[0], square_bytes(r->selection.q));
+    return r->K ? mc_for(ctx, r->set.ld, 32, gather_set_rows, r) : MERCER_MEMORY;
 }
 
-static void pick(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+static void pick_member_variables(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
     run *r = arg;
     for (int64_t a = begin; a < end; a++)
@@ -263,7 +264,7 @@ static void pick(void *arg, int64_t chunk, int64_t begin, int64_t end, int threa
    without. */
 static mercer_status make_room(mercer_ctx *ctx, run *r) {
     int64_t most = 0;
-    MC_TRY(mc_for(ctx, r->open, 1, pick, r));
+    MC_TRY(mc_for(ctx, r->open, 1, pick_member_variables, r));
     for (int64_t a = 0; a < r->open; a++) {
         const int64_t count = r->member[r->who[a]].count;
         most = count > most && count <= r->most ? count : most;
@@ -274,7 +275,7 @@ static mercer_status make_room(mercer_ctx *ctx, run *r) {
         r->member[k].own.count = 0;
     /* what grows often is touched for the first time often */
     r->part_most = most + most / 2 < r->most ? most + most / 2 : r->most;
-    r->part = mc_room_take(ctx, &r->p->room[1], (size_t)r->p->count * square(r->part_most));
+    r->part = mc_room_take(ctx, &r->p->room[1], (size_t)r->p->count * square_bytes(r->part_most));
     return r->part ? MERCER_OK : MERCER_MEMORY;
 }
 
@@ -283,7 +284,7 @@ static void solve_members(void *arg, int64_t chunk, int64_t begin, int64_t end, 
     run *r = arg;
     for (int64_t a = begin; a < end; a++) {
         const int64_t k = r->who[a];
-        float *part = r->part + (size_t)k * square(r->part_most) / sizeof(float);
+        float *part = r->part + (size_t)k * square_bytes(r->part_most) / sizeof(float);
         mc_member_solve(r->p, k, &r->set, r->quick, r->member[k].count <= r->part_most ? part : NULL, &r->member[k]);
         mc_member_put_back(r->p, k, &r->set, &r->member[k], r->change + a);
     }
@@ -316,12 +317,12 @@ static bool any_slow(const run *r) {
 }
 
 /* Who took all the steps allowed takes one of Newton's; the others wait. */
-static mercer_status leap(mercer_ctx *ctx, run *r) {
+static mercer_status take_newton_steps(mercer_ctx *ctx, run *r) {
     const int64_t n = r->p->K.n;
     memset(r->change, 0, (size_t)(n * MC_BATCH) * sizeof *r->change);
     for (int64_t a = 0; a < r->open; a++)
         if (r->member[r->who[a]].slow)
-            MC_TRY(mc_member_leap(ctx, r->p, r->who[a], &r->member[r->who[a]], r->change + a));
+            MC_TRY(mc_member_newton_step(ctx, r->p, r->who[a], &r->member[r->who[a]], r->change + a));
     r->set.count = n;
     for (int64_t t = 0; t < n; t++)
         r->row[t] = row_of(r->p, t);
@@ -329,30 +330,30 @@ static mercer_status leap(mercer_ctx *ctx, run *r) {
     MC_TRY(mc_for(ctx, n, COLUMNS, add_columns, r));
     for (int64_t a = 0; a < r->open; a++)
         if (r->member[r->who[a]].slow)
-            mc_member_land(r->p, r->who[a], &r->member[r->who[a]]);
+            mc_member_scale_step(r->p, r->who[a], &r->member[r->who[a]]);
     return MERCER_OK;
 }
 
-static mercer_status turn(mercer_ctx *ctx, run *r) {
-    if (!whole(r))
-        MC_TRY(choose(ctx, r));
-    MC_TRY(load(ctx, r));
+static mercer_status solve_batch_round(mercer_ctx *ctx, run *r) {
+    if (!takes_all_variables(r))
+        MC_TRY(choose_working_set(ctx, r));
+    MC_TRY(load_working_set(ctx, r));
     MC_TRY(make_room(ctx, r));
     MC_TRY(mc_for(ctx, r->open, 1, solve_members, r));
     drop_idle(r);
-    if (!whole(r))
-        grow(r);
+    if (!takes_all_variables(r))
+        grow_working_set(r);
     return mc_for(ctx, r->p->K.n, COLUMNS, add_columns, r);
 }
 
 /* What so many rounds do not settle is for other methods. */
-static mercer_status descend(mercer_ctx *ctx, run *r) {
+static mercer_status iterate_batch(mercer_ctx *ctx, run *r) {
     const int64_t most = ROUNDS * (r->p->K.n / SET + 1);
-    MC_TRY(look(ctx, r));
+    MC_TRY(check_members(ctx, r));
     open_wide(r);
     for (int64_t k = 0; k < most && r->open; k++) {
-        MC_TRY(any_slow(r) ? leap(ctx, r) : turn(ctx, r));
-        MC_TRY(look(ctx, r));
+        MC_TRY(any_slow(r) ? take_newton_steps(ctx, r) : solve_batch_round(ctx, r));
+        MC_TRY(check_members(ctx, r));
     }
     return MERCER_OK;
 }
@@ -363,9 +364,9 @@ mercer_status mc_batch_smo_solve(mercer_ctx *ctx, const mc_batch_smo *problem) {
              .quick = &mc_qp_bodies_of(ctx->isa)->batch_smo[MERCER_F32]};
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, own_bytes(problem->K.n, problem->count)));
-    cut(&work, problem->K.n, problem->count, &r);
-    r.most = widest(ctx, problem);
-    const mercer_status status = descend(ctx, &r);
+    lay_out_batch_workspace(&work, problem->K.n, problem->count, &r);
+    r.most = largest_set_size(ctx, problem);
+    const mercer_status status = iterate_batch(ctx, &r);
     mc_work_close(&work);
     return status;
 }

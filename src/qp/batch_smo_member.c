@@ -39,7 +39,7 @@ void mc_member_pick(const mc_batch_smo *p, int64_t k, const mc_common *set, mc_m
 }
 
 /* Where those in question stand in the copy; false: one does not. Both rise. */
-static bool find(const mc_common *set, mc_member *m) {
+static bool find_in_copy(const mc_common *set, mc_member *m) {
     int64_t b = 0;
     for (int64_t i = 0; i < m->count; i++, b++) {
         const int64_t t = set->column[m->place[i]];
@@ -52,8 +52,8 @@ static bool find(const mc_common *set, mc_member *m) {
     return true;
 }
 
-static const mc_common *narrowest(const mc_common *set, mc_member *m) {
-    if (m->own.count && m->own.count < set->count && find(set, m))
+static const mc_common *narrowest_copy(const mc_common *set, mc_member *m) {
+    if (m->own.count && m->own.count < set->count && find_in_copy(set, m))
         return &m->own;
     memcpy(m->at, m->place, (size_t)m->count * sizeof *m->at);
     return set;
@@ -69,13 +69,13 @@ static void close_from(mc_quick *b, int64_t first) {
 }
 
 /* Over all places of the set or of the copy, those closed that are not in question. */
-static void fill(const mc_batch_smo *p, int64_t k, const mc_common *set, mc_member *m) {
+static void fill_block(const mc_batch_smo *p, int64_t k, const mc_common *set, mc_member *m) {
     mc_quick *b = &m->block;
     const mc_dual *dual = &p->dual[k];
-    const mc_common *from = narrowest(set, m);
+    const mc_common *from = narrowest_copy(set, m);
     b->K = from->K;
     b->ld = from->ld;
-    b->width = mc_padded(from->count);
+    b->width = mc_padded_size(from->count);
     close_from(b, 0);
     for (int64_t i = 0; i < m->count; i++) {
         const int64_t a = m->at[i], t = from->column[a];
@@ -91,9 +91,9 @@ static void fill(const mc_batch_smo *p, int64_t k, const mc_common *set, mc_memb
 
 /* K of those in question alone. From a copy in the same place: places rise, so what is moved forward is read before it
    is overwritten. */
-static void copy(const mc_batch_smo_body *body, const mc_common *set, float *part, mc_member *m) {
+static void copy_submatrix(const mc_batch_smo_body *body, const mc_common *set, float *part, mc_member *m) {
     const mc_quick *b = &m->block;
-    const int64_t ld = mc_padded(m->count);
+    const int64_t ld = mc_padded_size(m->count);
     for (int64_t a = m->count; a < ld; a++)
         m->at[a] = m->at[0];
     for (int64_t a = 0; a < m->count; a++) {
@@ -105,7 +105,7 @@ static void copy(const mc_batch_smo_body *body, const mc_common *set, float *par
 
 static void set_apart(const mc_batch_smo_body *body, const mc_common *set, float *part, mc_member *m) {
     mc_quick *b = &m->block;
-    copy(body, set, part, m);
+    copy_submatrix(body, set, part, m);
     double *doubles[] = {b->beta, b->low, b->high};
     for (size_t i = 0; i < sizeof doubles / sizeof *doubles; i++)
         for (int64_t a = 0; a < m->count; a++)
@@ -127,18 +127,18 @@ static int64_t steps_in_place(const mc_member *m, int64_t all) {
     return m->count < all ? m->count * m->count / (all - m->count) : INT64_MAX;
 }
 
-static int64_t smaller(int64_t a, int64_t b) {
+static int64_t least_of(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
 void mc_member_solve(const mc_batch_smo *p, int64_t k, const mc_common *set, const mc_batch_smo_body *body, float *part,
                      mc_member *m) {
     mc_quick *b = &m->block;
-    const int64_t most = smaller(p->steps_max - p->steps[k], STEPS_PER_VARIABLE * m->count);
-    fill(p, k, set, m);
+    const int64_t most = least_of(p->steps_max - p->steps[k], STEPS_PER_VARIABLE * m->count);
+    fill_block(p, k, set, m);
     b->tolerance = fmax(0.3 * p->tolerance, INNER * m->e.violation);
     b->steps = 0;
-    b->steps_max = part ? smaller(most, steps_in_place(m, b->width)) : most;
+    b->steps_max = part ? least_of(most, steps_in_place(m, b->width)) : most;
     body->solve(b);
     if (b->steps == b->steps_max && b->steps < most) {
         set_apart(body, set, part, m);
@@ -165,7 +165,7 @@ void mc_member_put_back(const mc_batch_smo *p, int64_t k, const mc_common *set, 
 /* ---- On the face ---- */
 
 /* Whoever a step has not brought half way to the optimum takes no other. */
-mercer_status mc_member_leap(mercer_ctx *ctx, const mc_batch_smo *p, int64_t k, mc_member *m, double *change) {
+mercer_status mc_member_newton_step(mercer_ctx *ctx, const mc_batch_smo *p, int64_t k, mc_member *m, double *change) {
     const mc_newton_free face = {
         .dual = &p->dual[k], .K = &p->K, .beta = p->beta[k], .f = p->f[k], .room = &p->room[2]};
     bool found = false;
@@ -182,7 +182,7 @@ mercer_status mc_member_leap(mercer_ctx *ctx, const mc_batch_smo *p, int64_t k, 
 }
 
 /* The objective along the step is s^2 curvature / 2 - s slope. */
-void mc_member_land(const mc_batch_smo *p, int64_t k, mc_member *m) {
+void mc_member_scale_step(const mc_batch_smo *p, int64_t k, mc_member *m) {
     const mc_dual *dual = &p->dual[k];
     double *beta = p->beta[k], *f = p->f[k], slope = 0, curvature = 0;
     for (int64_t t = 0; t < p->K.n; t++) {

@@ -47,10 +47,10 @@ void mc_member_put_back(const mc_batch_smo *p, int64_t k, const mc_common *set, 
 
 /* Newton's step on the face of a slow one, for all variables as mc_member_put_back; and after f has been brought up to
    date as much of it as lowers the objective most. */
-mercer_status mc_member_leap(mercer_ctx *ctx, const mc_batch_smo *p, int64_t k, mc_member *m, double *change);
-void mc_member_land(const mc_batch_smo *p, int64_t k, mc_member *m);
+mercer_status mc_member_newton_step(mercer_ctx *ctx, const mc_batch_smo *p, int64_t k, mc_member *m, double *change);
+void mc_member_scale_step(const mc_batch_smo *p, int64_t k, mc_member *m);
 
-static inline int64_t mc_padded(int64_t q) {
+static inline int64_t mc_padded_size(int64_t q) {
     return (q + MC_STRIDE - 1) / MC_STRIDE * MC_STRIDE;
 }
 

@@ -58,18 +58,18 @@ typedef struct interior {
 } interior;
 
 /* No room between its bounds: it stays there, with a D that lets nothing move. */
-static bool fixed(const interior *p, int64_t t) {
+static bool is_fixed(const interior *p, int64_t t) {
     return !(p->dual->high[t] > p->dual->low[t]);
 }
 
-static double value(const interior *p, int64_t t) {
+static double primal_value(const interior *p, int64_t t) {
     const double s = p->room.low[t], r = p->room.high[t];
-    return fixed(p, t) ? p->dual->low[t] : s < r ? p->dual->low[t] + s : p->dual->high[t] - r;
+    return is_fixed(p, t) ? p->dual->low[t] : s < r ? p->dual->low[t] + s : p->dual->high[t] - r;
 }
 
 /* ---- The system ---- */
 
-static mercer_status multiply(mercer_ctx *ctx, const interior *p, const double *x, double *out) {
+static mercer_status multiply_by_K(mercer_ctx *ctx, const interior *p, const double *x, double *out) {
     if (p->thin)
         return mc_thin_multiply(ctx, p->thin, x, p->inner, out);
     memset(out, 0, (size_t)p->rows->n * sizeof *out);
@@ -99,7 +99,7 @@ static mercer_status factor_thin(mercer_ctx *ctx, interior *p, bool *done) {
 }
 
 /* The diagonal is raised by as little as lets the factor exist; the solutions are refined against the system itself. */
-static mercer_status factor(mercer_ctx *ctx, interior *p, bool *done) {
+static mercer_status factor_system(mercer_ctx *ctx, interior *p, bool *done) {
     const int64_t n = p->rows->n;
     if (p->thin)
         return factor_thin(ctx, p, done);
@@ -144,16 +144,16 @@ static mercer_status solve_once(mercer_ctx *ctx, interior *p, const double *r, d
 static mercer_status product_of(mercer_ctx *ctx, interior *p, const double *x) {
     memset(p->sum_of, 0, (size_t)p->rows->n * sizeof *p->sum_of);
     for (int64_t t = 0; t < p->dual->m; t++)
-        p->sum_of[mc_row(p->dual, t)] += x[t];
-    return multiply(ctx, p, p->sum_of, p->product);
+        p->sum_of[mc_dual_row(p->dual, t)] += x[t];
+    return multiply_by_K(ctx, p, p->sum_of, p->product);
 }
 
-static mercer_status solve(mercer_ctx *ctx, interior *p, const double *r, double *x) {
+static mercer_status solve_refined(mercer_ctx *ctx, interior *p, const double *r, double *x) {
     const int64_t m = p->dual->m;
     MC_TRY(solve_once(ctx, p, r, x));
     MC_TRY(product_of(ctx, p, x));
     for (int64_t t = 0; t < m; t++)
-        p->rest[t] = r[t] - p->D[t] * x[t] - p->product[mc_row(p->dual, t)];
+        p->rest[t] = r[t] - p->D[t] * x[t] - p->product[mc_dual_row(p->dual, t)];
     MC_TRY(solve_once(ctx, p, p->rest, p->more));
     for (int64_t t = 0; t < m; t++)
         x[t] += p->more[t];
@@ -162,14 +162,14 @@ static mercer_status solve(mercer_ctx *ctx, interior *p, const double *r, double
 
 /* ---- A step ---- */
 
-static mercer_status prepare(mercer_ctx *ctx, interior *p, bool *done) {
+static mercer_status prepare_system(mercer_ctx *ctx, interior *p, bool *done) {
     for (int64_t t = 0; t < p->dual->m; t++)
-        p->D[t] = fixed(p, t) ? STIFF : p->z.low[t] / p->room.low[t] + p->z.high[t] / p->room.high[t];
-    MC_TRY(factor(ctx, p, done));
+        p->D[t] = is_fixed(p, t) ? STIFF : p->z.low[t] / p->room.low[t] + p->z.high[t] / p->room.high[t];
+    MC_TRY(factor_system(ctx, p, done));
     for (int g = 0; g < p->groups && *done; g++) {
         for (int64_t t = 0; t < p->dual->m; t++)
-            p->r[t] = mc_group(p->dual, t) == g;
-        MC_TRY(solve(ctx, p, p->r, p->Z[g]));
+            p->r[t] = mc_dual_group(p->dual, t) == g;
+        MC_TRY(solve_refined(ctx, p, p->r, p->Z[g]));
     }
     return MERCER_OK;
 }
@@ -178,8 +178,8 @@ static mercer_status prepare(mercer_ctx *ctx, interior *p, bool *done) {
 static void keep_sums(interior *p) {
     double lack[2] = {p->sum[0], p->sum[1]}, S[2][2] = {{0}};
     for (int64_t t = 0; t < p->dual->m; t++) {
-        const int h = mc_group(p->dual, t);
-        lack[h] -= value(p, t) + p->d[t];
+        const int h = mc_dual_group(p->dual, t);
+        lack[h] -= primal_value(p, t) + p->d[t];
         for (int g = 0; g < p->groups; g++)
             S[h][g] += p->Z[g][t];
     }
@@ -193,14 +193,14 @@ static void keep_sums(interior *p) {
 }
 
 /* d, d_lambda and dz for the right-hand sides c. */
-static mercer_status direction(mercer_ctx *ctx, interior *p) {
+static mercer_status newton_direction(mercer_ctx *ctx, interior *p) {
     const int64_t m = p->dual->m;
     for (int64_t t = 0; t < m; t++) {
-        const double rest =
-            p->f[mc_row(p->dual, t)] + p->dual->q[t] - p->lambda[mc_group(p->dual, t)] - p->z.low[t] + p->z.high[t];
+        const double rest = p->f[mc_dual_row(p->dual, t)] + p->dual->q[t] - p->lambda[mc_dual_group(p->dual, t)]
+                            - p->z.low[t] + p->z.high[t];
         p->r[t] = p->c.low[t] / p->room.low[t] - p->c.high[t] / p->room.high[t] - rest;
     }
-    MC_TRY(solve(ctx, p, p->r, p->d));
+    MC_TRY(solve_refined(ctx, p, p->r, p->d));
     keep_sums(p);
     for (int64_t t = 0; t < m; t++) {
         for (int g = 0; g < p->groups; g++)
@@ -212,7 +212,7 @@ static mercer_status direction(mercer_ctx *ctx, interior *p) {
 }
 
 /* How far the step can go before something that must stay positive is zero. A bound at infinity has z = 0 for ever. */
-static double longest(const interior *p) {
+static double largest_step(const interior *p) {
     double most = 0;
     for (int64_t t = 0; t < p->dual->m; t++) {
         most = fmax(most, fmax(-p->d[t] / p->room.low[t], p->d[t] / p->room.high[t]));
@@ -231,7 +231,7 @@ static double open_after(const interior *p, double a) {
     return sum;
 }
 
-static void aim(interior *p, double mu, bool corrected) {
+static void set_complementarity_target(interior *p, double mu, bool corrected) {
     for (int64_t t = 0; t < p->dual->m; t++) {
         const double d = corrected ? p->d[t] : 0;
         p->c.low[t] = p->z.low[t] > 0 ? mu - p->z.low[t] * p->room.low[t] - d * p->dz.low[t] : 0;
@@ -239,7 +239,7 @@ static void aim(interior *p, double mu, bool corrected) {
     }
 }
 
-static mercer_status advance(mercer_ctx *ctx, interior *p, double a) {
+static mercer_status advance_iterate(mercer_ctx *ctx, interior *p, double a) {
     for (int64_t t = 0; t < p->dual->m; t++) {
         p->room.low[t] += a * p->d[t];
         p->room.high[t] -= a * p->d[t];
@@ -257,54 +257,54 @@ static mercer_status advance(mercer_ctx *ctx, interior *p, double a) {
 static int64_t count_bounds(const interior *p) {
     int64_t count = 0;
     for (int64_t t = 0; t < p->dual->m; t++)
-        count += fixed(p, t) ? 0 : isfinite(p->dual->low[t]) + isfinite(p->dual->high[t]);
+        count += is_fixed(p, t) ? 0 : isfinite(p->dual->low[t]) + isfinite(p->dual->high[t]);
     return count;
 }
 
 /* *length: how far it went; 0: it could not be made. */
-static mercer_status step(mercer_ctx *ctx, interior *p, double *length) {
+static mercer_status predictor_corrector_step(mercer_ctx *ctx, interior *p, double *length) {
     bool done;
     *length = 0;
-    MC_TRY(prepare(ctx, p, &done));
+    MC_TRY(prepare_system(ctx, p, &done));
     if (!done)
         return MERCER_OK;
-    aim(p, 0, false);
-    MC_TRY(direction(ctx, p));
-    const double share = open_after(p, longest(p)) / p->open;
-    aim(p, pow(share, 3) * p->open / (double)count_bounds(p), true);
-    MC_TRY(direction(ctx, p));
-    const double a = fmin(1, BACK * longest(p));
+    set_complementarity_target(p, 0, false);
+    MC_TRY(newton_direction(ctx, p));
+    const double share = open_after(p, largest_step(p)) / p->open;
+    set_complementarity_target(p, pow(share, 3) * p->open / (double)count_bounds(p), true);
+    MC_TRY(newton_direction(ctx, p));
+    const double a = fmin(1, BACK * largest_step(p));
     if (!isfinite(p->d_lambda[0] + p->d_lambda[1] + open_after(p, a)))
         return MERCER_OK;
     *length = a;
-    return advance(ctx, p, a);
+    return advance_iterate(ctx, p, a);
 }
 
 /* ---- From start to end ---- */
 
-static void look(interior *p) {
+static void measure_complementarity(interior *p) {
     memset(&p->dz.low[0], 0, (size_t)p->dual->m * sizeof(double));
     memset(&p->dz.high[0], 0, (size_t)p->dual->m * sizeof(double));
     double squares = 0, rest = 0;
     for (int64_t t = 0; t < p->dual->m; t++) {
-        squares += value(p, t) * p->f[mc_row(p->dual, t)];
-        rest += fabs(value(p, t) * p->dual->q[t]);
+        squares += primal_value(p, t) * p->f[mc_dual_row(p->dual, t)];
+        rest += fabs(primal_value(p, t) * p->dual->q[t]);
     }
     p->open = open_after(p, 0);
     p->scale = fabs(squares) + rest;
 }
 
-static mercer_status descend(mercer_ctx *ctx, interior *p) {
+static mercer_status iterate_interior(mercer_ctx *ctx, interior *p) {
     double least = INFINITY, length = 1;
     for (int k = 0, lull = 0; k < STEPS && lull < LULL && length > SHORT; k++) {
-        look(p);
+        measure_complementarity(p);
         if (p->open <= DONE * p->scale)
             return MERCER_OK;
         lull = p->open < 0.9 * least ? 0 : lull + 1;
         least = fmin(least, p->open);
         mc_progress_dual(ctx, NAN, 0);
         MC_TRY(mc_progress_step(ctx, -1, (mc_watch){"complementarity", p->open, DONE * p->scale}));
-        MC_TRY(step(ctx, p, &length));
+        MC_TRY(predictor_corrector_step(ctx, p, &length));
     }
     return MERCER_OK;
 }
@@ -313,46 +313,46 @@ static mercer_status descend(mercer_ctx *ctx, interior *p) {
 static void stand_inside(interior *p, const double *beta) {
     for (int64_t t = 0; t < p->dual->m; t++) {
         const double low = p->dual->low[t], high = p->dual->high[t];
-        const double far = 1 / fmax(p->rows->diag[mc_row(p->dual, t)], 1e-300);
-        const bool both = isfinite(low) && isfinite(high) && !fixed(p, t);
+        const double far = 1 / fmax(p->rows->diag[mc_dual_row(p->dual, t)], 1e-300);
+        const bool both = isfinite(low) && isfinite(high) && !is_fixed(p, t);
         p->room.low[t] = both ? (high - low) / 2 : isfinite(low) ? far : INFINITY;
         p->room.high[t] = both ? (high - low) / 2 : isfinite(high) ? far : INFINITY;
-        p->d[t] = value(p, t) - beta[t];
-        p->sum[mc_group(p->dual, t)] += beta[t];
+        p->d[t] = primal_value(p, t) - beta[t];
+        p->sum[mc_dual_group(p->dual, t)] += beta[t];
     }
 }
 
 /* Multipliers as large as the largest slope: all products of the same order. */
-static mercer_status start(mercer_ctx *ctx, interior *p, const double *beta, const double *f) {
+static mercer_status set_starting_point(mercer_ctx *ctx, interior *p, const double *beta, const double *f) {
     double top = 0;
     stand_inside(p, beta);
     MC_TRY(product_of(ctx, p, p->d));
     for (int64_t i = 0; i < p->rows->n; i++)
         p->f[i] = f[i] + p->product[i];
     for (int64_t t = 0; t < p->dual->m; t++)
-        top = fmax(top, fmax(fabs(mc_slope(p->dual, p->f, t)), fabs(p->dual->q[t])));
+        top = fmax(top, fmax(fabs(mc_dual_slope(p->dual, p->f, t)), fabs(p->dual->q[t])));
     for (int64_t t = 0; t < p->dual->m; t++) {
-        const double v = mc_slope(p->dual, p->f, t);
-        p->z.low[t] = isfinite(p->dual->low[t]) && !fixed(p, t) ? fmax(-v, 0) + top : 0;
-        p->z.high[t] = isfinite(p->dual->high[t]) && !fixed(p, t) ? fmax(v, 0) + top : 0;
+        const double v = mc_dual_slope(p->dual, p->f, t);
+        p->z.low[t] = isfinite(p->dual->low[t]) && !is_fixed(p, t) ? fmax(-v, 0) + top : 0;
+        p->z.high[t] = isfinite(p->dual->high[t]) && !is_fixed(p, t) ? fmax(v, 0) + top : 0;
     }
     return MERCER_OK;
 }
 
 /* d <- the point, variables that belong to a bound set there; room.low <- how far the others may be moved. */
-static void settle(interior *p) {
+static void snap_to_bounds(interior *p) {
     for (int64_t t = 0; t < p->dual->m; t++) {
-        const double k = p->rows->diag[mc_row(p->dual, t)];
+        const double k = p->rows->diag[mc_dual_row(p->dual, t)];
         const bool low = k * p->room.low[t] < p->z.low[t], high = k * p->room.high[t] < p->z.high[t];
-        p->d[t] = low ? p->dual->low[t] : high ? p->dual->high[t] : value(p, t);
-        p->room.low[t] = low || high || fixed(p, t) ? 0 : fmin(p->room.low[t], p->room.high[t]);
+        p->d[t] = low ? p->dual->low[t] : high ? p->dual->high[t] : primal_value(p, t);
+        p->room.low[t] = low || high || is_fixed(p, t) ? 0 : fmin(p->room.low[t], p->room.high[t]);
     }
 }
 
 static bool restore_sums(interior *p) {
     double excess[2] = {-p->sum[0], -p->sum[1]}, room[2] = {0}, mass[2] = {0};
     for (int64_t t = 0; t < p->dual->m; t++) {
-        const int g = mc_group(p->dual, t);
+        const int g = mc_dual_group(p->dual, t);
         excess[g] += p->d[t];
         room[g] += p->room.low[t];
         mass[g] += fabs(p->d[t]);
@@ -364,7 +364,7 @@ static bool restore_sums(interior *p) {
         excess[g] = rounding ? 0 : excess[g];
     }
     for (int64_t t = 0; t < p->dual->m; t++) {
-        const int g = mc_group(p->dual, t);
+        const int g = mc_dual_group(p->dual, t);
         p->d[t] -= excess[g] != 0 && p->room.low[t] > 0 ? excess[g] * (p->room.low[t] / room[g]) : 0;
     }
     return true;
@@ -372,19 +372,19 @@ static bool restore_sums(interior *p) {
 
 /* What the objective gains by a step from beta to p->d: f moves from f to p->f, and what others add to f, which is no
    part of the objective's squares, stays. */
-static long double gain(const interior *p, const double *beta, const double *f) {
+static long double objective_gain(const interior *p, const double *beta, const double *f) {
     long double sum = 0;
     for (int64_t t = 0; t < p->dual->m; t++) {
-        const int64_t i = mc_row(p->dual, t);
+        const int64_t i = mc_dual_row(p->dual, t);
         sum += (beta[t] - p->d[t]) * (0.5 * ((long double)f[i] + p->f[i]) + p->dual->q[t]);
     }
     return sum;
 }
 
 /* The point reached is taken where it is better. */
-static mercer_status finish(mercer_ctx *ctx, interior *p, double *beta, double *f, bool *moved) {
+static mercer_status accept_if_better(mercer_ctx *ctx, interior *p, double *beta, double *f, bool *moved) {
     const int64_t m = p->dual->m, n = p->rows->n;
-    settle(p);
+    snap_to_bounds(p);
     if (!restore_sums(p))
         return MERCER_OK;
     for (int64_t t = 0; t < m; t++)
@@ -392,7 +392,7 @@ static mercer_status finish(mercer_ctx *ctx, interior *p, double *beta, double *
     MC_TRY(product_of(ctx, p, p->r));
     for (int64_t i = 0; i < n; i++)
         p->f[i] = f[i] + p->product[i];
-    *moved = gain(p, beta, f) > 0;
+    *moved = objective_gain(p, beta, f) > 0;
     if (*moved) {
         memcpy(beta, p->d, (size_t)m * sizeof *beta);
         memcpy(f, p->f, (size_t)n * sizeof *f);
@@ -403,7 +403,7 @@ static mercer_status finish(mercer_ctx *ctx, interior *p, double *beta, double *
 /* ---- The call ---- */
 
 /* panels: of F; -1: the rank is not low. */
-static void cut(mc_work *work, int64_t n, int64_t m, int64_t panels, interior *p) {
+static void lay_out_interior_workspace(mc_work *work, int64_t n, int64_t m, int64_t panels, interior *p) {
     double **of_m[] = {&p->room.low, &p->room.high, &p->z.low,  &p->z.high, &p->dz.low,
                        &p->dz.high,  &p->c.low,     &p->c.high, &p->D,      &p->r,
                        &p->rest,     &p->more,      &p->d,      &p->Z[0],   &p->Z[1]};
@@ -422,9 +422,9 @@ static void cut(mc_work *work, int64_t n, int64_t m, int64_t panels, interior *p
     p->row = mc_work_take(work, n, sizeof(void *));
 }
 
-static size_t need(int64_t n, int64_t m, int64_t panels) {
+static size_t interior_workspace_bytes(int64_t n, int64_t m, int64_t panels) {
     mc_work counted = {0};
-    cut(&counted, n, m, panels, &(interior){0});
+    lay_out_interior_workspace(&counted, n, m, panels, &(interior){0});
     return counted.used;
 }
 
@@ -435,7 +435,7 @@ static bool pair_up(interior *p) {
         p->id[i] = i;
     }
     for (int64_t t = 0; t < p->dual->m; t++) {
-        int64_t *pair = p->pair + 2 * mc_row(p->dual, t);
+        int64_t *pair = p->pair + 2 * mc_dual_row(p->dual, t);
         if (pair[1] >= 0 || !(isfinite(p->dual->low[t]) || isfinite(p->dual->high[t])))
             return false;
         pair[pair[0] < 0 ? 0 : 1] = t;
@@ -446,19 +446,19 @@ static bool pair_up(interior *p) {
     return true;
 }
 
-mercer_status mc_interior(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix *rows, const mc_thin *thin,
-                          double *beta, double *f, bool *moved) {
+mercer_status mc_interior_solve(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix *rows, const mc_thin *thin,
+                                double *beta, double *f, bool *moved) {
     interior p = {.dual = dual, .rows = rows, .thin = thin, .form.thin = thin, .groups = dual->group ? 2 : 1};
     const int64_t panels = thin ? thin->panels : -1;
     mc_work work;
     *moved = false;
-    MC_TRY(mc_work_open(ctx, &work, need(rows->n, dual->m, panels)));
-    cut(&work, rows->n, dual->m, panels, &p);
+    MC_TRY(mc_work_open(ctx, &work, interior_workspace_bytes(rows->n, dual->m, panels)));
+    lay_out_interior_workspace(&work, rows->n, dual->m, panels, &p);
     mercer_status status = MERCER_OK;
     if (pair_up(&p)) {
-        status = start(ctx, &p, beta, f);
-        MC_THEN(status, descend(ctx, &p));
-        MC_THEN(status, finish(ctx, &p, beta, f, moved));
+        status = set_starting_point(ctx, &p, beta, f);
+        MC_THEN(status, iterate_interior(ctx, &p));
+        MC_THEN(status, accept_if_better(ctx, &p, beta, f, moved));
     }
     mc_work_close(&work);
     return status;
@@ -466,12 +466,13 @@ mercer_status mc_interior(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix 
 
 /* With F of this rank, which is taken beside. */
 static size_t thin_bytes(int64_t n, int64_t m, int64_t rank) {
-    return mc_thin_bytes(n, rank) + need(n, m, (rank + MC_THIN - 1) / MC_THIN);
+    return mc_thin_bytes(n, rank) + interior_workspace_bytes(n, m, (rank + MC_THIN - 1) / MC_THIN);
 }
 
 size_t mc_interior_bytes(int64_t n, int64_t m, mercer_dtype dtype) {
     const size_t thin = thin_bytes(n, m, n / LOW),
-                 square = need(n, m, -1) + (dtype == MERCER_F64 ? 0 : mc_work_need(n * n, sizeof(double)));
+                 square = interior_workspace_bytes(n, m, -1)
+                          + (dtype == MERCER_F64 ? 0 : mc_work_need(n * n, sizeof(double)));
     return thin > square ? thin : square;
 }
 

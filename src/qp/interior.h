@@ -15,8 +15,8 @@
    the objective does not rise. View is asked for, of all rows at once. Nothing is done where a row has no
    variable or more than two, or a variable no bound. *moved: whether beta has changed. thin: K, which is then
    not asked for anything but its diagonal; NULL: its rank is not low. */
-mercer_status mc_interior(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix *rows, const mc_thin *thin,
-                          double *beta, double *f, bool *moved);
+mercer_status mc_interior_solve(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix *rows, const mc_thin *thin,
+                                double *beta, double *f, bool *moved);
 
 /* What it takes, K in double included where it is stored in single precision. */
 size_t mc_interior_bytes(int64_t n, int64_t m, mercer_dtype dtype);

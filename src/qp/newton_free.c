@@ -53,7 +53,7 @@ static int64_t most_held(int64_t count) {
     return count / 4 + 1 < HELD_MOST ? count / 4 + 1 : HELD_MOST;
 }
 
-static void cut(mc_work *work, int64_t count, face *s) {
+static void lay_out_kkt_workspace(mc_work *work, int64_t count, face *s) {
     s->count = count;
     s->most = most_held(count);
     s->id = mc_work_take(work, count, sizeof(int64_t));
@@ -66,9 +66,9 @@ static void cut(mc_work *work, int64_t count, face *s) {
     s->lambda = mc_work_take(work, s->most, sizeof(double));
 }
 
-static size_t need(int64_t count) {
+static size_t kkt_workspace_bytes(int64_t count) {
     mc_work counted = {0};
-    cut(&counted, count, &(face){0});
+    lay_out_kkt_workspace(&counted, count, &(face){0});
     return counted.used;
 }
 
@@ -79,7 +79,7 @@ static size_t room_need(int64_t count) {
 }
 
 size_t mc_newton_free_bytes(int64_t count) {
-    return need(count) + room_need(count);
+    return kkt_workspace_bytes(count) + room_need(count);
 }
 
 static void cut_room(char *block, face *s) {
@@ -92,7 +92,7 @@ static void cut_room(char *block, face *s) {
 
 /* ---- The factor ---- */
 
-static mercer_status list(mercer_ctx *ctx, face *s) {
+static mercer_status list_free_variables(mercer_ctx *ctx, face *s) {
     const mc_newton_free *p = s->p;
     int64_t count = 0;
     for (int64_t t = 0; t < p->dual->m; t++)
@@ -108,7 +108,7 @@ static double diagonal_of(const face *s, int64_t a) {
                                         : (double)((const float *)s->row[a])[s->id[a]];
 }
 
-static mercer_status factor(mercer_ctx *ctx, face *s, bool *done) {
+static mercer_status factor_free_block(mercer_ctx *ctx, face *s, bool *done) {
     double trace = 0;
     for (int64_t a = 0; a < s->count; a++)
         trace += diagonal_of(s, a);
@@ -147,7 +147,7 @@ static double gap_of(const face *s, int64_t a, double d) {
 }
 
 /* lambda, nu first, and d. S is symmetric: its column of ones is the sum of Y's rows. */
-static mercer_status direction(mercer_ctx *ctx, face *s, bool *done) {
+static mercer_status direction_with_held(mercer_ctx *ctx, face *s, bool *done) {
     const int64_t n = s->held;
     memset(s->lambda, 0, (size_t)n * sizeof *s->lambda);
     for (int64_t c = 0; c < n; c++)
@@ -178,7 +178,7 @@ static mercer_status direction(mercer_ctx *ctx, face *s, bool *done) {
 }
 
 /* Those that would pass a bound are held there. False: there are too many. */
-static bool hold(face *s) {
+static bool hold_at_bounds(face *s) {
     for (int64_t a = 0; a < s->count; a++) {
         const double gap = gap_of(s, a, s->d[a]);
         if (s->is_held[a] || fabs(s->d[a]) < fabs(gap))
@@ -193,26 +193,26 @@ static bool hold(face *s) {
 }
 
 /* *done: all of beta + d is within its bounds. */
-static mercer_status settle(mercer_ctx *ctx, face *s, bool *done) {
+static mercer_status iterate_held_set(mercer_ctx *ctx, face *s, bool *done) {
     int64_t before = 0;
     s->held = 1;
     MC_TRY(mc_potrs(ctx, mc_packed(s->count, s->A), mc_row_major(s->X, s->count, 1, 1)));
     for (int k = 0; k < TIMES; k++) {
         MC_TRY(solve_columns(ctx, s, before));
-        MC_TRY(direction(ctx, s, done));
+        MC_TRY(direction_with_held(ctx, s, done));
         before = s->held;
-        if (!*done || !(*done = hold(s)) || s->held == before)
+        if (!*done || !(*done = hold_at_bounds(s)) || s->held == before)
             return MERCER_OK;
     }
     *done = false;
     return MERCER_OK;
 }
 
-static mercer_status find(mercer_ctx *ctx, face *s, double *step, bool *found) {
-    MC_TRY(list(ctx, s));
-    MC_TRY(factor(ctx, s, found));
+static mercer_status find_newton_step(mercer_ctx *ctx, face *s, double *step, bool *found) {
+    MC_TRY(list_free_variables(ctx, s));
+    MC_TRY(factor_free_block(ctx, s, found));
     if (*found)
-        MC_TRY(settle(ctx, s, found));
+        MC_TRY(iterate_held_set(ctx, s, found));
     for (int64_t a = 0; a < s->count && *found; a++)
         step[s->id[a]] = s->d[a];
     return MERCER_OK;
@@ -229,10 +229,10 @@ mercer_status mc_newton_free_step(mercer_ctx *ctx, const mc_newton_free *p, doub
     char *block = mc_room_take(ctx, p->room, room_need(count));
     if (!block)
         return MERCER_MEMORY;
-    MC_TRY(mc_work_open(ctx, &work, need(count)));
-    cut(&work, count, &s);
+    MC_TRY(mc_work_open(ctx, &work, kkt_workspace_bytes(count)));
+    lay_out_kkt_workspace(&work, count, &s);
     cut_room(block, &s);
-    const mercer_status status = find(ctx, &s, step, found);
+    const mercer_status status = find_newton_step(ctx, &s, step, found);
     mc_work_close(&work);
     return status;
 }

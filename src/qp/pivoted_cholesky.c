@@ -72,7 +72,8 @@ static mercer_status add_column(mercer_ctx *ctx, growth *g, mc_column_of *column
     return MERCER_OK;
 }
 
-static mercer_status grow(mercer_ctx *ctx, growth *g, mc_column_of *column, const void *arg, int64_t most) {
+static mercer_status factor_to_tolerance(mercer_ctx *ctx, growth *g, mc_column_of *column, const void *arg,
+                                         int64_t most) {
     const double end = LEFT * g->left[place_of_largest(g->left, g->thin->n)];
     for (;;) {
         g->pivot = place_of_largest(g->left, g->thin->n);
@@ -95,7 +96,7 @@ mercer_status mc_thin_open(mercer_ctx *ctx, int64_t n, const double *diagonal, m
     if (!status) {
         g.column = g.left + n;
         memcpy(g.left, diagonal, (size_t)n * sizeof *g.left);
-        status = grow(ctx, &g, column, arg, most);
+        status = factor_to_tolerance(ctx, &g, column, arg, most);
     }
     mc_free(g.left);
     out->panels = panels_of(out->rank);

@@ -30,7 +30,7 @@ static void copy_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
         c->body->gather(c->row[k], c->id, c->part->n, c->part->K + (size_t)k * bytes);
 }
 
-static mercer_status copy(mercer_ctx *ctx, const mc_matrix *whole, const int64_t *id, mc_principal *part) {
+static mercer_status copy_submatrix(mercer_ctx *ctx, const mc_matrix *whole, const int64_t *id, mc_principal *part) {
     const void **row = NULL;
     MC_TRY(MC_ALLOC(ctx, row, part->n));
     copied c = {part, &mc_qp_bodies_of(ctx->isa)->smo[part->dtype], row, id};
@@ -46,7 +46,7 @@ mercer_status mc_principal_open(mercer_ctx *ctx, const mc_matrix *whole, const i
     mercer_status status = out->K ? MC_ALLOC(ctx, out->diagonal, n) : MERCER_MEMORY;
     for (int64_t k = 0; k < n && !status; k++)
         out->diagonal[k] = whole->diag[id[k]];
-    MC_THEN(status, copy(ctx, whole, id, out));
+    MC_THEN(status, copy_submatrix(ctx, whole, id, out));
     if (status)
         mc_principal_close(out);
     return status;

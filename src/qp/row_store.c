@@ -12,7 +12,7 @@ struct mc_store {
     float **piece;
 };
 
-static int64_t pieces(const mc_store *s) {
+static int64_t piece_count(const mc_store *s) {
     return (s->most + PIECE - 1) / PIECE;
 }
 
@@ -27,7 +27,7 @@ mercer_status mc_store_open(mercer_ctx *ctx, int64_t width, int64_t most, mc_sto
     *out = NULL;
     MC_TRY(MC_ALLOC(ctx, s, 1));
     *s = (mc_store){.width = width, .ld = (width + LANES - 1) / LANES * LANES, .most = most < width ? most : width};
-    if (MC_ALLOC(ctx, s->place, width) || MC_ALLOC(ctx, s->piece, pieces(s))) {
+    if (MC_ALLOC(ctx, s->place, width) || MC_ALLOC(ctx, s->piece, piece_count(s))) {
         mc_store_close(s);
         return MERCER_MEMORY;
     }
@@ -39,23 +39,23 @@ mercer_status mc_store_open(mercer_ctx *ctx, int64_t width, int64_t most, mc_sto
 void mc_store_close(mc_store *s) {
     if (!s)
         return;
-    for (int64_t k = 0; s->piece && k < pieces(s); k++)
+    for (int64_t k = 0; s->piece && k < piece_count(s); k++)
         mc_free(s->piece[k]);
     mc_free(s->piece);
     mc_free(s->place);
     mc_free(s);
 }
 
-static float *at(const mc_store *s, int64_t place) {
+static float *kept_row_at(const mc_store *s, int64_t place) {
     return s->piece[place / PIECE] + place % PIECE * s->ld;
 }
 
 const float *mc_store_row(const mc_store *s, int64_t row) {
-    return s->place[row] < 0 ? NULL : at(s, s->place[row]);
+    return s->place[row] < 0 ? NULL : kept_row_at(s, s->place[row]);
 }
 
 /* Another piece of memory, unless that leaves less than as much again. */
-static mercer_status grow(mercer_ctx *ctx, mc_store *s) {
+static mercer_status allocate_piece(mercer_ctx *ctx, mc_store *s) {
     float **piece = &s->piece[s->count / PIECE];
     const size_t bytes = (size_t)(PIECE * s->ld) * sizeof(float);
     if (*piece)
@@ -71,10 +71,10 @@ static mercer_status grow(mercer_ctx *ctx, mc_store *s) {
 mercer_status mc_store_add(mercer_ctx *ctx, mc_store *s, int64_t row, float **out) {
     *out = NULL;
     if (s->count < s->most)
-        MC_TRY(grow(ctx, s));
+        MC_TRY(allocate_piece(ctx, s));
     if (s->count == s->most)
         return MERCER_OK;
     s->place[row] = s->count++;
-    *out = at(s, s->place[row]);
+    *out = kept_row_at(s, s->place[row]);
     return MERCER_OK;
 }

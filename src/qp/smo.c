@@ -55,7 +55,7 @@ static bool takes_all(const run *r) {
 }
 
 /* The variables of the next set; returns how many. */
-static int64_t choose(run *r, bool all, const mc_extremes *e) {
+static int64_t choose_working_set(run *r, bool all, const mc_extremes *e) {
     int64_t count = 0;
     if (!all)
         mc_selection_next(&r->selection, &r->p->dual, r->beta, r->f, e);
@@ -72,9 +72,9 @@ static int64_t enough_steps(const run *r, int64_t count) {
 
 /* One working set. *stuck: no variable could move, although the violation is above the tolerance: the precision is used
    up. */
-static mercer_status turn(mercer_ctx *ctx, run *r, const mc_extremes *e, bool *stuck) {
+static mercer_status optimise_working_set(mercer_ctx *ctx, run *r, const mc_extremes *e, bool *stuck) {
     const bool all = takes_all(r);
-    const int64_t count = choose(r, all, e);
+    const int64_t count = choose_working_set(r, all, e);
     MC_TRY(mc_set_load(ctx, &r->set, r->variable, count, all, r->beta, r->f));
     mc_block *b = &r->set.block;
     const int64_t left = r->p->steps_max - r->result->steps, enough = enough_steps(r, count);
@@ -90,12 +90,12 @@ static mercer_status turn(mercer_ctx *ctx, run *r, const mc_extremes *e, bool *s
     return MERCER_OK;
 }
 
-static mercer_status solve(mercer_ctx *ctx, const mc_smo_problem *problem, double *beta, double *f,
-                           mc_smo_result *result);
+static mercer_status solve_by_smo(mercer_ctx *ctx, const mc_smo_problem *problem, double *beta, double *f,
+                                  mc_smo_result *result);
 
 /* Solve for the variables still in question, to a tenth of the violation: that much is worth more than the risk that
    one of the others must move after all. *done: whether it was tried. */
-static mercer_status shrink(mercer_ctx *ctx, run *r, const mc_extremes *e, bool *done) {
+static mercer_status solve_shrunk(mercer_ctx *ctx, run *r, const mc_extremes *e, bool *done) {
     const mc_smo_problem *p = r->p;
     mc_shrunk s = {0};
     const int64_t count = mc_shrink_count(&p->dual, r->beta, r->f, e);
@@ -107,7 +107,7 @@ static mercer_status shrink(mercer_ctx *ctx, run *r, const mc_extremes *e, bool 
     const mc_smo_problem small = {s.dual, s.rows, fmax(0.5 * p->tolerance, 0.1 * e->violation),
                                   p->steps_max - r->result->steps, false};
     mc_smo_result result = {0};
-    mercer_status status = solve(ctx, &small, s.beta, s.f, &result);
+    mercer_status status = solve_by_smo(ctx, &small, s.beta, s.f, &result);
     r->result->steps += result.steps;
     r->result->updates += result.updates;
     r->result->rounds += result.rounds;
@@ -116,44 +116,44 @@ static mercer_status shrink(mercer_ctx *ctx, run *r, const mc_extremes *e, bool 
     return status ? status : back;
 }
 
-static double objective(const mc_dual *dual, const double *beta, const double *f) {
+static double dual_objective(const mc_dual *dual, const double *beta, const double *f) {
     double sum = 0;
     for (int64_t t = 0; t < dual->m; t++)
-        sum += beta[t] * (0.5 * f[mc_row(dual, t)] + dual->q[t]);
+        sum += beta[t] * (0.5 * f[mc_dual_row(dual, t)] + dual->q[t]);
     return sum;
 }
 
 /* Every STALL rounds: whether the objective has stood still in all its digits since the last time. */
-static bool stalled(const run *r, int64_t waited, double *last) {
+static bool has_stalled(const run *r, int64_t waited, double *last) {
     if (waited % STALL)
         return false;
-    const double now = objective(&r->p->dual, r->beta, r->f), before = *last;
+    const double now = dual_objective(&r->p->dual, r->beta, r->f), before = *last;
     *last = now;
     return !(now < before - 1e-15 * fabs(now));
 }
 
-static mercer_status descend(mercer_ctx *ctx, run *r) {
+static mercer_status iterate_smo(mercer_ctx *ctx, run *r) {
     int64_t waited = 0;
     double last = INFINITY;
     for (bool stuck = false;;) {
         const mc_extremes e = mc_extremes_of(&r->p->dual, r->beta, r->f);
         const mc_watch seen = {"violation", e.violation, r->p->tolerance};
         const mercer_status told =
-            r->p->watched ? mc_dual_tell(ctx, &r->p->dual, r->beta, r->f, seen) : mc_progress(ctx, -1);
+            r->p->watched ? mc_dual_tell(ctx, &r->p->dual, r->beta, r->f, seen) : mc_report_progress(ctx, -1);
         if (!(e.violation > r->p->tolerance) || stuck || r->result->steps >= r->p->steps_max)
             return MERCER_OK;
         MC_TRY(told);
         bool done = false;
         if (++waited % SHRINK_EVERY == 0 && r->p->dual.m > 2 * r->selection.q)
-            MC_TRY(shrink(ctx, r, &e, &done));
+            MC_TRY(solve_shrunk(ctx, r, &e, &done));
         if (!done)
-            MC_TRY(turn(ctx, r, &e, &stuck));
-        stuck = stuck || stalled(r, waited, &last);
+            MC_TRY(optimise_working_set(ctx, r, &e, &stuck));
+        stuck = stuck || has_stalled(r, waited, &last);
     }
 }
 
-static mercer_status solve(mercer_ctx *ctx, const mc_smo_problem *problem, double *beta, double *f,
-                           mc_smo_result *result) {
+static mercer_status solve_by_smo(mercer_ctx *ctx, const mc_smo_problem *problem, double *beta, double *f,
+                                  mc_smo_result *result) {
     const int64_t m = problem->dual.m, q = set_size(m, problem->rows.n);
     run r = {.p = problem, .beta = beta, .f = f, .result = result};
     mc_work work;
@@ -161,7 +161,7 @@ static mercer_status solve(mercer_ctx *ctx, const mc_smo_problem *problem, doubl
     mc_selection_open(&work, m, q, &r.selection);
     r.variable = mc_work_take(&work, m, sizeof *r.variable);
     mercer_status status = mc_set_open(ctx, &problem->dual, &problem->rows, q, &r.set);
-    MC_THEN(status, descend(ctx, &r));
+    MC_THEN(status, iterate_smo(ctx, &r));
     mc_set_close(&r.set);
     mc_work_close(&work);
     return status;
@@ -170,7 +170,7 @@ static mercer_status solve(mercer_ctx *ctx, const mc_smo_problem *problem, doubl
 mercer_status mc_smo_solve(mercer_ctx *ctx, const mc_smo_problem *problem, double *beta, double *f,
                            mc_smo_result *result) {
     *result = (mc_smo_result){0};
-    const mercer_status status = solve(ctx, problem, beta, f, result);
+    const mercer_status status = solve_by_smo(ctx, problem, beta, f, result);
     mc_dual_judge(&problem->dual, beta, f, result);
     result->converged = status == MERCER_OK && result->violation <= problem->tolerance;
     return status;
@@ -178,12 +178,12 @@ mercer_status mc_smo_solve(mercer_ctx *ctx, const mc_smo_problem *problem, doubl
 
 /* The multiplier of a group's sum: the mean slope of the free variables; without any, the middle of the interval that
    the others leave, or its one finite end. */
-static double intercept(const mc_dual *dual, const double *beta, const double *f, const mc_extremes *e, int g) {
+static double group_intercept(const mc_dual *dual, const double *beta, const double *f, const mc_extremes *e, int g) {
     double sum = 0;
     int64_t count = 0;
     for (int64_t t = 0; t < dual->m; t++)
-        if (mc_group(dual, t) == g && beta[t] > dual->low[t] && beta[t] < dual->high[t]) {
-            sum += mc_slope(dual, f, t);
+        if (mc_dual_group(dual, t) == g && beta[t] > dual->low[t] && beta[t] < dual->high[t]) {
+            sum += mc_dual_slope(dual, f, t);
             count++;
         }
     if (count)
@@ -196,9 +196,9 @@ static double intercept(const mc_dual *dual, const double *beta, const double *f
 void mc_dual_judge(const mc_dual *dual, const double *beta, const double *f, mc_smo_result *result) {
     const mc_extremes e = mc_extremes_of(dual, beta, f);
     result->violation = fmax(0, e.violation);
-    result->objective = objective(dual, beta, f);
+    result->objective = dual_objective(dual, beta, f);
     for (int g = 0; g < 2; g++)
-        result->intercept[g] = intercept(dual, beta, f, &e, g);
+        result->intercept[g] = group_intercept(dual, beta, f, &e, g);
 }
 
 /* With b the multiplier of the sum, the dual function is attained where every variable stands at the bound its slope v
@@ -209,7 +209,7 @@ static void tell_gap(mercer_ctx *ctx, const mc_dual *dual, const double *beta, c
     int64_t vectors = 0;
     mc_dual_judge(dual, beta, f, &now);
     for (int64_t t = 0; t < dual->m; t++) {
-        const double slope = mc_slope(dual, f, t) - now.intercept[mc_group(dual, t)];
+        const double slope = mc_dual_slope(dual, f, t) - now.intercept[mc_dual_group(dual, t)];
         const double room = slope > 0 ? dual->high[t] - beta[t] : dual->low[t] - beta[t];
         gap += room == 0 ? 0 : slope * room;
         vectors += beta[t] != 0;

@@ -12,22 +12,22 @@ int64_t mc_number_rows(const mc_dual *dual, const int64_t *variable, int64_t cou
     for (int64_t i = 0; i < n; i++)
         place[i] = -1;
     for (int64_t k = 0; k < count; k++)
-        place[mc_row(dual, variable[k])] = 0;
+        place[mc_dual_row(dual, variable[k])] = 0;
     for (int64_t i = 0; i < n; i++)
         if (place[i] == 0) {
             id[rows] = i;
             place[i] = rows++;
         }
     for (int64_t k = 0; k < count; k++)
-        row[k] = place[mc_row(dual, variable[k])];
+        row[k] = place[mc_dual_row(dual, variable[k])];
     return rows;
 }
 
 mc_extremes mc_extremes_of(const mc_dual *dual, const double *beta, const double *f) {
     mc_extremes e = {{-INFINITY, -INFINITY}, {INFINITY, INFINITY}, {-1, -1}, {-1, -1}, -INFINITY};
     for (int64_t t = 0; t < dual->m; t++) {
-        const double v = mc_slope(dual, f, t);
-        const int g = mc_group(dual, t);
+        const double v = mc_dual_slope(dual, f, t);
+        const int g = mc_dual_group(dual, t);
         if (v > e.top[g] && beta[t] < dual->high[t]) {
             e.top[g] = v;
             e.top_at[g] = t;
@@ -68,11 +68,11 @@ void mc_selection_take(mc_selection *s, int64_t id) {
     }
 }
 
-static bool before(mc_candidate a, mc_candidate b) {
+static bool ranks_before(mc_candidate a, mc_candidate b) {
     return a.score > b.score || (a.score == b.score && a.id < b.id);
 }
 
-static void swap(mc_candidate *a, mc_candidate *b) {
+static void swap_candidates(mc_candidate *a, mc_candidate *b) {
     const mc_candidate c = *a;
     *a = *b;
     *b = c;
@@ -84,21 +84,21 @@ static void select_first(mc_candidate *c, int64_t n, int64_t k) {
     int64_t low = 0, high = n - 1;
     while (low < high && k > low && k <= high) {
         const int64_t middle = low + (high - low) / 2;
-        if (before(c[middle], c[low]))
-            swap(&c[middle], &c[low]);
-        if (before(c[high], c[low]))
-            swap(&c[high], &c[low]);
-        if (before(c[high], c[middle]))
-            swap(&c[high], &c[middle]);
+        if (ranks_before(c[middle], c[low]))
+            swap_candidates(&c[middle], &c[low]);
+        if (ranks_before(c[high], c[low]))
+            swap_candidates(&c[high], &c[low]);
+        if (ranks_before(c[high], c[middle]))
+            swap_candidates(&c[high], &c[middle]);
         const mc_candidate pivot = c[middle];
         int64_t i = low, j = high;
         while (i <= j) {
-            while (before(c[i], pivot))
+            while (ranks_before(c[i], pivot))
                 i++;
-            while (before(pivot, c[j]))
+            while (ranks_before(pivot, c[j]))
                 j--;
             if (i <= j)
-                swap(&c[i++], &c[j--]);
+                swap_candidates(&c[i++], &c[j--]);
         }
         if (k <= j + 1)
             high = j;
@@ -108,7 +108,7 @@ static void select_first(mc_candidate *c, int64_t n, int64_t k) {
 }
 
 /* A number in [0, 1) that differs from variable to variable and from round to round. */
-static double shuffle(int64_t t, int64_t round) {
+static double hashed_uniform(int64_t t, int64_t round) {
     uint64_t x = (uint64_t)t + 0x9e3779b97f4a7c15u * (uint64_t)(round + 1);
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
@@ -117,22 +117,22 @@ static double shuffle(int64_t t, int64_t round) {
 
 /* Variables that violate by more than half of the worst are equally good: a random choice of them covers the data,
    while the very worst are often neighbours that one step would put right together. */
-static mc_candidate candidate(const mc_selection *s, int64_t t, double share) {
-    return (mc_candidate){share > 0.5 ? 1 + shuffle(t, s->round) : share, t};
+static mc_candidate make_candidate(const mc_selection *s, int64_t t, double share) {
+    return (mc_candidate){share > 0.5 ? 1 + hashed_uniform(t, s->round) : share, t};
 }
 
 /* The variables on one side that violate and are not yet chosen. */
-static int64_t gather(mc_selection *s, const mc_dual *dual, const double *beta, const double *f, const mc_extremes *e,
-                      bool up) {
+static int64_t gather_violators(mc_selection *s, const mc_dual *dual, const double *beta, const double *f,
+                                const mc_extremes *e, bool up) {
     int64_t count = 0;
     for (int64_t t = 0; t < dual->m; t++) {
         if (s->chosen[t] || (up ? beta[t] >= dual->high[t] : beta[t] <= dual->low[t]))
             continue;
-        const int g = mc_group(dual, t);
-        const double v = mc_slope(dual, f, t), score = up ? v - e->bottom[g] : e->top[g] - v;
+        const int g = mc_dual_group(dual, t);
+        const double v = mc_dual_slope(dual, f, t), score = up ? v - e->bottom[g] : e->top[g] - v;
         const double worst = e->top[g] - e->bottom[g];
         if (score > 0)
-            s->candidate[count++] = candidate(s, t, score / worst);
+            s->candidate[count++] = make_candidate(s, t, score / worst);
     }
     return count;
 }
@@ -146,7 +146,7 @@ static void take_first(mc_selection *s, int64_t found, int64_t room) {
 }
 
 /* Variables of the last set (the first last places of candidate) free, up to a set of size room. */
-static void keep(mc_selection *s, const mc_dual *dual, const double *beta, int64_t last, int64_t room) {
+static void keep_free(mc_selection *s, const mc_dual *dual, const double *beta, int64_t last, int64_t room) {
     for (int64_t k = 0; k < last && s->count < room; k++) {
         const int64_t t = s->candidate[k].id;
         if (beta[t] > dual->low[t] && beta[t] < dual->high[t])
@@ -169,7 +169,7 @@ void mc_selection_worst(mc_selection *s, const double *share, int64_t m, int64_t
     int64_t found = 0;
     for (int64_t t = 0; t < m; t++)
         if (share[t] > 0 && !s->chosen[t])
-            s->candidate[found++] = candidate(s, t, share[t]);
+            s->candidate[found++] = make_candidate(s, t, share[t]);
     take_first(s, found, room);
 }
 
@@ -181,7 +181,7 @@ void mc_selection_next(mc_selection *s, const mc_dual *dual, const double *beta,
             mc_selection_take(s, e->top_at[g]);
             mc_selection_take(s, e->bottom_at[g]);
         }
-    keep(s, dual, beta, last, s->q / 2);
-    take_first(s, gather(s, dual, beta, f, e, true), (s->q - s->count) / 2);
-    take_first(s, gather(s, dual, beta, f, e, false), s->q - s->count);
+    keep_free(s, dual, beta, last, s->q / 2);
+    take_first(s, gather_violators(s, dual, beta, f, e, true), (s->q - s->count) / 2);
+    take_first(s, gather_violators(s, dual, beta, f, e, false), s->q - s->count);
 }

@@ -38,15 +38,15 @@ int64_t mc_selection_renew(mc_selection *s);
 void mc_selection_take(mc_selection *s, int64_t id);
 void mc_selection_worst(mc_selection *s, const double *share, int64_t m, int64_t room);
 
-static inline int64_t mc_row(const mc_dual *dual, int64_t t) {
+static inline int64_t mc_dual_row(const mc_dual *dual, int64_t t) {
     return dual->row ? dual->row[t] : t;
 }
 
-static inline double mc_slope(const mc_dual *dual, const double *f, int64_t t) {
-    return -(f[mc_row(dual, t)] + dual->q[t]);
+static inline double mc_dual_slope(const mc_dual *dual, const double *f, int64_t t) {
+    return -(f[mc_dual_row(dual, t)] + dual->q[t]);
 }
 
-static inline int mc_group(const mc_dual *dual, int64_t t) {
+static inline int mc_dual_group(const mc_dual *dual, int64_t t) {
     return dual->group ? dual->group[t] : 0;
 }
 

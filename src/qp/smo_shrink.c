@@ -7,8 +7,8 @@ enum { BATCH = 512 };
 
 static bool in_question(const mc_dual *dual, const double *beta, const double *f, const mc_extremes *e, int64_t t) {
     const bool up = beta[t]<dual->high[t], down = beta[t]> dual->low[t];
-    const double v = mc_slope(dual, f, t);
-    const int g = mc_group(dual, t);
+    const double v = mc_dual_slope(dual, f, t);
+    const int g = mc_dual_group(dual, t);
     return up && down ? true : up ? v >= e->bottom[g] : down && v <= e->top[g];
 }
 
@@ -28,7 +28,7 @@ typedef struct room {
     uint8_t *group;
 } room;
 
-static void cut(mc_work *work, void *self) {
+static void lay_out_subproblem(mc_work *work, void *self) {
     room *r = self;
     const int64_t m = r->variables;
     r->s->variable = mc_work_take(work, m, sizeof(int64_t));
@@ -45,7 +45,7 @@ static void cut(mc_work *work, void *self) {
     r->s->scratch = mc_work_take(work, r->batch, sizeof(void *));
 }
 
-static void fill(const room *r, const mc_dual *dual, const double *beta, const double *f) {
+static void fill_subproblem(const room *r, const mc_dual *dual, const double *beta, const double *f) {
     mc_shrunk *s = r->s;
     for (int64_t t = 0; t < r->variables; t++) {
         const int64_t from = s->variable[t];
@@ -53,7 +53,7 @@ static void fill(const room *r, const mc_dual *dual, const double *beta, const d
         r->q[t] = dual->q[from];
         r->low[t] = dual->low[from];
         r->high[t] = dual->high[from];
-        r->group[t] = (uint8_t)mc_group(dual, from);
+        r->group[t] = (uint8_t)mc_dual_group(dual, from);
     }
     for (int64_t i = 0; i < s->part.n; i++)
         s->f[i] = f[s->row_id[i]];
@@ -64,14 +64,14 @@ static void fill(const room *r, const mc_dual *dual, const double *beta, const d
 static mercer_status open_part(mercer_ctx *ctx, const mc_matrix *rows, const mc_dual *dual, const double *beta,
                                const double *f, const mc_extremes *e, room *r) {
     mc_shrunk *s = r->s;
-    MC_TRY(mc_work_lay(ctx, &s->work, cut, r));
+    MC_TRY(mc_work_lay(ctx, &s->work, lay_out_subproblem, r));
     for (int64_t t = 0, at = 0; t < dual->m; t++)
         if (in_question(dual, beta, f, e, t))
             s->variable[at++] = t;
     const int64_t n = mc_number_rows(dual, s->variable, r->variables, rows->n, r->place, s->row_id, r->row);
     MC_TRY(mc_principal_open(ctx, rows, s->row_id, n, &s->part));
     s->rows = mc_principal_rows(&s->part);
-    fill(r, dual, beta, f);
+    fill_subproblem(r, dual, beta, f);
     return MERCER_OK;
 }
 
@@ -80,7 +80,7 @@ mercer_status mc_shrunk_open(mercer_ctx *ctx, const mc_matrix *rows, const mc_du
     *out = (mc_shrunk){0};
     const int64_t most = count < rows->n ? count : rows->n;
     room r = {.rows = rows->n, .variables = count, .batch = rows->n < BATCH ? rows->n : BATCH, .s = out};
-    if (mc_principal_bytes(rows, most) + mc_slices_bytes(cut, &r) > mc_memory_left(ctx) / 2)
+    if (mc_principal_bytes(rows, most) + mc_slices_bytes(lay_out_subproblem, &r) > mc_memory_left(ctx) / 2)
         return MERCER_OK;
     const mercer_status status = open_part(ctx, rows, dual, beta, f, e, &r);
     if (status)

@@ -17,14 +17,14 @@ static int64_t room_for(int64_t q) {
 }
 
 /* Variable t has row t of a K that lies in memory, and there is one group: no place pads another. */
-static bool able(const mc_dual *dual, const mc_matrix *rows) {
+static bool can_use_in_place(const mc_dual *dual, const mc_matrix *rows) {
     bool same = rows->whole.a && !dual->group && dual->m == rows->n;
     for (int64_t t = 0; same && dual->row && t < dual->m; t++)
         same = dual->row[t] == t;
     return same;
 }
 
-static void cut(mc_work *work, int64_t n, int64_t m, mc_set *s) {
+static void lay_out_set_workspace(mc_work *work, int64_t n, int64_t m, mc_set *s) {
     const int64_t room = room_for(m);
     double **reals[] = {&s->block.v, &s->block.beta, &s->block.up, &s->block.down,
                         &s->low,     &s->high,       &s->diagonal, &s->change};
@@ -40,20 +40,20 @@ static void cut(mc_work *work, int64_t n, int64_t m, mc_set *s) {
     s->block.diagonal = s->diagonal;
 }
 
-static size_t need(int64_t n, int64_t m) {
+static size_t set_workspace_bytes(int64_t n, int64_t m) {
     mc_work counted = {0};
-    cut(&counted, n, m, &(mc_set){0});
+    lay_out_set_workspace(&counted, n, m, &(mc_set){0});
     return counted.used;
 }
 
 size_t mc_set_bytes(int64_t n, int64_t m, int64_t q, mercer_dtype dtype) {
-    return need(n, m) + mc_work_need(room_for(q) * room_for(q), mc_dtype_size(dtype));
+    return set_workspace_bytes(n, m) + mc_work_need(room_for(q) * room_for(q), mc_dtype_size(dtype));
 }
 
 mercer_status mc_set_open(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix *rows, int64_t q, mc_set *out) {
-    *out = (mc_set){.dual = dual, .rows = rows, .able = able(dual, rows)};
-    MC_TRY(mc_work_open(ctx, &out->work, need(rows->n, dual->m)));
-    cut(&out->work, rows->n, dual->m, out);
+    *out = (mc_set){.dual = dual, .rows = rows, .able = can_use_in_place(dual, rows)};
+    MC_TRY(mc_work_open(ctx, &out->work, set_workspace_bytes(rows->n, dual->m)));
+    lay_out_set_workspace(&out->work, rows->n, dual->m, out);
     if (out->able && dual->m <= q)
         return MERCER_OK;
     out->K = mc_alloc_unset(ctx, room_for(q) * room_for(q), mc_dtype_size(rows->dtype));
@@ -70,10 +70,10 @@ void mc_set_close(mc_set *s) {
 
 static void list_rows(mc_set *s) {
     for (int64_t k = 0; k < s->count; k++)
-        s->row_of[mc_row(s->dual, s->variable[k])] = -1;
+        s->row_of[mc_dual_row(s->dual, s->variable[k])] = -1;
     s->row_count = 0;
     for (int64_t k = 0; k < s->count; k++) {
-        const int64_t r = mc_row(s->dual, s->variable[k]);
+        const int64_t r = mc_dual_row(s->dual, s->variable[k]);
         if (s->row_of[r] < 0) {
             s->row_of[r] = s->row_count;
             s->row[s->row_count++] = r;
@@ -89,9 +89,9 @@ static void lay_out(mc_set *s) {
     for (int g = 0; g < s->block.groups; g++) {
         s->block.begin[g] = at;
         for (int64_t k = 0; k < s->count; k++)
-            if (mc_group(s->dual, s->variable[k]) == g) {
+            if (mc_dual_group(s->dual, s->variable[k]) == g) {
                 s->place[k] = at;
-                s->column[at++] = mc_row(s->dual, s->variable[k]);
+                s->column[at++] = mc_dual_row(s->dual, s->variable[k]);
             }
         at = (at + MC_LANES - 1) / MC_LANES * MC_LANES;
         s->block.begin[g + 1] = at;
@@ -101,7 +101,7 @@ static void lay_out(mc_set *s) {
     s->block.width = s->all ? s->rows->n : at;
 }
 
-static void fill(mc_set *s, const double *beta, const double *f) {
+static void fill_block(mc_set *s, const double *beta, const double *f) {
     for (int64_t at = 0; at < s->block.begin[s->block.groups]; at++) {
         s->block.v[at] = s->block.beta[at] = s->diagonal[at] = s->low[at] = s->high[at] = 0;
         s->block.up[at] = -INFINITY;
@@ -109,7 +109,7 @@ static void fill(mc_set *s, const double *beta, const double *f) {
     }
     for (int64_t k = 0; k < s->count; k++) {
         const int64_t t = s->variable[k], at = s->place[k];
-        s->block.v[at] = mc_slope(s->dual, f, t);
+        s->block.v[at] = mc_dual_slope(s->dual, f, t);
         s->block.beta[at] = beta[t];
         s->low[at] = s->dual->low[t];
         s->high[at] = s->dual->high[t];
@@ -125,7 +125,7 @@ typedef struct gathered {
 } gathered;
 
 /* Rows begin .. end-1 of K_WW. What pads a group is 0. */
-static void gather(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+static void gather_block_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
     const gathered *g = arg;
     const mc_set *s = g->set;
@@ -146,12 +146,12 @@ mercer_status mc_set_load(mercer_ctx *ctx, mc_set *s, const int64_t *variable, i
     s->all = all;
     list_rows(s);
     lay_out(s);
-    fill(s, beta, f);
+    fill_block(s, beta, f);
     if (all)
         return MERCER_OK;
     MC_TRY(mc_matrix_view(ctx, s->rows, s->row, s->row_count, s->piece));
     gathered g = {s, &mc_qp_bodies_of(ctx->isa)->smo[s->rows->dtype]};
-    return mc_for(ctx, s->block.ld, 32, gather, &g);
+    return mc_for(ctx, s->block.ld, 32, gather_block_rows, &g);
 }
 
 mercer_status mc_set_store(mercer_ctx *ctx, mc_set *s, double *beta, double *f, bool *moved) {

@@ -33,7 +33,7 @@ static int64_t most_rows(const mercer_search *s) {
     return most;
 }
 
-static bool competes(const mercer_search *s, int64_t c, int64_t rows) {
+static bool is_competing(const mercer_search *s, int64_t c, int64_t rows) {
     return s->rows[c] == rows && !isnan(score_of(s, c));
 }
 
@@ -41,7 +41,7 @@ static void find_first(mercer_search *s, int64_t rows) {
     s->report.first = -1;
     s->report.measured = 0;
     for (int64_t c = 0; c < s->space.count; c++) {
-        if (!competes(s, c, rows))
+        if (!is_competing(s, c, rows))
             continue;
         s->report.measured++;
         if (s->report.first < 0 || loss_of(s, score_of(s, c)) < loss_of(s, score_of(s, s->report.first)))
@@ -88,7 +88,7 @@ static void find_best(mercer_search *s, bool one_error, int64_t rows) {
     int64_t best = s->report.first;
     s->report.within = 0;
     for (int64_t c = 0; c < s->space.count; c++) {
-        if (!competes(s, c, rows) || !is_within(s, c))
+        if (!is_competing(s, c, rows) || !is_within(s, c))
             continue;
         s->report.within++;
         if (one_error && s->space.of[c] == s->space.of[best] && is_stronger(s, c, best))
@@ -106,7 +106,7 @@ static double level_of(const mercer_search *s, int64_t c, int64_t columns, int64
         for (int64_t right = -1; right <= 1; right++) {
             const int64_t i = c / columns + down, j = c % columns + right;
             if (i < 0 || j < 0 || j >= columns || i * columns + j >= s->space.count
-                || !competes(s, i * columns + j, rows))
+                || !is_competing(s, i * columns + j, rows))
                 continue;
             const double w = (down ? 0.5 : 1) * (right ? 0.5 : 1);
             sum += w * loss_of(s, score_of(s, i * columns + j));
@@ -116,7 +116,7 @@ static double level_of(const mercer_search *s, int64_t c, int64_t columns, int64
 }
 
 /* Steps from the middle of the grid. */
-static int64_t away(const mercer_search *s, int64_t c, int64_t columns) {
+static int64_t steps_from_grid_centre(const mercer_search *s, int64_t c, int64_t columns) {
     return llabs(c / columns - s->space.count / columns / 2) + llabs(c % columns - (columns - 1) / 2);
 }
 
@@ -128,13 +128,13 @@ static bool goes_before(const mercer_search *s, int64_t a, int64_t b, int64_t co
     const double gain = tells ? level_of(s, b, columns, rows) - level_of(s, a, columns, rows) : 0;
     if (stronger)
         return stronger > 0;
-    return gain != 0 ? gain > 0 : away(s, a, columns) < away(s, b, columns);
+    return gain != 0 ? gain > 0 : steps_from_grid_centre(s, a, columns) < steps_from_grid_centre(s, b, columns);
 }
 
 static int64_t best_of_kernel(const mercer_search *s, int64_t kernel, int64_t rows) {
     int64_t best = -1;
     for (int64_t c = 0; c < s->space.count; c++)
-        if (s->space.of[c] == kernel && competes(s, c, rows)
+        if (s->space.of[c] == kernel && is_competing(s, c, rows)
             && (best < 0 || loss_of(s, score_of(s, c)) < loss_of(s, score_of(s, best))))
             best = c;
     return best;
@@ -166,7 +166,8 @@ static void find_calm(mercer_search *s, int64_t kernel, int64_t rows) {
     const double enough = loss_of(s, score_of(s, first)) + (isnan(s->error[first]) ? 0 : s->error[first] / 10);
     for (int64_t c = 0; c < s->space.count; c++) {
         const int64_t stronger = sign * (c % columns - s->report.best % columns);
-        const double loss = s->space.of[c] == kernel && competes(s, c, rows) ? loss_of(s, score_of(s, c)) : INFINITY;
+        const double loss =
+            s->space.of[c] == kernel && is_competing(s, c, rows) ? loss_of(s, score_of(s, c)) : INFINITY;
         if (loss <= enough && (stronger > 0 || (stronger == 0 && loss < loss_of(s, score_of(s, s->report.best)))))
             s->report.best = c;
     }
@@ -190,12 +191,12 @@ static void find_level(mercer_search *s, int64_t rows) {
     const int64_t columns = s->space.dimension[0].count;
     int64_t top = s->report.best;
     for (int64_t c = 0; c < s->space.count; c++)
-        if (competes(s, c, rows) && level_of(s, c, columns, rows) < level_of(s, top, columns, rows))
+        if (is_competing(s, c, rows) && level_of(s, c, columns, rows) < level_of(s, top, columns, rows))
             top = c;
     const double error = isnan(s->error[top]) ? 0 : s->error[top], enough = level_of(s, top, columns, rows) + error / 2;
     s->report.best = top;
     for (int64_t c = 0; c < s->space.count; c++)
-        if (competes(s, c, rows) && level_of(s, c, columns, rows) <= enough
+        if (is_competing(s, c, rows) && level_of(s, c, columns, rows) <= enough
             && goes_before(s, c, s->report.best, columns, rows, error > 0))
             s->report.best = c;
 }
@@ -241,7 +242,7 @@ static mercer_status find_share(mercer_ctx *ctx, mercer_search *s, uint64_t seed
     MC_TRY(MC_ALLOC(ctx, rival, 2 * s->space.count + s->parts));
     times = rival + 2 * s->space.count;
     for (int64_t c = 0; c < s->space.count; c++)
-        if (competes(s, c, rows) && is_rival(s, c))
+        if (is_competing(s, c, rows) && is_rival(s, c))
             rival[count++] = c;
     mc_sort(rival, rival + s->space.count, count, by_loss, s);
     count = count < RIVALS ? count : RIVALS;

@@ -144,7 +144,7 @@ static mercer_status find_scales(mercer_ctx *ctx, const mercer_ridge *ridge, con
     mercer_data_free(rows);
     if (status != MERCER_NUMERIC)
         return status;
-    mc_unfail(ctx); /* the rbf are there */
+    mc_clear_failure(ctx); /* the rbf are there */
     return MERCER_OK;
 }
 
@@ -201,8 +201,8 @@ static mercer_ridge ridge_of(const mercer_machine *machine, const void *settings
     return strcmp(machine->name, "ridge") == 0 ? *(const mercer_ridge *)settings : mercer_ridge_defaults();
 }
 
-static mercer_status search(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
-                            const mercer_data *data, mercer_search **out) {
+static mercer_status search_default_kernels(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                                            const mercer_data *data, mercer_search **out) {
     const mercer_ridge ridge = ridge_of(machine, settings);
     choice c;
     mercer_status status = open_choice(ctx, machine, settings, data, &c);
@@ -218,10 +218,10 @@ mercer_status mercer_tune_default(mercer_ctx *ctx, const char *machine, const vo
                                   mercer_search **out) {
     MC_CLEAR(out);
     MC_NEED(ctx, machine, data, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     mc_settings whole;
     MC_TRY(mc_settings_read(ctx, machine, settings, &whole));
-    return search(ctx, whole.machine, whole.values, data, out);
+    return search_default_kernels(ctx, whole.machine, whole.values, data, out);
 }
 
 /* ---- What it would take ---- */
@@ -250,8 +250,8 @@ static mercer_status plan_choice(mercer_ctx *ctx, const mercer_machine *machine,
     return MERCER_OK;
 }
 
-static mercer_status plan(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_data *data,
-                          mercer_tune_plan *out) {
+static mercer_status plan_default_search(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                                         const mercer_data *data, mercer_tune_plan *out) {
     const size_t before = mercer_memory_used(ctx);
     choice c;
     mercer_status status = open_choice(ctx, machine, settings, data, &c);
@@ -265,14 +265,14 @@ static mercer_status plan(mercer_ctx *ctx, const mercer_machine *machine, const 
 mercer_status mercer_plan_default(mercer_ctx *ctx, const char *machine, const void *settings, const mercer_data *data,
                                   mercer_tune_plan *out) {
     MC_NEED(ctx, machine, data, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     MC_TRY(mc_sized_check(ctx, "mercer_tune_plan", out));
     mc_settings whole;
     mercer_tune_plan made = {.engine = ""};
     MC_TRY(mc_settings_read(ctx, machine, settings, &whole));
-    mc_shield(ctx, true); /* the time limit is that of the search */
-    const mercer_status status = plan(ctx, whole.machine, whole.values, data, &made);
-    mc_shield(ctx, false);
+    mc_shield_from_stop(ctx, true); /* the time limit is that of the search */
+    const mercer_status status = plan_default_search(ctx, whole.machine, whole.values, data, &made);
+    mc_shield_from_stop(ctx, false);
     mc_sized_write(&made, sizeof made, out);
     return status;
 }

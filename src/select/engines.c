@@ -39,8 +39,8 @@ static mercer_status measure_split(mercer_ctx *ctx, const mc_round *r, mc_judged
 }
 
 /* What a model says of the rows of a split. */
-static mercer_status judge(mercer_ctx *ctx, const mc_round *r, const mercer_model *model, const mercer_data *test,
-                           int64_t split, double *out) {
+static mercer_status score_model_on_split(mercer_ctx *ctx, const mc_round *r, const mercer_model *model,
+                                          const mercer_data *test, int64_t split, double *out) {
     double *values = NULL;
     if (model->f.centres->classes ? !test->classes : !test->target)
         return mc_fail(ctx, MERCER_DATA, "tune: the rows to measure on have no target of the kind that is learned");
@@ -54,20 +54,20 @@ static mercer_status judge(mercer_ctx *ctx, const mc_round *r, const mercer_mode
 
 /* A numerical failure, a nu that the classes do not allow, and more neighbours than rows are the candidate's, not the
    search's: it goes without a score. */
-static mercer_status forgive(mercer_ctx *ctx, const mc_round *r, mercer_status status) {
+static mercer_status forgive_failed_fit(mercer_ctx *ctx, const mc_round *r, mercer_status status) {
     const char *name = r->space->machine->name;
     const bool picky = strcmp(name, "nu-svc") == 0 || strcmp(name, "knn") == 0;
     if (status != MERCER_NUMERIC && !(status == MERCER_INVALID && picky))
         return status;
     if (r->forgiven && !*r->forgiven)
         mc_print(r->forgiven, MC_FORGIVEN, "%s", ctx->message);
-    mc_unfail(ctx);
+    mc_clear_failure(ctx);
     return MERCER_OK;
 }
 
 /* So many of the candidates on a split: of what is held, it and the splits after it. */
 static void tell_done(mercer_ctx *ctx, const mc_round *r, int64_t split, int64_t done, int64_t count) {
-    mc_held(ctx, (double)done / (double)count / (double)(r->splits.count - split));
+    mc_progress_held(ctx, (double)done / (double)count / (double)(r->splits.count - split));
 }
 
 /* ---- One fit after the other ---- */
@@ -79,9 +79,9 @@ static mercer_status fit_one(mercer_ctx *ctx, const mc_round *r, const mc_run *r
     mercer_status status = mc_model_fit(ctx, r->space->machine, run->settings, run->kernel, train, &model);
     if (!status && test->row_start)
         model->f.open = true; /* a split of sparse rows may not show the last columns */
-    MC_THEN(status, judge(ctx, r, model, test, split, out));
+    MC_THEN(status, score_model_on_split(ctx, r, model, test, split, out));
     mercer_model_free(model);
-    return forgive(ctx, r, status);
+    return forgive_failed_fit(ctx, r, status);
 }
 
 static mercer_status measure_fits(mercer_ctx *ctx, const mc_round *r, const mc_run *run, int64_t split, double *out) {
@@ -111,7 +111,7 @@ static mercer_status judge_step(mercer_ctx *ctx, void *arg, int64_t k, const mc_
     mercer_model model = {.f = *f, .settings = w->tau}; /* borrows all */
     model.f.open = w->test->row_start != NULL;
     tell_done(ctx, w->round, w->split, k + 1, w->count);
-    return judge(ctx, w->round, &model, w->test, w->split, row_of(w->round, w->out, k));
+    return score_model_on_split(ctx, w->round, &model, w->test, w->split, row_of(w->round, w->out, k));
 }
 
 static mc_svm_kind kind_of(const mc_round *r) {
@@ -144,14 +144,14 @@ static mercer_status walk_alone(mercer_ctx *ctx, const mc_round *r, const mc_run
 /* ---- All splits over one K ---- */
 
 /* What was said; the memory stays for the next K. */
-static void forget(mc_shared *shared) {
+static void clear_shared_values(mc_shared *shared) {
     mc_free(shared->values);
     mc_free(shared->room);
     *shared = (mc_shared){.memory = shared->memory};
 }
 
 void mc_shared_close(mc_shared *shared) {
-    forget(shared);
+    clear_shared_values(shared);
     mc_svm_room_close(&shared->memory);
 }
 
@@ -195,12 +195,12 @@ static bool may_share(const mc_round *r) {
     return r->space->walks && r->splits.begin && !mc_loss_named(r->space->machine->name);
 }
 
-static mercer_status share(mercer_ctx *ctx, const mc_round *r, const mc_run *run, const double *C) {
+static mercer_status measure_shared_splits(mercer_ctx *ctx, const mc_round *r, const mc_run *run, const double *C) {
     mc_shared *shared = r->shared;
     mc_svm_folds *folds = NULL;
     if (!may_share(r) || (shared->made && shared->begin == run->begin))
         return MERCER_OK;
-    forget(shared);
+    clear_shared_values(shared);
     MC_TRY(mc_svm_folds_open(ctx, kind_of(r), run->settings, run->kernel, r->data, r->splits.count, &shared->memory,
                              &folds));
     shared->outputs = folds ? mc_svm_folds_outputs(folds) : 0;
@@ -209,7 +209,7 @@ static mercer_status share(mercer_ctx *ctx, const mc_round *r, const mc_run *run
         status = walk_splits(ctx, r, folds, C, run->end - run->begin);
     mc_svm_folds_close(folds);
     if (status)
-        forget(shared);
+        clear_shared_values(shared);
     shared->made = !status;
     shared->begin = run->begin;
     return status;
@@ -234,11 +234,11 @@ static mercer_status measure_path(mercer_ctx *ctx, const mc_round *r, const mc_r
         return measure_fits(ctx, r, run, split, out);
     double *value = NULL;
     MC_TRY(list_values(ctx, r, run, &value));
-    mercer_status status = share(ctx, r, run, value);
+    mercer_status status = measure_shared_splits(ctx, r, run, value);
     MC_THEN(status, r->shared->values ? judge_held(ctx, r, split, run->end - run->begin, out)
                                       : walk_alone(ctx, r, run, value, split, out));
     mc_free(value);
-    return forgive(ctx, r, status);
+    return forgive_failed_fit(ctx, r, status);
 }
 
 /* ---- Rows left out ---- */
@@ -296,7 +296,7 @@ static bool by_factors(const mc_round *r, int64_t count) {
     return count <= FEW_LAMBDAS && (!r->splits.fold || r->space->walks) && r->measure != &mc_gcv;
 }
 
-static mercer_status generalise(mercer_ctx *ctx, const mc_round *r, const mc_run *run, const double *lambda,
+static mercer_status gcv_scores(mercer_ctx *ctx, const mc_round *r, const mc_run *run, const double *lambda,
                                 mercer_path_row *rows, double *out) {
     const int64_t count = run->end - run->begin;
     MC_TRY(mc_ridge_path(ctx, run->kernel, r->data, run->settings, NULL, lambda, count, NULL, NULL, rows));
@@ -315,14 +315,15 @@ static mercer_status leave_out(mercer_ctx *ctx, const mc_round *r, const mc_run 
     for (int64_t k = 0; k < count && !status; k++)
         lambda[k] = r->space->walks ? r->space->number[(run->begin + k) * r->space->width + last] : set->lambda;
     if (!status && r->measure == &mc_gcv)
-        status = generalise(ctx, r, run, lambda, rows, a->out);
+        status = gcv_scores(ctx, r, run, lambda, rows, a->out);
     else if (!status && by_factors(r, count))
-        status = mc_ridge_left_out(ctx, run->kernel, r->data, set, r->splits.fold, lambda, count, judge_left_out, a);
+        status =
+            mc_ridge_leave_one_out(ctx, run->kernel, r->data, set, r->splits.fold, lambda, count, judge_left_out, a);
     else if (!status)
         status = mc_ridge_path(ctx, run->kernel, r->data, set, r->splits.fold, lambda, count, judge_left_out, a, rows);
     mc_free(rows);
     mc_free(lambda);
-    return forgive(ctx, r, status);
+    return forgive_failed_fit(ctx, r, status);
 }
 
 /* The slopes along the numbers of the candidate; of the settings it is lambda that is followed. */
@@ -352,7 +353,7 @@ static mercer_status follow_out(mercer_ctx *ctx, const mc_round *r, const mc_run
         a->out[0] = exp(found.value);
     mc_free(place);
     mc_free(found.by_value);
-    return forgive(ctx, r, status);
+    return forgive_failed_fit(ctx, r, status);
 }
 
 static mercer_status measure_left_out(mercer_ctx *ctx, const mc_round *r, const mc_run *run, int64_t split,
@@ -381,14 +382,14 @@ static mercer_status measure_evidence(mercer_ctx *ctx, const mc_round *r, const 
         if (!status)
             *row_of(r, out, c - run->begin) = model->f.report.log_evidence;
         mercer_model_free(model);
-        MC_TRY(forgive(ctx, r, status));
+        MC_TRY(forgive_failed_fit(ctx, r, status));
     }
     return MERCER_OK;
 }
 
 /* ---- What they take ---- */
 
-static bool shares(mercer_ctx *ctx, const mc_round *r) {
+static bool splits_share_kernel(mercer_ctx *ctx, const mc_round *r) {
     return may_share(r) && mc_svm_folds_fit(ctx, kind_of(r), r->settings, r->data, r->splits.count);
 }
 
@@ -399,16 +400,16 @@ static size_t judge_bytes(mercer_ctx *ctx, const mc_problem *p, const mercer_dat
            + mc_gram_bytes(ctx, p->kernel, test, p->x, MERCER_F64, p->outputs);
 }
 
-static void foresee_fit(mercer_ctx *ctx, const mc_round *r, const mc_problem *p, const mercer_data *test, int64_t count,
-                        mc_foresight *out) {
+static void estimate_fit_cost(mercer_ctx *ctx, const mc_round *r, const mc_problem *p, const mercer_data *test,
+                              int64_t count, mc_foresight *out) {
     (void)r, (void)count;
     out->bytes += judge_bytes(ctx, p, test);
 }
 
-static void foresee_path(mercer_ctx *ctx, const mc_round *r, const mc_problem *p, const mercer_data *test,
-                         int64_t count, mc_foresight *out) {
+static void estimate_path_cost(mercer_ctx *ctx, const mc_round *r, const mc_problem *p, const mercer_data *test,
+                               int64_t count, mc_foresight *out) {
     out->text = r->space->walks ? out->text : EVERY_FIT;
-    out->shared = shares(ctx, r);
+    out->shared = splits_share_kernel(ctx, r);
     if (!out->shared) {
         out->bytes += judge_bytes(ctx, p, test);
         return;
@@ -423,8 +424,8 @@ static void foresee_path(mercer_ctx *ctx, const mc_round *r, const mc_problem *p
         + (others ? (size_t)(test->n * p->n) * sizeof(double) : 0);
 }
 
-static void foresee_left_out(mercer_ctx *ctx, const mc_round *r, const mc_problem *p, const mercer_data *test,
-                             int64_t count, mc_foresight *out) {
+static void estimate_leave_out_cost(mercer_ctx *ctx, const mc_round *r, const mc_problem *p, const mercer_data *test,
+                                    int64_t count, mc_foresight *out) {
     (void)test;
     const bool intercept = ((const mercer_ridge *)r->settings)->intercept;
     int64_t most = 0;
@@ -432,8 +433,8 @@ static void foresee_left_out(mercer_ctx *ctx, const mc_round *r, const mc_proble
         most = held_by(r, k) > most ? held_by(r, k) : most;
     if (by_factors(r, count)) {
         out->text = "rows left out in closed form, a factorisation for every value of lambda";
-        out->bytes = mc_ridge_left_out_bytes(ctx, p, intercept, most);
-        mc_ridge_left_out_work(p, intercept, r->splits.fold ? r->splits.count : 0, count, &out->work);
+        out->bytes = mc_ridge_leave_one_out_bytes(ctx, p, intercept, most);
+        mc_ridge_leave_one_out_work(p, intercept, r->splits.fold ? r->splits.count : 0, count, &out->work);
     } else {
         out->bytes = mc_ridge_path_bytes(ctx, p, intercept, most, count);
         mc_ridge_path_work(p, intercept, r->splits.count, count, &out->work);
@@ -443,8 +444,8 @@ static void foresee_left_out(mercer_ctx *ctx, const mc_round *r, const mc_proble
 }
 
 /* A step is a factorisation, an inverse and a product with it: about six of the first. */
-static void foresee_slopes(mercer_ctx *ctx, const mc_round *r, const mc_problem *p, const mercer_data *test,
-                           int64_t count, mc_foresight *out) {
+static void estimate_slopes_cost(mercer_ctx *ctx, const mc_round *r, const mc_problem *p, const mercer_data *test,
+                                 int64_t count, mc_foresight *out) {
     (void)ctx, (void)test;
     const double n = (double)p->n, steps = (double)(count * STEPS_OF_SLOPES);
     out->counted = true;
@@ -454,28 +455,28 @@ static void foresee_slopes(mercer_ctx *ctx, const mc_round *r, const mc_problem 
 
 /* ---- The table ---- */
 
-static const mc_engine fits = {.text = EVERY_FIT, .path = "", .measure = measure_fits, .foresee = foresee_fit};
+static const mc_engine fits = {.text = EVERY_FIT, .path = "", .measure = measure_fits, .foresee = estimate_fit_cost};
 static const mc_engine path = {.text = "all values of C on a split along one path, each from the last",
                                .path = "C",
                                .measure = measure_path,
-                               .foresee = foresee_path};
+                               .foresee = estimate_path_cost};
 static const mc_engine lambdas = {.text = "all values of lambda on a split along one path, each from the last",
                                   .path = "lambda",
                                   .measure = measure_path,
-                                  .foresee = foresee_path};
+                                  .foresee = estimate_path_cost};
 static const mc_engine left_out = {.text =
                                        "rows left out in closed form, all values of lambda from one eigendecomposition",
                                    .path = "lambda",
                                    .whole = true,
                                    .measure = measure_left_out,
-                                   .foresee = foresee_left_out};
+                                   .foresee = estimate_leave_out_cost};
 static const mc_engine slopes = {
     .text = "rows left out in closed form with the slopes of their error, down from every start",
     .path = "",
     .whole = true,
     .steps = STEPS_OF_SLOPES,
     .measure = measure_left_out,
-    .foresee = foresee_slopes};
+    .foresee = estimate_slopes_cost};
 static const mc_engine evidence = {
     .text = "the evidence, one fit to all rows", .path = "", .whole = true, .measure = measure_evidence};
 

@@ -39,13 +39,13 @@ static const mc_dimension *dimension_of(const descent *d, int64_t k) {
 /* ---- Room ---- */
 
 static mercer_status grow_numbers(mercer_ctx *ctx, double **block, int64_t count) {
-    double *more = mc_grow(ctx, *block, count, sizeof *more);
+    double *more = mc_grow_block(ctx, *block, count, sizeof *more);
     *block = more ? more : *block;
     return more ? MERCER_OK : MERCER_MEMORY;
 }
 
 static mercer_status grow_counts(mercer_ctx *ctx, int64_t **block, int64_t count) {
-    int64_t *more = mc_grow(ctx, *block, count, sizeof *more);
+    int64_t *more = mc_grow_block(ctx, *block, count, sizeof *more);
     *block = more ? more : *block;
     return more ? MERCER_OK : MERCER_MEMORY;
 }
@@ -92,7 +92,7 @@ static double *write_point(descent *d, const double *z) {
 }
 
 /* The same point on this way; space.count: none. */
-static int64_t seen(const descent *d, const double *number) {
+static int64_t find_measured_point(const descent *d, const double *number) {
     const mc_search_space *space = &d->s->space;
     int64_t c = d->first;
     while (c < space->count
@@ -112,7 +112,7 @@ static bool is_known(const descent *d, const double *number) {
     return known;
 }
 
-static mercer_status measure(mercer_ctx *ctx, descent *d, int64_t c) {
+static mercer_status measure_new_candidate(mercer_ctx *ctx, descent *d, int64_t c) {
     mercer_search *s = d->s;
     for (int64_t k = 0; k <= s->parts; k++)
         s->value[c * (s->parts + 1) + k] = NAN;
@@ -127,13 +127,13 @@ static mercer_status measure(mercer_ctx *ctx, descent *d, int64_t c) {
 }
 
 /* Near a known end the slopes are said to be 0, where a way ends. */
-static mercer_status objective(mercer_ctx *ctx, void *self, const double *z, double *f, double *g) {
+static mercer_status score_and_slopes(mercer_ctx *ctx, void *self, const double *z, double *f, double *g) {
     descent *d = self;
     MC_TRY(make_room(ctx, d));
     const double *number = write_point(d, z);
-    const int64_t c = seen(d, number);
+    const int64_t c = find_measured_point(d, number);
     if (c == d->s->space.count)
-        MC_TRY(measure(ctx, d, c));
+        MC_TRY(measure_new_candidate(ctx, d, c));
     const double *tail = d->tail + c * (1 + d->s->space.width);
     *f = isfinite(tail[0]) ? tail[0] : INFINITY;
     const bool goes_on = isfinite(*f) && !is_known(d, number);
@@ -161,7 +161,7 @@ static void set_box(descent *d) {
 }
 
 /* The best candidate of this way; -1: none has a score. */
-static int64_t lowest(const descent *d) {
+static int64_t best_of_descent(const descent *d) {
     const int64_t width = 1 + d->s->space.width;
     int64_t best = -1;
     for (int64_t c = d->first; c < d->s->space.count; c++)
@@ -170,20 +170,20 @@ static int64_t lowest(const descent *d) {
     return best;
 }
 
-static mercer_status descend(mercer_ctx *ctx, descent *d) {
+static mercer_status descend_from_start(mercer_ctx *ctx, descent *d) {
     mc_lbfgs_result result;
     d->first = d->s->space.count;
     set_box(d);
     const mc_lbfgs problem = {.n = d->count,
                               .low = d->low,
                               .high = d->high,
-                              .objective = objective,
+                              .objective = score_and_slopes,
                               .self = d,
                               .iterations_max = ITERATIONS,
                               .gradient_tolerance = FLAT,
                               .decrease_tolerance = ENOUGH};
     MC_TRY(mc_lbfgs_minimise(ctx, &problem, d->z, &result));
-    d->end[d->start] = result.converged ? lowest(d) : -1;
+    d->end[d->start] = result.converged ? best_of_descent(d) : -1;
     return MERCER_OK;
 }
 
@@ -201,11 +201,11 @@ static mercer_status take_starts(mercer_ctx *ctx, descent *d) {
     return MERCER_OK;
 }
 
-mercer_status mc_follow(mercer_ctx *ctx, mercer_search *s, mc_visit *visit, void *arg) {
+mercer_status mc_search_by_gradient(mercer_ctx *ctx, mercer_search *s, mc_visit *visit, void *arg) {
     descent d = {.s = s, .visit = visit, .arg = arg};
     mercer_status status = take_starts(ctx, &d);
     for (; d.start < d.starts && !status; d.start++)
-        status = descend(ctx, &d);
+        status = descend_from_start(ctx, &d);
     mc_free(d.of);
     mc_free(d.end);
     mc_free(d.from);

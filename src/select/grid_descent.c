@@ -69,7 +69,7 @@ static int64_t place_of(const mc_search_space *space, int64_t c, axis a) {
 }
 
 /* t steps away, along the floor of the valley; the ends of the grid are not left. */
-static int64_t neighbour(const mc_descent *d, int64_t c, axis a, int64_t t) {
+static int64_t neighbour_on_grid(const mc_descent *d, int64_t c, axis a, int64_t t) {
     const int64_t columns = columns_of(&d->s->space), run = c / columns + t * a.stride;
     if (!a.stride)
         return c + t;
@@ -80,11 +80,11 @@ static int64_t neighbour(const mc_descent *d, int64_t c, axis a, int64_t t) {
 /* ---- Along one dimension ---- */
 
 /* Steps to the nearest measured candidate on a side, 0: none; and how many there are to the end. */
-static int64_t nearest(const mc_descent *d, int64_t c, axis a, int sign, int64_t *room) {
+static int64_t nearest_measured(const mc_descent *d, int64_t c, axis a, int sign, int64_t *room) {
     const int64_t place = place_of(&d->s->space, c, a);
     *room = sign < 0 ? place : a.dimension->count - 1 - place;
     for (int64_t t = 1; t <= *room; t++)
-        if (is_measured(d, neighbour(d, c, a, sign * t)))
+        if (is_measured(d, neighbour_on_grid(d, c, a, sign * t)))
             return t;
     return 0;
 }
@@ -98,7 +98,7 @@ static int64_t step_of(axis a) {
 }
 
 /* The lowest point of the parabola through -low, 0 and high, if it promises enough; 0 otherwise. */
-static int64_t lowest(double f0, double f1, double f2, int64_t low, int64_t high, double enough) {
+static int64_t parabola_minimum(double f0, double f1, double f2, int64_t low, int64_t high, double enough) {
     const double a = -(double)low, b = (double)high, bend = ((f2 - f1) / b - (f0 - f1) / a) / (b - a),
                  slope = (f2 - f1) / b - bend * b;
     if (!(bend > 0) || isinf(bend))
@@ -109,9 +109,10 @@ static int64_t lowest(double f0, double f1, double f2, int64_t low, int64_t high
 }
 
 /* Where to go from c along a dimension, in steps; 0: nowhere. */
-static int64_t proposal(const mc_descent *d, int64_t c, axis a) {
+static int64_t propose_step(const mc_descent *d, int64_t c, axis a) {
     int64_t below, above;
-    const int64_t low = nearest(d, c, a, -1, &below), high = nearest(d, c, a, 1, &above), step = step_of(a);
+    const int64_t low = nearest_measured(d, c, a, -1, &below), high = nearest_measured(d, c, a, 1, &above),
+                  step = step_of(a);
     const double enough = isnan(d->s->error[c]) ? 0 : ENOUGH * d->s->error[c];
     if (!low && below) {
         const int64_t far = high > step ? high : step;
@@ -123,8 +124,8 @@ static int64_t proposal(const mc_descent *d, int64_t c, axis a) {
     }
     if (!low || !high) /* at an end */
         return low > 2 ? -(low / 2) : high > 2 ? high / 2 : 0;
-    return lowest(loss_of(d, neighbour(d, c, a, -low)), loss_of(d, c), loss_of(d, neighbour(d, c, a, high)), low, high,
-                  enough);
+    return parabola_minimum(loss_of(d, neighbour_on_grid(d, c, a, -low)), loss_of(d, c),
+                            loss_of(d, neighbour_on_grid(d, c, a, high)), low, high, enough);
 }
 
 /* ---- The search ---- */
@@ -198,7 +199,7 @@ int64_t mc_descent_next(mc_descent *d) {
     const int64_t c = best_of(d, 0, d->s->space.count);
     for (int64_t k = 0; c >= 0 && k < axes_of(&d->s->space, d->s->space.of[c]); k++) {
         const axis a = axis_of(&d->s->space, d->s->space.of[c], k);
-        const int64_t t = proposal(d, c, a), to = t ? neighbour(d, c, a, t) : c;
+        const int64_t t = propose_step(d, c, a), to = t ? neighbour_on_grid(d, c, a, t) : c;
         if (!is_measured(d, to))
             return to;
     }

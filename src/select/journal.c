@@ -41,7 +41,7 @@ static mc_entry *place_of(const mc_journal *j, int64_t round, int64_t candidate,
     }
 }
 
-static mercer_status grow(mercer_ctx *ctx, mc_journal *j) {
+static mercer_status grow_entry_table(mercer_ctx *ctx, mc_journal *j) {
     const mc_journal old = *j;
     j->room = old.room ? 2 * old.room : 1024;
     if (!(j->entry = mc_alloc(ctx, j->room, sizeof *j->entry))) {
@@ -55,9 +55,9 @@ static mercer_status grow(mercer_ctx *ctx, mc_journal *j) {
     return MERCER_OK;
 }
 
-static mercer_status keep(mercer_ctx *ctx, mc_journal *j, const mc_entry *e) {
+static mercer_status keep_entry(mercer_ctx *ctx, mc_journal *j, const mc_entry *e) {
     if (2 * (j->kept + 1) > j->room)
-        MC_TRY(grow(ctx, j));
+        MC_TRY(grow_entry_table(ctx, j));
     mc_entry *place = place_of(j, e->round, e->candidate, e->column);
     j->kept += !place->full;
     *place = *e;
@@ -96,13 +96,13 @@ static void add_line(mc_text *text, int64_t round, int64_t candidate, int64_t co
 
 /* ---- The file ---- */
 
-static mercer_status broken(mercer_ctx *ctx, const char *path) {
+static mercer_status fail_journal_write(mercer_ctx *ctx, const char *path) {
     return mc_fail(ctx, MERCER_IO, "cannot write the journal '%s': %s", path, strerror(errno));
 }
 
-static mercer_status append(mercer_ctx *ctx, mc_journal *j, const char *bytes, size_t size) {
+static mercer_status append_to_journal(mercer_ctx *ctx, mc_journal *j, const char *bytes, size_t size) {
     if (fwrite(bytes, 1, size, j->file) != size || fflush(j->file) != 0 || fsync(fileno(j->file)) != 0)
-        return broken(ctx, j->path);
+        return fail_journal_write(ctx, j->path);
     return MERCER_OK;
 }
 
@@ -112,11 +112,11 @@ static mercer_status read_lines(mercer_ctx *ctx, mc_journal *j) {
     long good = ftell(j->file);
     mc_entry e;
     while (fgets(line, sizeof line, j->file) && parse_line(line, &e)) {
-        MC_TRY(keep(ctx, j, &e));
+        MC_TRY(keep_entry(ctx, j, &e));
         good = ftell(j->file);
     }
     if (ftruncate(fileno(j->file), good) != 0 || fseek(j->file, 0, SEEK_END) != 0)
-        return broken(ctx, j->path);
+        return fail_journal_write(ctx, j->path);
     return MERCER_OK;
 }
 
@@ -127,8 +127,8 @@ static mercer_status read_journal(mercer_ctx *ctx, mc_journal *j, uint64_t key) 
     if (!any || (*line && strncmp(line, wanted, strlen(line)) == 0 && line[strlen(line) - 1] != '\n')) {
         rewind(j->file); /* empty, or ended within its first line */
         if (ftruncate(fileno(j->file), 0) != 0)
-            return broken(ctx, j->path);
-        return append(ctx, j, wanted, (size_t)length);
+            return fail_journal_write(ctx, j->path);
+        return append_to_journal(ctx, j, wanted, (size_t)length);
     }
     if (strncmp(line, HEAD, strlen(HEAD)) != 0)
         return mc_fail(ctx, MERCER_FORMAT, "'%s' is not a journal of Mercer; name another file", j->path);
@@ -148,7 +148,7 @@ mercer_status mc_journal_open(mercer_ctx *ctx, const char *path, uint64_t key, m
     out->file = fopen(path, "r+");
     if (!out->file && errno == ENOENT)
         out->file = fopen(path, "w+");
-    return out->file ? read_journal(ctx, out, key) : broken(ctx, path);
+    return out->file ? read_journal(ctx, out, key) : fail_journal_write(ctx, path);
 }
 
 void mc_journal_close(mc_journal *j) {
@@ -195,7 +195,7 @@ mercer_status mc_journal_put(mercer_ctx *ctx, mc_journal *j, const mc_round *r, 
     const size_t size = (size_t)text.length;
     char *bytes = NULL;
     MC_TRY(mc_text_take(&text, &bytes));
-    const mercer_status status = append(ctx, j, bytes, size);
+    const mercer_status status = append_to_journal(ctx, j, bytes, size);
     mc_free(bytes);
     return status;
 }

@@ -43,13 +43,13 @@ static const char *default_score(const mercer_machine *machine, const mercer_dat
     return data->classes ? "accuracy" : "rmse";
 }
 
-static mercer_status unknown(mercer_ctx *ctx, const char *name) {
+static mercer_status fail_unknown_score(mercer_ctx *ctx, const char *name) {
     const char *names[ROWS + TOTALS];
     for (int i = 0; i < ROWS; i++)
         names[i] = rows[i].name;
     for (int i = 0; i < TOTALS; i++)
         names[ROWS + i] = totals[i].row->name;
-    const char *near = mc_suggest(name, strlen(name), names, ROWS + TOTALS);
+    const char *near = mc_suggest_name(name, strlen(name), names, ROWS + TOTALS);
     if (near)
         return mc_fail(ctx, MERCER_INVALID, "tune: there is no score '%.40s'; did you mean '%s'?", name, near);
     return mc_fail(ctx, MERCER_INVALID,
@@ -58,8 +58,8 @@ static mercer_status unknown(mercer_ctx *ctx, const char *name) {
                    name);
 }
 
-static mercer_status check(mercer_ctx *ctx, const mercer_machine *machine, const mercer_data *data,
-                           const mc_measure_row *row) {
+static mercer_status check_score_applies(mercer_ctx *ctx, const mercer_machine *machine, const mercer_data *data,
+                                         const mc_measure_row *row) {
     if (row->classes && !data->classes)
         return mc_fail(ctx, MERCER_INVALID,
                        "tune: %s is a score of classes, and the target is numbers; use rmse, mae or r2", row->name);
@@ -104,7 +104,7 @@ mercer_status mc_measure_find(mercer_ctx *ctx, const mercer_machine *machine, co
     for (int i = 0; i < ROWS; i++)
         if (strcmp(rows[i].name, name) == 0)
             *out = &rows[i];
-    return *out ? check(ctx, machine, data, *out) : unknown(ctx, name);
+    return *out ? check_score_applies(ctx, machine, data, *out) : fail_unknown_score(ctx, name);
 }
 
 mercer_status mc_measure_values(mercer_ctx *ctx, const mc_measure_row *row, mc_judged judged, double *out) {

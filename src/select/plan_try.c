@@ -87,12 +87,12 @@ static mercer_status try_rows(mercer_ctx *ctx, const mercer_search *s, const mer
     attempt a = {.s = s, .score = NAN};
     mercer_status status = mc_round_open(ctx, s, set, data, groups, &a.round);
     a.round.shared = &a.shared;
-    mc_hold(ctx, "plan", -1, -1);
+    mc_hold_phase(ctx, "plan", -1, -1);
     MC_THEN(status, try_runs(ctx, &a, most, out));
     mc_shared_close(&a.shared);
     mc_splits_close(&a.round.splits);
     MC_THEN(status, try_fit(ctx, &a, out));
-    mc_hold(ctx, NULL, 1, 1);
+    mc_hold_phase(ctx, NULL, 1, 1);
     return status;
 }
 

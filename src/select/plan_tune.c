@@ -89,8 +89,8 @@ typedef struct scale {
     trials tried;
 } scale;
 
-static mercer_status weigh(mercer_ctx *ctx, scale *e, const mc_round *round, const mercer_data *rows,
-                           const mercer_data *test, int64_t count, load *out) {
+static mercer_status estimate_load(mercer_ctx *ctx, scale *e, const mc_round *round, const mercer_data *rows,
+                                   const mercer_data *test, int64_t count, load *out) {
     const mc_planner *planner = &mc_learner_of(e->s->machine)->plan;
     const size_t before = mercer_memory_used(ctx);
     mc_problem problem;
@@ -113,16 +113,16 @@ static mercer_status weigh(mercer_ctx *ctx, scale *e, const mc_round *round, con
 
 /* The rows of the last split, in order of time the one with the most to learn from; or all of them, copied as an engine
    does that measures all splits in one call. */
-static mercer_status weigh_round(mercer_ctx *ctx, scale *e, const mc_round *round, int64_t count, load *out) {
+static mercer_status estimate_round_load(mercer_ctx *ctx, scale *e, const mc_round *round, int64_t count, load *out) {
     const bool whole = e->s->engine->whole;
     const size_t before = mercer_memory_used(ctx);
     mercer_data *train = NULL, *test = NULL;
     MC_TRY(whole ? mc_data_take(ctx, round->data, NULL, round->data->n, &train)
                  : mc_split_take(ctx, &round->splits, round->data, round->splits.count - 1, &train, &test));
     const size_t copies = mercer_memory_used(ctx) - before;
-    mercer_status status = weigh(ctx, e, round, train, test ? test : train, count, out);
+    mercer_status status = estimate_load(ctx, e, round, train, test ? test : train, count, out);
     if (!status && out->foresight.shared)
-        status = weigh(ctx, e, round, round->data, test, count, out);
+        status = estimate_load(ctx, e, round, round->data, test, count, out);
     out->bytes += copies;
     out->rows = round->data->n;
     out->splits = round->splits.count ? round->splits.count : 1;
@@ -134,7 +134,8 @@ static mercer_status weigh_round(mercer_ctx *ctx, scale *e, const mc_round *roun
 }
 
 /* A run of so many candidates on share of all parts of the rows. */
-static mercer_status weigh_part(mercer_ctx *ctx, scale *e, int64_t share, int64_t all, int64_t count, load *out) {
+static mercer_status estimate_part_load(mercer_ctx *ctx, scale *e, int64_t share, int64_t all, int64_t count,
+                                        load *out) {
     const size_t before = mercer_memory_used(ctx);
     mercer_data *some = NULL;
     const char **groups = NULL;
@@ -143,7 +144,7 @@ static mercer_status weigh_part(mercer_ctx *ctx, scale *e, int64_t share, int64_
     mercer_status status = share < all ? mc_stage_rows(ctx, e->set, e->data, share, all, &some, &groups) : MERCER_OK;
     MC_THEN(status, mc_round_open(ctx, e->s, e->set, some ? some : e->data, some ? groups : e->set->groups, &round));
     const size_t held = mercer_memory_used(ctx) - before;
-    MC_THEN(status, weigh_round(ctx, e, &round, count, out));
+    MC_THEN(status, estimate_round_load(ctx, e, &round, count, out));
     out->bytes += held;
     mc_splits_close(&round.splits);
     mercer_data_free(some);
@@ -164,7 +165,7 @@ static double growth_of_fit(const load *more, const load *less) {
     return more->fit / less->fit;
 }
 
-static double growth(const load *more, const load *less) {
+static double growth_of_run(const load *more, const load *less) {
     const double rows = (double)more->rows / (double)less->rows;
     return more->foresight.shared && less->foresight.shared ? rows * rows : growth_of_fit(more, less);
 }
@@ -177,9 +178,9 @@ static double follow_line(const trials *t, double last, double before, double gr
 }
 
 /* All runs on the rows of a load, and a fit of the best to them. */
-static double foretell(const trials *t, const load *l) {
-    return follow_line(t, t->last.took.seconds, t->before.took.seconds, growth(l, &t->last.load),
-                       growth(&t->before.load, &t->last.load));
+static double extrapolate_seconds(const trials *t, const load *l) {
+    return follow_line(t, t->last.took.seconds, t->before.took.seconds, growth_of_run(l, &t->last.load),
+                       growth_of_run(&t->before.load, &t->last.load));
 }
 
 static double foretell_fit(const trials *t, const load *l) {
@@ -189,8 +190,8 @@ static double foretell_fit(const trials *t, const load *l) {
 
 /* Whether a trial on the rows of a load takes too long for what it says of all of them. */
 static bool is_long(const trials *t, const load *l, const load *all) {
-    const double allowed = fmin(fmax(TRIAL_SHARE * foretell(t, all), TRIAL_SHORT), TRIAL_LONG);
-    return t->count && (t->last.took.spent + t->last.took.fit) * growth(l, &t->last.load) > allowed;
+    const double allowed = fmin(fmax(TRIAL_SHARE * extrapolate_seconds(t, all), TRIAL_SHORT), TRIAL_LONG);
+    return t->count && (t->last.took.spent + t->last.took.fit) * growth_of_run(l, &t->last.load) > allowed;
 }
 
 /* The time limit is that of the search, not of a trial; the caller may stop it. */
@@ -198,9 +199,9 @@ static mercer_status try_unlimited(mercer_ctx *ctx, const mercer_search *alike, 
                                    mc_tried *out) {
     const double limit = ctx->options.time_limit;
     ctx->options.time_limit = 0;
-    mc_shield(ctx, false);
+    mc_shield_from_stop(ctx, false);
     const mercer_status status = mc_search_try(ctx, alike, e->set, e->data, parts, RUNS, out);
-    mc_shield(ctx, true);
+    mc_shield_from_stop(ctx, true);
     ctx->options.time_limit = limit;
     return status;
 }
@@ -219,14 +220,14 @@ static mercer_status add_trial(mercer_ctx *ctx, const mercer_search *alike, scal
 static mercer_status try_rows(mercer_ctx *ctx, const mercer_search *alike, scale *e, const load *all) {
     for (int64_t parts = e->data->n / ROWS_LEAST > 1 ? e->data->n / ROWS_LEAST : 1; parts; parts /= 2) {
         load l;
-        mercer_status status = weigh_part(ctx, e, 1, parts, e->m.end - e->m.begin, &l);
+        mercer_status status = estimate_part_load(ctx, e, 1, parts, e->m.end - e->m.begin, &l);
         if (!status && is_long(&e->tried, &l, all))
             return MERCER_OK;
         MC_THEN(status, add_trial(ctx, alike, e, parts, &l));
         if (status && (parts == 1 || !is_of_few_rows(status)))
             return status;
         if (status)
-            mc_unfail(ctx);
+            mc_clear_failure(ctx);
     }
     return MERCER_OK;
 }
@@ -249,18 +250,18 @@ static mercer_status try_few(mercer_ctx *ctx, scale *e, const load *all) {
 static double seconds_of(const scale *e, const mc_stage *stage, const load *l, int64_t runs) {
     if (l->foresight.counted)
         return (double)runs * l->run;
-    return foretell(&e->tried, l) * (double)stage->candidates / (double)e->s->space.count;
+    return extrapolate_seconds(&e->tried, l) * (double)stage->candidates / (double)e->s->space.count;
 }
 
 /* From few rows to all: the last stage takes the most memory. */
 static mercer_status add_stages(mercer_ctx *ctx, scale *e, const mc_stage *stage, int count, mercer_tune_plan *out) {
     load l = {0};
-    MC_TRY(weigh_part(ctx, e, 1, 1, 1, &l));
+    MC_TRY(estimate_part_load(ctx, e, 1, 1, 1, &l));
     if (!l.foresight.counted)
         MC_TRY(try_few(ctx, e, &l));
     for (int k = 0; k < count; k++) {
         const int64_t runs = stage[k].level || stage[k].candidates < e->runs ? stage[k].candidates : e->runs;
-        MC_TRY(weigh_part(ctx, e, stage[k].share, stage[k].all, (stage[k].candidates + runs - 1) / runs, &l));
+        MC_TRY(estimate_part_load(ctx, e, stage[k].share, stage[k].all, (stage[k].candidates + runs - 1) / runs, &l));
         out->fits += runs
                      * (e->s->engine->steps                         ? e->s->engine->steps
                         : e->s->engine->whole || l.foresight.shared ? 1
@@ -301,12 +302,12 @@ static mercer_status plan_by(mercer_ctx *ctx, const mercer_search *s, int64_t ca
 
 /* The one in the middle speaks for all; of neighbours or a nu that few rows do not allow, the first, which is the
    smallest. */
-static mercer_status plan(mercer_ctx *ctx, const mercer_search *s, const mercer_tune *set, const mercer_data *data,
-                          bool fit, mercer_tune_plan *out) {
+static mercer_status plan_tuning(mercer_ctx *ctx, const mercer_search *s, const mercer_tune *set,
+                                 const mercer_data *data, bool fit, mercer_tune_plan *out) {
     const mercer_status status = plan_by(ctx, s, s->space.count / 2, set, data, fit, out);
     if (status != MERCER_INVALID || s->space.count < 2)
         return status;
-    mc_unfail(ctx);
+    mc_clear_failure(ctx);
     return plan_by(ctx, s, 0, set, data, fit, out);
 }
 
@@ -315,7 +316,7 @@ mercer_status mc_plan_search(mercer_ctx *ctx, const mercer_machine *machine, con
     mercer_search s = {0};
     *out = (mercer_tune_plan){.engine = ""};
     mercer_status status = mc_search_open(ctx, machine, settings, set, data, &s);
-    MC_THEN(status, plan(ctx, &s, set, data, fit, out));
+    MC_THEN(status, plan_tuning(ctx, &s, set, data, fit, out));
     mc_search_close(&s);
     return status;
 }
@@ -323,16 +324,16 @@ mercer_status mc_plan_search(mercer_ctx *ctx, const mercer_machine *machine, con
 mercer_status mercer_plan_tune(mercer_ctx *ctx, const char *machine, const void *settings, const mercer_tune *set,
                                const mercer_data *data, mercer_tune_plan *out) {
     MC_NEED(ctx, machine, data, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     MC_TRY(mc_sized_check(ctx, "mercer_tune_plan", out));
     mercer_tune chosen = mercer_tune_defaults();
     mc_settings whole;
     mercer_tune_plan made = {.engine = ""};
     MC_TRY(mc_sized_read(ctx, "mercer_tune", set, &chosen, sizeof chosen));
     MC_TRY(mc_settings_read(ctx, machine, settings, &whole));
-    mc_shield(ctx, true); /* the time limit is that of the search */
+    mc_shield_from_stop(ctx, true); /* the time limit is that of the search */
     const mercer_status status = mc_plan_search(ctx, whole.machine, whole.values, &chosen, data, true, &made);
-    mc_shield(ctx, false);
+    mc_shield_from_stop(ctx, false);
     mc_sized_write(&made, sizeof made, out);
     return status;
 }

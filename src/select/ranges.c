@@ -14,7 +14,7 @@
 enum { POINTS_MOST = 100000 };
 
 /* Three digits where the cuts lie far enough apart: candidates are to be read. */
-static double readable(double v, double step) {
+static double round_to_readable(double v, double step) {
     char text[32];
     if (!(fabs(step) > 0.02 * fabs(v)))
         return v;
@@ -28,7 +28,7 @@ static double cut_at(const mc_dimension *d, int64_t k, int64_t points) {
                  span = d->log ? log(d->high) - log(d->low) : d->high - d->low;
     const double v = d->log ? exp(log(d->low) + share * span) : d->low + share * span;
     const double step = (d->log ? v : 1) * span / (double)(points - 1);
-    const double cut = k == 0 ? d->low : k == points - 1 ? d->high : readable(v, step);
+    const double cut = k == 0 ? d->low : k == points - 1 ? d->high : round_to_readable(v, step);
     return d->whole ? round(cut) : cut;
 }
 
@@ -57,21 +57,21 @@ static mercer_status no_setting(mercer_ctx *ctx, const mercer_machine *machine, 
     for (int i = 0; i < machine->count && count < 64; i++)
         if (machine->settings[i].type == MERCER_REAL || machine->settings[i].type == MERCER_INTEGER)
             names[count++] = machine->settings[i].name;
-    const char *near = mc_suggest(name, (size_t)length, names, count);
+    const char *near = mc_suggest_name(name, (size_t)length, names, count);
     return mc_fail(ctx, MERCER_INVALID, "tune: %s has no setting '%.*s' to search%s%s%s", machine->name, length, name,
                    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
-static const char *skip(const char *p) {
+static const char *skip_blanks(const char *p) {
     while (*p == ' ' || *p == '\t')
         p++;
     return p;
 }
 
 /* One number of the setting's kind within its range. */
-static mercer_status number(mercer_ctx *ctx, const mercer_machine *machine, const mc_dimension *d, const char **p,
-                            double *out) {
-    const char *begin = skip(*p), *end = mc_number_read(begin, begin + strlen(begin), out);
+static mercer_status read_range_number(mercer_ctx *ctx, const mercer_machine *machine, const mc_dimension *d,
+                                       const char **p, double *out) {
+    const char *begin = skip_blanks(*p), *end = mc_number_read(begin, begin + strlen(begin), out);
     if (!end)
         return mc_fail(ctx, MERCER_INVALID,
                        "tune: --%s: a number was expected at '%.20s'; write a range, 0.1..10, or a set, {1, 2, 3}",
@@ -88,7 +88,7 @@ static mercer_status number(mercer_ctx *ctx, const mercer_machine *machine, cons
     if (!(*out >= d->setting->low && *out <= d->setting->high))
         return mc_fail(ctx, MERCER_INVALID, "tune: %s's %s must be in [%g, %g], got %s", machine->name, d->name,
                        d->setting->low, d->setting->high, mc_seen_text(*out, d->setting->low, d->setting->high, text));
-    *p = skip(end);
+    *p = skip_blanks(end);
     return MERCER_OK;
 }
 
@@ -99,29 +99,29 @@ static mercer_status read_set(mercer_ctx *ctx, const mercer_machine *machine, co
         room += *comma == ',';
     MC_TRY(MC_ALLOC(ctx, d->value, room));
     d->set = true;
-    if (*skip(p) == '}')
+    if (*skip_blanks(p) == '}')
         return mc_fail(ctx, MERCER_INVALID, "tune: --%s: the set is empty; write {1, 2, 3}", d->name);
     do {
-        MC_TRY(number(ctx, machine, d, &p, &d->value[d->count]));
+        MC_TRY(read_range_number(ctx, machine, d, &p, &d->value[d->count]));
         d->count++;
     } while (*p == ',' && p++);
-    if (*p != '}' || *skip(p + 1))
+    if (*p != '}' || *skip_blanks(p + 1))
         return mc_fail(ctx, MERCER_INVALID, "tune: --%s: ',' or a closing '}' was expected at '%.20s'", d->name, p);
     return MERCER_OK;
 }
 
 static mercer_status read_range(mercer_ctx *ctx, const mercer_machine *machine, const char *p, int64_t points,
                                 mc_dimension *d) {
-    MC_TRY(number(ctx, machine, d, &p, &d->low));
+    MC_TRY(read_range_number(ctx, machine, d, &p, &d->low));
     if (strncmp(p, "..", 2) != 0)
         return mc_fail(ctx, MERCER_INVALID,
                        "tune: --%s: a range such as 0.1..10 was expected, '..' is missing at '%.20s'", d->name, p);
-    p = skip(p + 2);
+    p = skip_blanks(p + 2);
     if (!*p)
         return mc_fail(ctx, MERCER_INVALID,
                        "tune: --%s: the range %g.. has no end; write the largest value behind the dots", d->name,
                        d->low);
-    MC_TRY(number(ctx, machine, d, &p, &d->high));
+    MC_TRY(read_range_number(ctx, machine, d, &p, &d->high));
     if (*p)
         return mc_fail(ctx, MERCER_INVALID, "tune: --%s: nothing was expected after the range, got '%.20s'", d->name,
                        p);
@@ -148,6 +148,6 @@ mercer_status mc_range_read(mercer_ctx *ctx, const mercer_machine *machine, cons
                        (long long)points);
     mc_print(out->name, sizeof out->name, "%s", out->setting->name);
     out->whole = out->setting->type == MERCER_INTEGER;
-    const char *p = skip(equals + 1);
+    const char *p = skip_blanks(equals + 1);
     return *p == '{' ? read_set(ctx, machine, p + 1, out) : read_range(ctx, machine, p, points, out);
 }

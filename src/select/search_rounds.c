@@ -85,25 +85,26 @@ static void finish_candidate(sweep *w, int64_t c, const double *values, double s
 }
 
 /* A split under way; up to the end of its run, for one that is measured with the others. */
-static void hold(mercer_ctx *ctx, const sweep *w, int64_t place, double split) {
+static void hold_tune_phase(mercer_ctx *ctx, const sweep *w, int64_t place, double split) {
     const double each = (w->end - w->begin) / (double)w->runs;
-    mc_hold(ctx, "tune", w->begin + each * ((double)place + split), w->begin + each * (double)(place + 1));
+    mc_hold_phase(ctx, "tune", w->begin + each * ((double)place + split), w->begin + each * (double)(place + 1));
 }
 
 static mercer_status measure_splits(mercer_ctx *ctx, sweep *w, const mc_run *run, int64_t place, double *values) {
     const int64_t splits = w->s->engine->whole ? 1 : w->round.splits.count;
     for (int64_t k = 0; k < splits; k++) {
-        hold(ctx, w, place, (double)k / (double)splits);
-        MC_TRY(mc_progress(ctx, 0));
+        hold_tune_phase(ctx, w, place, (double)k / (double)splits);
+        MC_TRY(mc_report_progress(ctx, 0));
         if (mc_journal_get(w->journal, &w->round, run, w->s->engine->whole ? -1 : k, values)) {
             w->s->resumed += run->end - run->begin;
             continue;
         }
-        const double began = mc_clock();
+        const double began = mc_clock_seconds();
         MC_TRY(w->s->engine->measure(ctx, &w->round, run, k, values));
-        MC_TRY(mc_progress(ctx, 1));
-        MC_TRY(mc_told(ctx)); /* a machine that was stopped hands over what it has: no score of this candidate */
-        w->longest = fmax(w->longest, (mc_clock() - began) / (double)(run->end - run->begin));
+        MC_TRY(mc_report_progress(ctx, 1));
+        MC_TRY(
+            mc_stop_requested(ctx)); /* a machine that was stopped hands over what it has: no score of this candidate */
+        w->longest = fmax(w->longest, (mc_clock_seconds() - began) / (double)(run->end - run->begin));
         MC_TRY(mc_journal_put(ctx, w->journal, &w->round, run, w->s->engine->whole ? -1 : k, values));
     }
     return MERCER_OK;
@@ -112,13 +113,13 @@ static mercer_status measure_splits(mercer_ctx *ctx, sweep *w, const mc_run *run
 /* tail: the slopes of the one candidate, where there are any. */
 static mercer_status measure_run(mercer_ctx *ctx, sweep *w, mc_run *run, int64_t place, double *tail) {
     const int64_t count = run->end - run->begin, width = mc_round_width(&w->round);
-    const double began = mc_clock();
+    const double began = mc_clock_seconds();
     double *values = NULL;
     MC_TRY(MC_ALLOC(ctx, values, count * width));
     for (int64_t i = 0; i < count * width; i++)
         values[i] = NAN;
     mercer_status status = measure_splits(ctx, w, run, place, values);
-    const double seconds = (mc_clock() - began) / (double)count;
+    const double seconds = (mc_clock_seconds() - began) / (double)count;
     for (int64_t i = 0; i < count && !status; i++)
         finish_candidate(w, run->begin + i, values + i * width, seconds);
     if (!status && w->round.slopes)
@@ -191,14 +192,14 @@ static mercer_status shuffle_runs(mercer_ctx *ctx, sweep *w) {
 }
 
 static mercer_status sweep_runs(mercer_ctx *ctx, sweep *w) {
-    const double began = mc_clock();
+    const double began = mc_clock_seconds();
     if (isfinite(mc_time_left(ctx)))
         MC_TRY(shuffle_runs(ctx, w));
     for (int64_t k = 0; k < w->runs && !w->late; k++) {
         MC_TRY(measure_from(ctx, w, w->start[k], k, NULL));
         if (w->runs > k + 1)
             MC_TRY(check_time(ctx, w));
-        w->late = w->trial && k == 0 && (mc_clock() - began) * (double)(w->runs - 1) > mc_time_left(ctx);
+        w->late = w->trial && k == 0 && (mc_clock_seconds() - began) * (double)(w->runs - 1) > mc_time_left(ctx);
     }
     return MERCER_OK;
 }
@@ -271,7 +272,7 @@ static mercer_status drop_worst(mercer_ctx *ctx, sweep *w) {
 }
 
 /* Rows of the rarest class; all rows without classes. */
-static int64_t rarest(const mercer_data *data) {
+static int64_t rarest_class_size(const mercer_data *data) {
     int64_t least = data->n;
     for (int64_t c = 0; c < data->classes; c++) {
         int64_t count = 0;
@@ -285,7 +286,7 @@ static int64_t rarest(const mercer_data *data) {
 /* As many as leave enough rows, and enough of every class for each fold to have one. */
 static int rounds_of(const mercer_search *s, const mercer_data *data) {
     const int64_t folds = s->folds ? s->folds : 1;
-    int64_t c = s->space.count, rare = rarest(data) / MORE_ROWS;
+    int64_t c = s->space.count, rare = rarest_class_size(data) / MORE_ROWS;
     int rounds = 1;
     for (int64_t n = data->n / MORE_ROWS; n >= ROWS_LEAST && rare >= folds && c > KEPT_LEAST && rounds < MC_STAGES_MOST;
          n /= MORE_ROWS) {
@@ -338,7 +339,7 @@ static mercer_status run_small_round(mercer_ctx *ctx, sweep *w, const mercer_dat
    too few to begin with fewer. */
 static int64_t first_share(const mercer_search *s, const mercer_data *data) {
     for (int64_t share = 1; share <= PARTS / 4; share *= 2)
-        if (rarest(data) * share / PARTS < s->folds)
+        if (rarest_class_size(data) * share / PARTS < s->folds)
             continue;
         else if (data->n * share / PARTS >= ROWS_OF_A_TABLE || (share == PARTS / 4 && data->n / 4 >= ROWS_LEAST))
             return share;
@@ -402,8 +403,8 @@ static void place_sweep(sweep *w, const mc_stage *stage, double from, double to)
     w->end = stage->begin + (stage->end - stage->begin) * to;
 }
 
-static mercer_status descend(mercer_ctx *ctx, sweep *w, const mercer_data *data, const char *const *groups,
-                             mc_descent *d, const mc_stage *stage) {
+static mercer_status descend_on_level(mercer_ctx *ctx, sweep *w, const mercer_data *data, const char *const *groups,
+                                      mc_descent *d, const mc_stage *stage) {
     const int64_t most = levels[stage->level - 1].most;
     mc_descent_level(d, data->n);
     for (int64_t k = 0; k < most; k++) {
@@ -442,7 +443,7 @@ static mercer_status run_descent(mercer_ctx *ctx, sweep *w, const mercer_data *d
         status = stage[k].share < stage[k].all
                      ? mc_stage_rows(ctx, w->set, data, stage[k].share, stage[k].all, &more, &groups)
                      : MERCER_OK;
-        MC_THEN(status, descend(ctx, w, more ? more : data, more ? groups : w->set->groups, &d, &stage[k]));
+        MC_THEN(status, descend_on_level(ctx, w, more ? more : data, more ? groups : w->set->groups, &d, &stage[k]));
         mercer_data_free(more);
         mc_free(groups);
     }
@@ -467,7 +468,7 @@ static mercer_status run_stages(mercer_ctx *ctx, sweep *w, bool halved, const me
 
 /* ---- Down the slopes ---- */
 
-static mercer_status visit(mercer_ctx *ctx, void *arg, int64_t c, int64_t start, double *tail) {
+static mercer_status visit_candidate(mercer_ctx *ctx, void *arg, int64_t c, int64_t start, double *tail) {
     MC_TRY(measure_from(ctx, arg, c, start, tail));
     return check_time(ctx, arg);
 }
@@ -478,9 +479,9 @@ static mercer_status run_slopes(mercer_ctx *ctx, sweep *w, const mercer_data *da
     w->round.forgiven = w->s->forgiven;
     w->runs = w->s->space.count;
     mc_print(w->s->splits, sizeof w->s->splits, "%s", w->round.splits.text);
-    MC_THEN(status, mc_follow(ctx, w->s, visit, w));
+    MC_THEN(status, mc_search_by_gradient(ctx, w->s, visit_candidate, w));
     mc_splits_close(&w->round.splits);
-    mc_hold(ctx, NULL, 1, 1);
+    mc_hold_phase(ctx, NULL, 1, 1);
     return status;
 }
 
@@ -498,7 +499,7 @@ static mercer_status look_ahead(mercer_ctx *ctx, sweep *w, const mercer_data *da
     if (status == MERCER_TIME || status == MERCER_CANCELLED)
         return status;
     if (status)
-        mc_unfail(ctx); /* few rows may lack something: all rows are tried */
+        mc_clear_failure(ctx); /* few rows may lack something: all rows are tried */
     else
         w->late = tried.run * pow((double)parts, w->s->engine->whole ? 3 : 2) > mc_time_left(ctx) / 2;
     return MERCER_OK;
@@ -516,7 +517,7 @@ mercer_status mc_search_measure(mercer_ctx *ctx, mercer_search *s, const mercer_
         status = run_stages(ctx, &w, set->halving, data);
     if (!status && w.late)
         status = run_stages(ctx, &w, true, data);
-    mc_hold(ctx, NULL, 1, 1);
+    mc_hold_phase(ctx, NULL, 1, 1);
     mc_free(w.active);
     return status;
 }

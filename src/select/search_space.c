@@ -192,7 +192,7 @@ static void fill_random(mc_search_space *s, uint64_t seed) {
     for (int64_t c = 0; c < s->count; c++) {
         const int64_t k = s->of[c] = c % s->kernels, own = s->begin[k + 1] - s->begin[k];
         double *number = s->number + c * s->width;
-        mc_sobol(seed + (uint64_t)k, c / s->kernels, s->settings + own, u);
+        mc_sobol_point(seed + (uint64_t)k, c / s->kernels, s->settings + own, u);
         for (int64_t i = 0; i < s->settings; i++)
             number[i] = mc_dimension_at(&s->dimension[i], u[i]);
         for (int64_t i = 0; i < own; i++)
@@ -270,7 +270,7 @@ bool mc_search_space_near(const mc_search_space *s, int64_t kernel_a, const doub
 }
 
 /* Combinations of what is not free, and how much is. */
-static double combinations(const mc_search_space *s, int64_t kernel, int64_t *free_ones) {
+static double count_combinations(const mc_search_space *s, int64_t kernel, int64_t *free_ones) {
     double product = 1;
     *free_ones = 0;
     for (int64_t i = 0; i < mc_search_space_numbers(s, kernel); i++) {
@@ -286,7 +286,7 @@ static mercer_status count_starts(mercer_ctx *ctx, const mercer_tune *set, mc_se
     double count = 0;
     int64_t free_ones, most = 0;
     for (int64_t k = 0; k < s->kernels; k++) {
-        const double own = combinations(s, k, &free_ones);
+        const double own = count_combinations(s, k, &free_ones);
         count += own * (free_ones ? each : 1);
         most = free_ones > most ? free_ones : most;
     }
@@ -306,9 +306,9 @@ static void write_start(const mc_search_space *s, uint64_t seed, int64_t k, int6
     static const double ASIDE = 0.01;
     double u[MC_SOBOL_MOST];
     int64_t free_ones, next = 0;
-    combinations(s, k, &free_ones);
+    count_combinations(s, k, &free_ones);
     if (start)
-        mc_sobol(seed + (uint64_t)k, start - 1, free_ones, u);
+        mc_sobol_point(seed + (uint64_t)k, start - 1, free_ones, u);
     for (int64_t j = 0; j < free_ones && !start; j++)
         u[j] = 0.5 + ASIDE * (double)j;
     for (int64_t i = 0; i < mc_search_space_numbers(s, k); i++) {
@@ -328,7 +328,7 @@ static void fill_starts(mc_search_space *s, const mercer_tune *set) {
     int64_t at = 0, free_ones;
     for (int64_t start = 0; start < each; start++)
         for (int64_t k = 0; k < s->kernels; k++) {
-            const int64_t own = (int64_t)combinations(s, k, &free_ones);
+            const int64_t own = (int64_t)count_combinations(s, k, &free_ones);
             for (int64_t place = 0; place < own && (free_ones || !start); place++, at++) {
                 s->of[at] = k;
                 write_start(s, set->seed, k, place, start, s->number + at * s->width);

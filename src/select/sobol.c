@@ -23,7 +23,7 @@ static const struct {
     {5, 13, {1, 1, 1, 3, 11}},
 };
 
-static void directions(int64_t j, uint32_t v[BITS]) {
+static void direction_numbers(int64_t j, uint32_t v[BITS]) {
     for (unsigned k = 0; k < BITS; k++)
         v[k] = (uint32_t)1 << (BITS - 1 - k);
     if (j == 0)
@@ -40,7 +40,7 @@ static void directions(int64_t j, uint32_t v[BITS]) {
     }
 }
 
-static uint32_t scramble(uint64_t seed, int64_t j, uint32_t x) {
+static uint32_t scramble_owen(uint64_t seed, int64_t j, uint32_t x) {
     uint32_t out = 0;
     for (unsigned k = 0; k < BITS; k++) {
         const uint64_t above[4] = {seed, (uint64_t)j, k, k ? x >> (BITS - k) : 0};
@@ -50,13 +50,13 @@ static uint32_t scramble(uint64_t seed, int64_t j, uint32_t x) {
     return out;
 }
 
-void mc_sobol(uint64_t seed, int64_t i, int64_t d, double *out) {
+void mc_sobol_point(uint64_t seed, int64_t i, int64_t d, double *out) {
     const uint64_t gray = (uint64_t)i ^ ((uint64_t)i >> 1);
     for (int64_t j = 0; j < d; j++) {
         uint32_t v[BITS], x = 0;
-        directions(j, v);
+        direction_numbers(j, v);
         for (unsigned k = 0; k < BITS; k++)
             x ^= (gray >> k & 1) ? v[k] : 0;
-        out[j] = ((double)scramble(seed, j, x) + 0.5) / 4294967296.0;
+        out[j] = ((double)scramble_owen(seed, j, x) + 0.5) / 4294967296.0;
     }
 }

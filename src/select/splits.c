@@ -153,8 +153,8 @@ static int64_t count_folds(const int64_t *fold, int64_t n) {
     return most;
 }
 
-static mercer_status deal(mercer_ctx *ctx, const mercer_tune *set, int64_t folds, const mercer_data *data,
-                          const char *const *groups, mc_splits *s) {
+static mercer_status deal_splits(mercer_ctx *ctx, const mercer_tune *set, int64_t folds, const mercer_data *data,
+                                 const char *const *groups, mc_splits *s) {
     const int64_t n = data->n, repeats = set->repeats;
     int64_t *fold = s->fold, count = folds;
     for (int64_t r = 0; r < repeats; r++) {
@@ -194,7 +194,7 @@ static mercer_status open_folds(mercer_ctx *ctx, const mercer_tune *set, int64_t
     MC_TRY(MC_ALLOC(ctx, s->fold, data->n));
     MC_TRY(MC_ALLOC(ctx, s->rows, data->n * folds * set->repeats));
     MC_TRY(MC_ALLOC(ctx, s->begin, 2 * folds * set->repeats + 1));
-    MC_TRY(deal(ctx, set, folds, data, groups, s));
+    MC_TRY(deal_splits(ctx, set, folds, data, groups, s));
     MC_TRY(check_learned(ctx, data, s, groups ? "the groups" : "the classes of few rows"));
     write_folds(set, data, groups, s);
     if (set->repeats == 1 && !s->singles)

@@ -351,7 +351,7 @@ static mercer_status take_stop(mercer_ctx *ctx, mercer_search *s, mercer_status 
     return MERCER_OK;
 }
 
-static mercer_status run(mercer_ctx *ctx, const mercer_tune *set, const mercer_data *data, mercer_search *s) {
+static mercer_status run_search(mercer_ctx *ctx, const mercer_tune *set, const mercer_data *data, mercer_search *s) {
     mc_journal journal = {0};
     MC_TRY(write_texts(ctx, s));
     MC_TRY(open_values(ctx, set, data, s));
@@ -380,7 +380,7 @@ mercer_status mc_tune_run(mercer_ctx *ctx, const mercer_machine *machine, const 
     s->choice = choice;
     mercer_status status = mc_search_open(ctx, machine, settings, set, data, s);
     if (!status)
-        status = run(ctx, set, data, s);
+        status = run_search(ctx, set, data, s);
     if (status)
         mercer_search_free(s);
     else
@@ -392,7 +392,7 @@ mercer_status mercer_tune_run(mercer_ctx *ctx, const char *machine, const void *
                               const mercer_data *data, mercer_search **out) {
     MC_CLEAR(out);
     MC_NEED(ctx, machine, data, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     mercer_tune chosen = mercer_tune_defaults();
     mc_settings whole;
     MC_TRY(mc_sized_read(ctx, "mercer_tune", set, &chosen, sizeof chosen));
@@ -450,7 +450,7 @@ mercer_status mercer_search_fit(mercer_ctx *ctx, const mercer_search *search, co
                                 mercer_model **out) {
     MC_CLEAR(out);
     MC_NEED(ctx, search, data, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     const mercer_status status = fit_best(ctx, search, data, out);
     if (status) {
         mercer_model_free(*out);

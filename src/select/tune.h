@@ -89,7 +89,7 @@ mercer_status mc_dimension_cut(mercer_ctx *ctx, mc_dimension *d, int64_t points)
 
 /* The i-th point of a scrambled Sobol sequence: d numbers in [0, 1). d at most MC_SOBOL_MOST. */
 enum { MC_SOBOL_MOST = 12 };
-void mc_sobol(uint64_t seed, int64_t i, int64_t d, double *out);
+void mc_sobol_point(uint64_t seed, int64_t i, int64_t d, double *out);
 
 /* ---- Where it is measured ---- */
 
@@ -333,7 +333,7 @@ mercer_status mc_plan_search(mercer_ctx *ctx, const mercer_machine *machine, con
 /* Measures candidate c on the way from a start; tail: the slopes of the round. */
 typedef mercer_status mc_visit(mercer_ctx *ctx, void *arg, int64_t c, int64_t start, double *tail);
 /* From every candidate of the space; those on the way take their place. */
-mercer_status mc_follow(mercer_ctx *ctx, mercer_search *s, mc_visit *visit, void *arg);
+mercer_status mc_search_by_gradient(mercer_ctx *ctx, mercer_search *s, mc_visit *visit, void *arg);
 
 /* What is needed of a round with these rows. */
 mercer_status mc_round_open(mercer_ctx *ctx, const mercer_search *s, const mercer_tune *set, const mercer_data *data,

@@ -20,9 +20,9 @@ static void test_blocks_are_aligned_and_zero(void **state) {
 static void test_growing_keeps_the_old_bytes(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
-    int *v = mc_grow(ctx, NULL, 3, sizeof *v);
+    int *v = mc_grow_block(ctx, NULL, 3, sizeof *v);
     v[2] = 7;
-    v = mc_grow(ctx, v, 1000, sizeof *v);
+    v = mc_grow_block(ctx, v, 1000, sizeof *v);
     assert_int_equal(v[2], 7);
     assert_int_equal(v[999], 0);
     mc_free(v);

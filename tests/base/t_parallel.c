@@ -32,7 +32,7 @@ static double sum_with(int threads, const double *x) {
     assert_ok(ctx, mc_for(ctx, N, GRAIN, add_chunk, &s));
     close_clean(ctx);
     double total = 0;
-    for (int64_t c = 0; c < mc_chunks(N, GRAIN); c++)
+    for (int64_t c = 0; c < mc_chunk_count(N, GRAIN); c++)
         total += s.part[c];
     return total;
 }
@@ -100,7 +100,7 @@ static void test_cancel_stops_the_loop(void **state) {
     options.progress_user = &calls;
     mercer_ctx *ctx = NULL;
     assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
-    mc_phase(ctx, "test");
+    mc_begin_phase(ctx, "test");
     assert_int_equal(mc_for(ctx, 100000, 1, slow_chunk, NULL), MERCER_CANCELLED);
     assert_int_equal(calls, 1);
     close_clean(ctx);
@@ -116,7 +116,7 @@ static void test_time_limit_stops_the_loop(void **state) {
     assert_int_equal(mc_for(ctx, 100000, 1, slow_chunk, NULL), MERCER_TIME);
     assert_non_null(strstr(mercer_message(ctx), "0.05 s"));
     ctx->options.time_limit = 1e6; /* a nap may last as long as it likes on a busy machine */
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     assert_int_equal(mc_for(ctx, 1, 1, slow_chunk, NULL), MERCER_OK);
     close_clean(ctx);
 }
@@ -136,8 +136,8 @@ static void test_a_loop_reports_inside_its_span(void **state) {
     options.progress_user = &calls;
     mercer_ctx *ctx = NULL;
     assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
-    mc_phase(ctx, "test");
-    mc_span(ctx, 0.5, 0.75);
+    mc_begin_phase(ctx, "test");
+    mc_set_phase_span(ctx, 0.5, 0.75);
     assert_ok(ctx, mc_for(ctx, 120, 1, slow_chunk, NULL));
     assert_true(calls > 0);
     close_clean(ctx);
@@ -171,12 +171,12 @@ static void test_every_step_is_told_when_asked_for_and_ten_a_second_otherwise(vo
         options.every_step = every;
         mercer_ctx *ctx = NULL;
         assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
-        mc_phase(ctx, "test");
+        mc_begin_phase(ctx, "test");
         for (int k = 0; k < 6; k++) {
             if (k == 3)
                 mc_progress_start(ctx);
             assert_ok(ctx, mc_progress_step(ctx, -1, (mc_watch){"residual", 1.0 / (k + 1), 0.1}));
-            assert_ok(ctx, mc_progress(ctx, -1));
+            assert_ok(ctx, mc_report_progress(ctx, -1));
         }
         if (every) {
             assert_int_equal(l.steps, 6);
@@ -197,17 +197,17 @@ static void test_a_shield_holds_a_stop_back(void **state) {
     assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
     assert_true(mc_time_left(ctx) > 0 && mc_time_left(ctx) <= 1e6);
     ctx->options.time_limit = 0.02;
-    mc_shield(ctx, true);
+    mc_shield_from_stop(ctx, true);
     assert_ok(ctx, mc_for(ctx, 40, 1, slow_chunk, NULL)); /* 40 ms, all of them */
-    mc_shield(ctx, false);
+    mc_shield_from_stop(ctx, false);
     assert_true(mc_time_left(ctx) < 0);
     assert_int_equal(mc_for(ctx, 40, 1, slow_chunk, NULL), MERCER_TIME);
     assert_int_equal(mc_stop_taken(ctx), MERCER_TIME);
     assert_string_equal(mercer_message(ctx), "");
     assert_int_equal(mc_stop_taken(ctx), MERCER_OK);
-    mc_shield(ctx, true); /* the best answer so far is finished behind the shield */
+    mc_shield_from_stop(ctx, true); /* the best answer so far is finished behind the shield */
     assert_ok(ctx, mc_for(ctx, 4, 1, slow_chunk, NULL));
-    mc_shield(ctx, false);
+    mc_shield_from_stop(ctx, false);
     close_clean(ctx);
 }
 
@@ -242,10 +242,10 @@ static void test_a_stopwatch_counts_no_more_than_this_process_has_used(void **st
     (void)state;
     const mc_stopwatch watch = mc_stopwatch_start();
     const struct timespec nap = {.tv_nsec = 20000000};
-    const double began = mc_clock();
+    const double began = mc_clock_seconds();
     const clock_t used = clock(); /* of the process, by all its threads */
     assert_int_equal(nanosleep(&nap, NULL), 0);
-    assert_true(mc_clock() - began >= 0.02);
+    assert_true(mc_clock_seconds() - began >= 0.02);
     assert_true(mc_stopwatch_read(&watch) <= (double)(clock() - used) / CLOCKS_PER_SEC + 1e-3);
     const mc_stopwatch busy = mc_stopwatch_start();
     for (const clock_t end = clock() + CLOCKS_PER_SEC / 100; clock() < end;)

@@ -71,8 +71,9 @@ static void test_bounds_hold_for_wrong_coefficients(void **state) {
         for (double size = 1e-12; size < 10; size *= 1e3) {
             perturb(&t, size, how, &rng);
             mc_residual_findings found, best;
-            assert_ok(ctx, mc_certify(ctx, &t.p, lambda, intercept, t.alpha, t.b, &found));
-            assert_ok(ctx, mc_certify(ctx, &t.p, lambda, intercept, t.optimum->f.alpha, t.optimum->f.intercept, &best));
+            assert_ok(ctx, mc_certify_squared_loss(ctx, &t.p, lambda, intercept, t.alpha, t.b, &found));
+            assert_ok(ctx, mc_certify_squared_loss(ctx, &t.p, lambda, intercept, t.optimum->f.alpha,
+                                                   t.optimum->f.intercept, &best));
             const double gap = found.objective - best.objective, off = worst_difference(ctx, &t, &probe);
             const double noise = 1e-13 * fabs(found.objective);
             assert_true(gap <= found.certificate.objective_gap + noise);
@@ -115,7 +116,7 @@ static void test_the_prediction_bound_is_attained(void **state) {
     t.alpha[0] = (1 - r) / 8;
     t.b[0] = 0;
     mc_residual_findings found;
-    assert_ok(ctx, mc_certify(ctx, &t.p, 4, false, t.alpha, t.b, &found));
+    assert_ok(ctx, mc_certify_squared_loss(ctx, &t.p, 4, false, t.alpha, t.b, &found));
     const double moved = 4 * r / 8;
     assert_true(found.certificate.prediction_error_bound >= moved);
     assert_true(found.certificate.prediction_error_bound <= moved * 1.02);
@@ -160,12 +161,12 @@ static void test_a_witness_counts_for_its_own_coefficients_only(void **state) {
     mc_cached_product witness;
     double product[ROWS * OUTPUTS];
     assert_ok(ctx, mc_gram_open(ctx, t.p.kernel, t.p.x, NULL, MERCER_F64, &gram));
-    assert_ok(ctx, mc_witness_open(ctx, gram, t.p.outputs, &witness));
-    const mc_matrix K = mc_witness_matrix(&witness);
+    assert_ok(ctx, mc_cached_product_open(ctx, gram, t.p.outputs, &witness));
+    const mc_matrix K = mc_cached_product_matrix(&witness);
     assert_ok(ctx, K.apply(ctx, K.self, t.p.outputs, t.alpha, product));
     mc_gram_close(gram);
     mc_residual_findings plain_one, seen, other;
-    assert_ok(ctx, mc_certify(ctx, &t.p, 0.1, false, t.alpha, t.b, &plain_one));
+    assert_ok(ctx, mc_certify_squared_loss(ctx, &t.p, 0.1, false, t.alpha, t.b, &plain_one));
     assert_ok(ctx, mc_certify_seen(ctx, &t.p, 0.1, false, t.alpha, t.b, &witness, &seen));
     assert_true(seen.objective == plain_one.objective && seen.norm == plain_one.norm);
     assert_true(seen.certificate.residual == plain_one.certificate.residual);
@@ -175,7 +176,7 @@ static void test_a_witness_counts_for_its_own_coefficients_only(void **state) {
     t.alpha[5] = nextafter(t.alpha[5], 9);
     assert_ok(ctx, mc_certify_seen(ctx, &t.p, 0.1, false, t.alpha, t.b, &witness, &other));
     assert_close(other.certificate.residual, plain_one.certificate.residual, 1e-9);
-    mc_witness_close(&witness);
+    mc_cached_product_close(&witness);
     close_trial(&t);
     close_clean(ctx);
 }
@@ -197,18 +198,18 @@ static void test_a_witness_of_another_matrix_is_found_out(void **state) {
     mc_gram *gram = NULL;
     mc_cached_product witness;
     assert_ok(ctx, mc_gram_open(ctx, t.p.kernel, t.p.x, NULL, MERCER_F64, &gram));
-    assert_ok(ctx, mc_witness_open(ctx, gram, t.p.outputs, &witness));
+    assert_ok(ctx, mc_cached_product_open(ctx, gram, t.p.outputs, &witness));
     mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 58);
     perturb(&t, 1e-3, 0, &rng);
     mc_matrix wrong = mc_gram_matrix(gram);
     wrong.apply = more_on_the_diagonal;
-    assert_ok(ctx, mc_witness_see(ctx, &witness, t.alpha));
+    assert_ok(ctx, mc_cached_product_compute(ctx, &witness, t.alpha));
     assert_true(witness.filled);
-    mc_witness_through(&witness, &wrong);
-    assert_int_equal(mc_witness_see(ctx, &witness, t.alpha), MERCER_INTERNAL);
+    mc_cached_product_through(&witness, &wrong);
+    assert_int_equal(mc_cached_product_compute(ctx, &witness, t.alpha), MERCER_INTERNAL);
     assert_false(witness.filled);
     assert_non_null(strstr(mercer_message(ctx), "by the rows of the data"));
-    mc_witness_close(&witness);
+    mc_cached_product_close(&witness);
     mc_gram_close(gram);
     close_trial(&t);
     close_clean(ctx);

@@ -55,7 +55,7 @@ static void judge(const mc_node *root, trial *t) {
     double x[D_MOST], z[D_MOST];
     t->all_numbers = true;
     for (int64_t i = 0; i < N * N; i++) {
-        const double *u = t->x + i / N * t->d, *v = t->x + i % N * t->d, k = mc_eval(root, u, v, t->d);
+        const double *u = t->x + i / N * t->d, *v = t->x + i % N * t->d, k = mc_eval_kernel(root, u, v, t->d);
         t->K[i] = k;
         t->noise[i] = 0;
         t->odd_pair = t->all_numbers && !isfinite(k) ? i : t->odd_pair;
@@ -63,7 +63,7 @@ static void judge(const mc_node *root, trial *t) {
         for (int s = 0; s < NUDGES; s++) {
             nudge(&rng, u, t->d, x);
             nudge(&rng, v, t->d, z);
-            t->noise[i] = fmax(t->noise[i], fabs(mc_eval(root, x, z, t->d) - k));
+            t->noise[i] = fmax(t->noise[i], fabs(mc_eval_kernel(root, x, z, t->d) - k));
         }
     }
 }

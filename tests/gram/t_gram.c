@@ -58,7 +58,7 @@ static void compare(mercer_ctx *ctx, const char *text, points x, const points *z
     assert_ok(ctx, mc_gram_block(ctx, gram, 0, n, 0, m, MERCER_F64, K, m));
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < m; j++) {
-            const double k = mc_eval(kernel->root, x.values + i * x.d, right.values + j * x.d, x.d);
+            const double k = mc_eval_kernel(kernel->root, x.values + i * x.d, right.values + j * x.d, x.d);
             worst = fmax(worst, fabs(K[i * m + j] - k));
             beyond = fmax(beyond, fabs(K[i * m + j] - k) - relative * fabs(k) - rest);
             size = fmax(size, fabs(k));
@@ -397,7 +397,7 @@ static void test_pieces_are_parts_of_the_whole(void **state) {
     assert_ok(o.ctx, mc_gram_diagonal(o.ctx, o.gram, diagonal));
     for (int i = 0; i < n; i++) {
         assert_close(K[i * n + i], diagonal[i], 1e-6);
-        assert_true(diagonal[i] == mc_eval(o.kernel->root, o.x.values + i * 6, o.x.values + i * 6, 6));
+        assert_true(diagonal[i] == mc_eval_kernel(o.kernel->root, o.x.values + i * 6, o.x.values + i * 6, 6));
         for (int j = 0; j < n; j++)
             assert_true(K[i * n + j] == K[j * n + i]);
     }
@@ -468,7 +468,7 @@ static int made_again(mercer_ctx *ctx, const char *text, const mercer_data *z, c
     assert_ok(ctx, mc_gram_open(ctx, kernel, first, z, MERCER_F64, &kept));
     const bool keeps = mc_gram_keep(kept);
     for (int i = 0; i < count && keeps; i++) {
-        assert_ok(ctx, mc_gram_again(ctx, kept, rows[i], &again));
+        assert_ok(ctx, mc_gram_open_reusing(ctx, kept, rows[i], &again));
         if (!again)
             continue;
         made++;
@@ -560,7 +560,7 @@ static mercer_status keep_and_make_again(mercer_ctx *ctx, void *arg) {
     mercer_status status = mc_gram_open(ctx, o->kernel, o->data, o->data, MERCER_F64, &kept);
     if (!status) {
         assert_true(mc_gram_keep(kept));
-        status = mc_gram_again(ctx, kept, o->data, &gram);
+        status = mc_gram_open_reusing(ctx, kept, o->data, &gram);
     }
     if (!status)
         status = mc_gram_apply(ctx, gram, 1, V, Y);

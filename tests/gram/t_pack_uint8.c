@@ -76,7 +76,7 @@ static double grain_of(mercer_ctx *ctx, const table *t) {
                        &(mercer_table){
                            .size = sizeof(mercer_table), .n = ROWS, .d = t->d, .dtype = MERCER_F64, .values = t->x},
                        &data));
-    assert_ok(ctx, mc_part_grain(ctx, &p, data));
+    assert_ok(ctx, mc_part_uint8_unit(ctx, &p, data));
     mercer_data_free(data);
     return p.grain;
 }

@@ -83,7 +83,7 @@ static void compare_entries(mercer_ctx *ctx, const char *text, const rows *x, co
     assert_ok(ctx, mc_gram_block(ctx, gram, 0, x->n, 0, right->n, MERCER_F64, K, right->n));
     for (int64_t i = 0; i < x->n; i++)
         for (int64_t j = 0; j < right->n; j++) {
-            const double k = mc_eval(kernel->root, x->full + i * x->d, right->full + j * x->d, x->d);
+            const double k = mc_eval_kernel(kernel->root, x->full + i * x->d, right->full + j * x->d, x->d);
             worst = fmax(worst, fabs(K[i * right->n + j] - k));
             size = fmax(size, fabs(k));
         }
@@ -311,7 +311,7 @@ static void test_columns_of_the_whole_serve_products(void **state) {
             double sum = 0;
             for (int64_t j = 0; j < m; j++) {
                 assert_true(fabs(K[i * m + j] - all[i * n + ids[j]]) <= 2 * mc_gram_entry_error(whole));
-                sum += c[j * t] * mc_eval(kernel->root, x.full + i * d, x.full + ids[j] * d, d);
+                sum += c[j * t] * mc_eval_kernel(kernel->root, x.full + i * d, x.full + ids[j] * d, d);
             }
             for (int64_t r = 0; r < t; r++)
                 assert_true(fabs(y[i * t + r] - sum) <= relative * fabs(y[i * t + r]) + rest * mass);

@@ -49,10 +49,10 @@ static void test_a_product_is_that_of_the_matrix(void **state) {
         setup *s = prepare(ctx, sizes[c]);
         mc_stored *k = NULL;
         assert_ok(ctx, mc_stored_open(ctx, s->gram, T, true, &k));
-        const mc_matrix K = mc_stored_matrix(k), fine = mc_stored_fine_matrix(k), swift = mc_stored_swift_matrix(k);
+        const mc_matrix K = mc_stored_matrix(k), fine = mc_stored_split_matrix(k), swift = mc_stored_reduced_matrix(k);
         const double kept = fine.errors(fine.self, T).entry - mc_gram_entry_error(s->gram);
         const double error = kept * N * 4; /* |V| < 4 */
-        assert_true(mc_stored_is_fine(k) && error < 1e-7);
+        assert_true(mc_stored_is_split(k) && error < 1e-7);
         for (int64_t t = 1; t <= T; t += t < 6 ? 1 : 6) {
             assert_ok(ctx, mc_gram_apply(ctx, s->gram, t, s->V, exact));
             assert_ok(ctx, K.apply(ctx, K.self, t, s->V, s->Y));
@@ -121,7 +121,7 @@ static void test_the_bits_do_not_depend_on_the_threads(void **state) {
     assert_ok(one, Ka.apply(one, Ka.self, T, a->V, a->Y));
     assert_ok(five, Kb.apply(five, Kb.self, T, b->V, b->Y));
     assert_memory_equal(a->Y, b->Y, sizeof a->Y);
-    const mc_matrix Sa = mc_stored_swift_matrix(ka), Sb = mc_stored_swift_matrix(kb);
+    const mc_matrix Sa = mc_stored_reduced_matrix(ka), Sb = mc_stored_reduced_matrix(kb);
     assert_ok(one, Sa.apply(one, Sa.self, T, a->V, a->Y));
     assert_ok(five, Sb.apply(five, Sb.self, T, b->V, b->Y));
     assert_memory_equal(a->Y, b->Y, sizeof a->Y);

@@ -38,7 +38,7 @@ static subject derive(mercer_ctx *ctx, const char *text, int64_t d) {
     const mc_term *stuck;
     bool found = false;
     assert_ok(ctx, mercer_kernel_parse(ctx, text, &s.kernel));
-    assert_ok(ctx, mc_derive(ctx, s.kernel->root, d, &s.p, &found, &stuck));
+    assert_ok(ctx, mc_find_derivation(ctx, s.kernel->root, d, &s.p, &found, &stuck));
     if (!found)
         fail_msg("no derivation for %s", text);
     return s;
@@ -52,7 +52,7 @@ static void drop(subject *s) {
 static bool accepted(subject *s) {
     bool ok = false;
     int bad;
-    assert_ok(s->ctx, mc_check(s->ctx, &s->p, s->kernel->root, s->d, &ok, &bad));
+    assert_ok(s->ctx, mc_check_derivation(s->ctx, &s->p, s->kernel->root, s->d, &ok, &bad));
     return ok;
 }
 
@@ -237,7 +237,7 @@ static void test_a_proof_of_something_else_is_refused(void **state) {
         subject s = derive(ctx, valid[k], 0);
         bool ok;
         int bad;
-        assert_ok(ctx, mc_check(ctx, &s.p, other->root, 0, &ok, &bad));
+        assert_ok(ctx, mc_check_derivation(ctx, &s.p, other->root, 0, &ok, &bad));
         assert_false(ok);
         s.p.count = 0;
         assert_false(accepted(&s));
@@ -333,7 +333,7 @@ static void test_no_rule_proves_what_is_false(void **state) {
                            "rbf(gamma=1)^0.5 + weigh(norm, rbf(gamma=1))^0.5 + exp(2*linear) + (1 + linear)^2"
                            " + laplacian(gamma=1)*white",
                            0);
-        s.p.line = mc_grow(ctx, s.p.line, s.p.count + 1, sizeof *s.p.line);
+        s.p.line = mc_grow_block(ctx, s.p.line, s.p.count + 1, sizeof *s.p.line);
         mercer_kernel *proved = s.kernel; /* the lines borrow its nodes */
         assert_ok(ctx, mercer_kernel_parse(ctx, not_kernels[k], &s.kernel));
         mc_pool pool = mc_pool_open(ctx);

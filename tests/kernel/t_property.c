@@ -239,7 +239,7 @@ static void check_proved(tally *t, const trial *a, mc_rng *rng) {
 /* Never both: the refuter is let loose on what is proved. */
 static void check_not_refuted(mercer_ctx *ctx, tally *t, const trial *a) {
     mc_refutation r = {0};
-    assert_ok(ctx, mc_search(ctx, a->kernel->root, a->d, MC_SEARCH_FIRST, 0.002, &r));
+    assert_ok(ctx, mc_search_witness(ctx, a->kernel->root, a->d, MC_SEARCH_FIRST, 0.002, &r));
     if (r.found)
         report(t, a, "is proved and refuted");
     mc_refutation_close(&r);
@@ -278,8 +278,8 @@ static void check_values(tally *t, const trial *a, mc_rng *rng) {
     for (int i = 1; i < 3; i++) {
         const double *x = points, *z = points + (i - 1) * a->d;
         const wide k = eval_wide(a->parsed, x, z, a->d);
-        const mc_interval range = mc_enclose(a->kernel->root, x, z, a->d);
-        const double value = mc_eval(a->kernel->root, x, z, a->d);
+        const mc_interval range = mc_enclose_kernel(a->kernel->root, x, z, a->d);
+        const double value = mc_eval_kernel(a->kernel->root, x, z, a->d);
         if (!is_known(k))
             continue;
         check_extended(t, a, x, z, k);
@@ -299,15 +299,15 @@ static mercer_verdict judge(mercer_ctx *ctx, const trial *a, mc_refutation *r) {
     const mc_term *stuck = NULL;
     bool found = false, valid = false;
     int bad;
-    assert_ok(ctx, mc_derive(ctx, a->kernel->root, a->d, &derivation, &found, &stuck));
+    assert_ok(ctx, mc_find_derivation(ctx, a->kernel->root, a->d, &derivation, &found, &stuck));
     if (found)
-        assert_ok(ctx, mc_check(ctx, &derivation, a->kernel->root, a->d, &valid, &bad));
+        assert_ok(ctx, mc_check_derivation(ctx, &derivation, a->kernel->root, a->d, &valid, &bad));
     mc_derivation_close(&derivation);
     if (valid)
         return MERCER_PROVED;
-    assert_ok(ctx, mc_search(ctx, a->kernel->root, a->d, MC_SEARCH_FIRST, 0.01, r));
+    assert_ok(ctx, mc_search_witness(ctx, a->kernel->root, a->d, MC_SEARCH_FIRST, 0.01, r));
     if (!r->found)
-        assert_ok(ctx, mc_search(ctx, a->kernel->root, a->d, MC_SEARCH_THEN, 0.002, r));
+        assert_ok(ctx, mc_search_witness(ctx, a->kernel->root, a->d, MC_SEARCH_THEN, 0.002, r));
     return r->found ? MERCER_REFUTED : MERCER_UNKNOWN;
 }
 

@@ -157,20 +157,20 @@ static void check_claims(mercer_ctx *ctx, const char *text, const mercer_kernel 
         y[j] = x[j] + 0.25;
         w[j] = z[j] + 0.25;
     }
-    const double k = mc_eval(kernel->root, x, z, D), diagonal = mc_eval(kernel->root, x, x, D);
+    const double k = mc_eval_kernel(kernel->root, x, z, D), diagonal = mc_eval_kernel(kernel->root, x, x, D);
     if (!isfinite(k) || !isfinite(diagonal))
         return;
     const double tolerance = 1e-9 * fmax(1, fabs(k));
-    if (s.stationary && !(fabs(mc_eval(kernel->root, y, w, D) - k) <= tolerance))
+    if (s.stationary && !(fabs(mc_eval_kernel(kernel->root, y, w, D) - k) <= tolerance))
         fail_msg("%s is not stationary", text);
     const double turned_x[D] = {x[1], x[2], x[0]}, turned_z[D] = {z[1], z[2], z[0]};
-    if ((s.isotropic || s.dot_product) && !(fabs(mc_eval(kernel->root, turned_x, turned_z, D) - k) <= tolerance))
+    if ((s.isotropic || s.dot_product) && !(fabs(mc_eval_kernel(kernel->root, turned_x, turned_z, D) - k) <= tolerance))
         fail_msg("%s is neither isotropic nor a function of the inner product", text);
     for (int j = 0; j < D; j++) {
         y[j] = 2 * x[j];
         w[j] = z[j] / 2;
     }
-    if (s.dot_product && !(fabs(mc_eval(kernel->root, y, w, D) - k) <= tolerance))
+    if (s.dot_product && !(fabs(mc_eval_kernel(kernel->root, y, w, D) - k) <= tolerance))
         fail_msg("%s is not a function of the inner product", text);
     if (s.normalised && fabs(diagonal - 1) > 1e-9)
         fail_msg("%s is not normalised: %.17g", text, diagonal);

@@ -58,7 +58,7 @@ static void test_one_row_is_a_normal_density(void **state) {
     assert_close(gradient[1], 0, 1e-14);     /* gamma does nothing to one point */
     assert_close(gradient[2], slope, 1e-14); /* the noise */
     assert_close(mc_evidence_alpha(e)[0], 1.5 / 2.5, 1e-14);
-    mc_evidence_left_out(e, &rmse);
+    mc_evidence_leave_one_out(e, &rmse);
     assert_close(rmse, 1.5, 1e-14); /* with no other row the prediction is 0 */
     mc_evidence_close(e);
     mercer_kernel_free(kernel);
@@ -185,7 +185,7 @@ static void test_left_out_error_equals_refits(void **state) {
     double value, gradient[4], rmse, squares = 0;
     assert_ok(ctx, mc_evidence_open(ctx, s.data, T, s.Y, NULL, &e));
     assert_ok(ctx, mc_evidence_value(ctx, e, kernel, 0.1, &value, gradient));
-    const double density = mc_evidence_left_out(e, &rmse);
+    const double density = mc_evidence_leave_one_out(e, &rmse);
     mc_evidence_close(e);
     double sum = 0;
     for (int64_t out = 0; out < N; out++) { /* log p(y_out | rest) = L(all) - L(rest) */
@@ -204,7 +204,8 @@ static void test_left_out_error_equals_refits(void **state) {
         for (int k = 0; k < T; k++) {
             double f = 0;
             for (int64_t i = 0; i < N - 1; i++)
-                f += mc_evidence_alpha(e)[i * T + k] * mc_eval(kernel->root, s.x + 2 * rows[i], s.x + 2 * out, D);
+                f +=
+                    mc_evidence_alpha(e)[i * T + k] * mc_eval_kernel(kernel->root, s.x + 2 * rows[i], s.x + 2 * out, D);
             squares += (s.Y[out * T + k] - f) * (s.Y[out * T + k] - f);
         }
         sum += value - rest;

@@ -565,14 +565,14 @@ static void test_steps_that_are_not_worth_it_end_in_a_factorisation(void **state
                          .stopped = "no",
                          .solver = "pcg",
                          .steps_worth = 2};
-    mc_ridge_right_sides(&r);
+    mc_ridge_right_hand_sides(&r);
     assert_ok(ctx, mc_ridge_pcg(ctx, &r));
     assert_string_equal(r.solver, "cholesky");
     assert_string_equal(r.stopped, "no");
     mc_residual_findings found;
-    assert_ok(ctx, mc_certify(ctx, &p, 1e-3, false, alpha, &b, &found));
+    assert_ok(ctx, mc_certify_squared_loss(ctx, &p, 1e-3, false, alpha, &b, &found));
     assert_true(found.certificate.residual_relative < 1e-9);
-    mc_witness_close(&r.witness);
+    mc_cached_product_close(&r.witness);
     mc_problem_close(&p);
     mercer_kernel_free(kernel);
     mercer_data_free(data);

@@ -20,7 +20,7 @@ typedef struct setting {
 } setting;
 
 static double value(const setting *s, int64_t i, int64_t j) {
-    return mc_eval(s->kernel->root, s->t->x + i * D, s->t->x + j * D, D);
+    return mc_eval_kernel(s->kernel->root, s->t->x + i * D, s->t->x + j * D, D);
 }
 
 static double weight(const setting *s, int64_t i) {

@@ -26,7 +26,7 @@ static void write_K(solved *a) {
     a->K = calloc((size_t)(a->n * a->n), sizeof *a->K);
     for (int64_t i = 0; i < a->n; i++)
         for (int64_t j = 0; j < a->n; j++)
-            a->K[i * a->n + j] = mc_eval(a->s.p.kernel->root, x + i * D, x + j * D, D);
+            a->K[i * a->n + j] = mc_eval_kernel(a->s.p.kernel->root, x + i * D, x + j * D, D);
 }
 
 static void open_solved(mercer_ctx *ctx, solved *a, mc_svm_kind kind, int64_t n, double C, uint64_t item) {
@@ -226,7 +226,7 @@ static void check_rise(mercer_ctx *ctx, solved *a, double C) {
     assert_ok(ctx, mc_kernel_matrix_open(ctx, a->s.p.kernel, a->s.p.x, NULL, true, &rows));
     mc_active_problem whole = whole_problem(a, &rows, &p);
     const long double before = raw_objective(a, &p.dual);
-    assert_ok(ctx, mc_svm_program_narrow(ctx, &a->s, t, &rows, &whole, &first));
+    assert_ok(ctx, mc_svm_program_predict(ctx, &a->s, t, &rows, &whole, &first));
     const long double narrow = raw_objective(a, &p.dual);
     raw_violation(a, &p.dual); /* that is, it is feasible */
     for (int64_t i = 0; i < t->n; i++) {

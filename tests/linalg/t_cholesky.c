@@ -232,11 +232,11 @@ static void test_progress_rises_and_the_clock_stops_it(void **state) {
     const int64_t n = 2000;
     double *A = smooth(ctx, n, 1), *B = copy(ctx, A, mc_packed_count(n));
     int64_t bad;
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     ctx->next_progress = 0;
     assert_ok(ctx, mc_potrf(ctx, mc_packed(n, A), &bad));
     assert_true(last > 0);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     ctx->options.time_limit = 1e-3;
     assert_int_equal(mc_potrf(ctx, mc_packed(n, B), &bad), MERCER_TIME);
     mc_free(A);

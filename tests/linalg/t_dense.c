@@ -236,10 +236,10 @@ static void check_eigen(mercer_ctx *ctx, int64_t n) {
     assert_ok(ctx, mc_syevd(ctx, u, w));
     for (int64_t i = 0; i < n; i++) /* A (column 0 of A): U diag(w) U' times it */
         X[i] = A[i];
-    assert_ok(ctx, mc_multiply(ctx, mc_transposed(u), mc_row_major(X, n, 1, 1), mc_row_major(G, n, 1, 1)));
+    assert_ok(ctx, mc_parallel_gemm(ctx, mc_transposed(u), mc_row_major(X, n, 1, 1), mc_row_major(G, n, 1, 1)));
     for (int64_t i = 0; i < n; i++)
         G[i] *= w[i];
-    assert_ok(ctx, mc_multiply(ctx, u, mc_row_major(G, n, 1, 1), mc_row_major(X, n, 1, 1)));
+    assert_ok(ctx, mc_parallel_gemm(ctx, u, mc_row_major(G, n, 1, 1), mc_row_major(X, n, 1, 1)));
     for (int64_t i = 0; i < n; i++) {
         double sum = 0;
         for (int64_t k = 0; k < n; k++)

@@ -79,7 +79,7 @@ static void test_coordinates_go_there_and_back(void **state) {
     assert_ok(ctx, mc_syevd(ctx, mc_column_major(U, N, N, N), w));
     for (int i = 0; i < N * T; i++)
         X[i] = sin(i);
-    assert_ok(ctx, mc_multiply(ctx, mc_row_major(U, N, N, N), mc_row_major(X, N, T, T), mc_row_major(G, N, T, T)));
+    assert_ok(ctx, mc_parallel_gemm(ctx, mc_row_major(U, N, N, N), mc_row_major(X, N, T, T), mc_row_major(G, N, T, T)));
     for (int k = 0; k < N; k += 50)
         for (int t = 0; t < T; t++) {
             double sum = 0;
@@ -87,7 +87,8 @@ static void test_coordinates_go_there_and_back(void **state) {
                 sum += U[k * N + i] * X[i * T + t];
             assert_close(G[k * T + t], sum, 1e-13);
         }
-    assert_ok(ctx, mc_multiply(ctx, mc_column_major(U, N, N, N), mc_row_major(G, N, T, T), mc_row_major(Y, N, T, T)));
+    assert_ok(ctx,
+              mc_parallel_gemm(ctx, mc_column_major(U, N, N, N), mc_row_major(G, N, T, T), mc_row_major(Y, N, T, T)));
     for (int i = 0; i < N * T; i++)
         assert_close(X[i], Y[i], 1e-13);
     mc_free(U);
@@ -105,8 +106,8 @@ static void test_same_bits_on_any_number_of_threads(void **state) {
             x[i] = cos(i);
         assert_ok(ctx, mc_syevd(ctx, mc_column_major(A, N, N, N), to + N * N));
         memcpy(to, A, sizeof(double) * N * N);
-        assert_ok(ctx, mc_multiply(ctx, mc_row_major(A, N, N, N), mc_row_major(x, N, 1, 1),
-                                   mc_row_major(to + N * N + N, N, 1, 1)));
+        assert_ok(ctx, mc_parallel_gemm(ctx, mc_row_major(A, N, N, N), mc_row_major(x, N, 1, 1),
+                                        mc_row_major(to + N * N + N, N, 1, 1)));
         if (threads > 1)
             assert_memory_equal(once, again, sizeof once);
         mc_free(A);

@@ -21,7 +21,7 @@ static void compare(mercer_ctx *ctx, const mercer_model *model, const mercer_dat
     assert_ok(ctx, mercer_predict(ctx, model, data, values));
     assert_ok(ctx, mercer_classify(ctx, model, data, classes));
     for (int64_t i = 0; i < n; i++)
-        assert_int_equal(classes[i], mc_winner(values + i * outputs, outputs));
+        assert_int_equal(classes[i], mc_largest_index(values + i * outputs, outputs));
     free(values);
     free(classes);
 }

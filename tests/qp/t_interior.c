@@ -16,7 +16,7 @@ void test_an_interior_point_finds_the_optimum_at_any_C(void **state) {
             const mc_smo_problem p = problem_of(&s, MERCER_F64, 1e-4);
             memset(s.beta, 0, (size_t)s.n * sizeof *s.beta);
             memset(s.f, 0, (size_t)s.n * sizeof *s.f);
-            assert_ok(ctx, mc_interior(ctx, &p.dual, &p.rows, NULL, s.beta, s.f, &moved));
+            assert_ok(ctx, mc_interior_solve(ctx, &p.dual, &p.rows, NULL, s.beta, s.f, &moved));
             assert_true(moved && true_violation(&s, &p.dual) <= 1e-5); /* a tenth of the tolerance */
             assert_close(group_sum(&s, &p.dual, 0), 0, 1e-12 * C * (double)s.n);
             assert_true(threads == 1 || !memcmp(first, s.beta, (size_t)s.n * sizeof *first));
@@ -43,7 +43,7 @@ void test_an_interior_point_keeps_two_sums(void **state) {
     for (int64_t i = 0; i < s.n; i++)
         s.f[i] += 0.5 * s.y[i];
     bool moved;
-    assert_ok(ctx, mc_interior(ctx, &p.dual, &p.rows, NULL, s.beta, s.f, &moved));
+    assert_ok(ctx, mc_interior_solve(ctx, &p.dual, &p.rows, NULL, s.beta, s.f, &moved));
     for (int64_t t = 0; t < 2 * s.n; t++) /* the same said by q */
         s.q[t] += 0.5 * s.y[t % s.n];
     assert_true(moved && true_violation(&s, &p.dual) <= p.tolerance);
@@ -66,11 +66,11 @@ void test_an_interior_point_needs_no_upper_bound(void **state) {
     as_classifier(&s, INFINITY);
     const mc_smo_problem p = problem_of(&s, MERCER_F32, 1e-9);
     bool moved;
-    assert_ok(ctx, mc_interior(ctx, &p.dual, &p.rows, NULL, s.beta, s.f, &moved));
+    assert_ok(ctx, mc_interior_solve(ctx, &p.dual, &p.rows, NULL, s.beta, s.f, &moved));
     assert_close(s.beta[1], 0.125, 1e-7);
     assert_close(s.beta[0], -s.beta[1], 1e-12);
     s.low[1] = -INFINITY; /* no bound at all: nothing is done */
-    assert_ok(ctx, mc_interior(ctx, &p.dual, &p.rows, NULL, s.beta, s.f, &moved));
+    assert_ok(ctx, mc_interior_solve(ctx, &p.dual, &p.rows, NULL, s.beta, s.f, &moved));
     assert_false(moved);
     sample_free(&s);
     close_clean(ctx);

@@ -145,7 +145,7 @@ static void test_an_interior_point_needs_only_a_factor_of_low_rank(void **state)
         const mc_matrix none = {.n = N, .dtype = MERCER_F64, .diag = s.diagonal};
         memset(s.beta, 0, N * sizeof *s.beta);
         memset(s.f, 0, N * sizeof *s.f);
-        assert_ok(ctx, mc_interior(ctx, &p.dual, &none, &thin, s.beta, s.f, &moved));
+        assert_ok(ctx, mc_interior_solve(ctx, &p.dual, &none, &thin, s.beta, s.f, &moved));
         assert_true(moved && true_violation(&s, &p.dual) <= fmax(1e-5, 1e-13 * C * N));
         assert_close(group_sum(&s, &p.dual, 0), 0, 1e-12 * C * N);
         mc_thin_close(&thin);

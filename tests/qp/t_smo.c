@@ -335,7 +335,7 @@ static mercer_status solve_again(mercer_ctx *ctx, void *arg) {
     const mc_smo_problem p = problem_of(s, MERCER_F32, 1e-3);
     mc_smo_result r;
     bool moved;
-    mercer_status status = mc_interior(ctx, &p.dual, &p.rows, NULL, s->beta, s->f, &moved);
+    mercer_status status = mc_interior_solve(ctx, &p.dual, &p.rows, NULL, s->beta, s->f, &moved);
     return status ? status : mc_smo_solve(ctx, &p, s->beta, s->f, &r);
 }
 

@@ -77,7 +77,7 @@ static void test_random_points_fill_the_cube_evenly(void **state) {
         int seen[MC_SOBOL_MOST][64] = {{0}};
         double u[MC_SOBOL_MOST];
         for (int64_t i = 0; i < 64; i++) {
-            mc_sobol(seed, i, MC_SOBOL_MOST, u);
+            mc_sobol_point(seed, i, MC_SOBOL_MOST, u);
             for (int j = 0; j < MC_SOBOL_MOST; j++)
                 seen[j][(int)(64 * u[j])]++;
         }

@@ -77,7 +77,7 @@ static void judge_entries(const scene *s, const mc_gram *gram, const double *K, 
     for (int64_t at = (int64_t)(mc_rng_u64(s->rng) % (uint64_t)step); at < n * m; at += step) {
         mercer_data_row(x, at / m, u);
         mercer_data_row(z, at % m, v);
-        const double k = mc_eval(s->kernel->root, u, v, d);
+        const double k = mc_eval_kernel(s->kernel->root, u, v, d);
         size = fmax(size, fabs(k));
         expect(s, fabs(K[at] - k) <= bound + 1e-14 * fabs(k), precision == MERCER_F32 ? "f32" : "f64",
                "K(%lld, %lld) is %.17g, not %.17g, bound %g", (long long)(at / m), (long long)(at % m), K[at], k,

@@ -27,7 +27,7 @@ INLINE V F(vsqrt)(V a) {
     return (V)OP(sqrt)((RAW)a);
 }
 
-INLINE V F(vinverse)(V a) {
+INLINE V F(vreciprocal)(V a) {
     return 1 / a;
 }
 
@@ -35,7 +35,7 @@ INLINE bool F(any_positive)(V a) {
     return OP(movemask)(OP(cmp)((RAW)a, OP(setzero)(), _CMP_GT_OQ)) != 0;
 }
 
-INLINE V F(select)(V m, V a, V b) {
+INLINE V F(select_if_positive)(V m, V a, V b) {
     return (V)OP(blendv)((RAW)b, (RAW)a, OP(cmp)((RAW)m, OP(setzero)(), _CMP_GT_OQ));
 }
 

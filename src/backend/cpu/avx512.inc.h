@@ -37,7 +37,7 @@ INLINE V F(vsqrt)(V a) {
     return h + (h * (REAL)0.5) * (1 - h * y);
 }
 
-INLINE V F(vinverse)(V a) {
+INLINE V F(vreciprocal)(V a) {
     V y = (V)OP(rcp14)((RAW)a);
     for (int i = 0; i < (BITS == 32 ? 1 : 2); i++)
         y = y * (2 - a * y);
@@ -48,16 +48,16 @@ INLINE bool F(any_positive)(V a) {
     return POSITIVE(a) != 0;
 }
 
-INLINE V F(select)(V m, V a, V b) {
+INLINE V F(select_if_positive)(V m, V a, V b) {
     return (V)OP(mask_blend)(POSITIVE(m), (RAW)b, (RAW)a);
 }
 
 /* x - floor(x), and p 2^floor(x). */
-INLINE V F(fraction)(V x) {
+INLINE V F(fractional_part)(V x) {
     return (V)OP(reduce)((RAW)x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
 }
 
-INLINE V F(scale)(V p, V x) {
+INLINE V F(scale_by_exponent)(V p, V x) {
     return (V)OP(scalef)((RAW)p, (RAW)x);
 }
 

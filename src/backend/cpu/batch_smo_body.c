@@ -30,7 +30,7 @@ enum { CHAINS = MC_STRIDE / MC_WIDE };
 #define SMALLER(a, b) PICK((a) < (b), a, b)
 #endif
 
-static float largest(const lanes *x) {
+static float largest_lane(const lanes *x) {
     float top = (*x)[0];
     for (int l = 1; l < MC_WIDE; l++)
         top = (*x)[l] > top ? (*x)[l] : top;
@@ -38,7 +38,7 @@ static float largest(const lanes *x) {
 }
 
 /* v <- v - step (K_i - K_j); the largest v that may grow, and the smallest that may shrink. */
-static void move(const mc_quick *p, const float *Ki, const float *Kj, float step, float *top, float *bottom) {
+static void update_slopes(const mc_quick *p, const float *Ki, const float *Kj, float step, float *top, float *bottom) {
     lanes high[CHAINS], low[CHAINS];
     EACH(u) {
         high[u] = (lanes){0} - INFINITY;
@@ -58,8 +58,8 @@ static void move(const mc_quick *p, const float *Ki, const float *Kj, float step
         low[0] = SMALLER(low[u], low[0]);
     }
     low[0] = -low[0];
-    *top = largest(&high[0]);
-    *bottom = -largest(&low[0]);
+    *top = largest_lane(&high[0]);
+    *bottom = -largest_lane(&low[0]);
 }
 
 /* The first lane that is equal to x, or MC_WIDE. */
@@ -88,7 +88,7 @@ static int64_t place_of(const mc_quick *p, float top) {
 
 /* The partner of i that lowers the objective most when both bounds are far: the largest gap^2 / curvature. Fractions
    are compared by cross multiplication. */
-static int64_t partner(const mc_quick *p, int64_t i, float vi) {
+static int64_t select_partner(const mc_quick *p, int64_t i, float vi) {
     const float *Ki = p->K + i * p->ld, dii = p->diagonal[i];
     const lanes tiny = (lanes){0} + 1e-7f, none = {0};
     lanes gain[CHAINS], cost[CHAINS];
@@ -131,15 +131,15 @@ static double step_pair(mc_quick *p, int64_t i, int64_t j) {
     return step;
 }
 
-static void solve(mc_quick *p) {
+static void solve_working_set(mc_quick *p) {
     const float *Ki = p->K, *Kj = p->K;
     double step = 0;
     for (;; p->steps++) {
         float top, bottom;
-        move(p, Ki, Kj, (float)step, &top, &bottom);
+        update_slopes(p, Ki, Kj, (float)step, &top, &bottom);
         if (!((double)top - (double)bottom > p->tolerance) || p->steps == p->steps_max)
             return;
-        const int64_t i = place_of(p, top), j = partner(p, i, top);
+        const int64_t i = place_of(p, top), j = select_partner(p, i, top);
         step = step_pair(p, i, j);
         Ki = p->K + i * p->ld;
         Kj = p->K + j * p->ld;
@@ -160,4 +160,5 @@ enum { ROWS = 8 };
 #include "backend/cpu/batch_smo_body.inc.c"
 
 const mc_batch_smo_body ISA_TABLE[2] = {
-    [MERCER_F32] = {solve, gather_f32, accumulate_f32}, [MERCER_F64] = {solve, gather_f64, accumulate_f64}};
+    [MERCER_F32] = {solve_working_set, gather_row_entries_f32, update_gradients_f32},
+    [MERCER_F64] = {solve_working_set, gather_row_entries_f64, update_gradients_f64}};

@@ -1,6 +1,6 @@
 /* batch_smo_body.inc.c: included once per precision of K with REAL and F(name). See batch_smo_body.h. */
 
-static void F(gather)(const void *row, const int64_t *column, int64_t count, float *out) {
+static void F(gather_row_entries)(const void *row, const int64_t *column, int64_t count, float *out) {
     for (int64_t b = 0; b < count; b++)
         out[b] = (float)((const REAL *)row)[column[b]];
 }
@@ -32,8 +32,8 @@ static void F(add_row)(const REAL *row, const double *c, int64_t voices, int64_t
             f[r][j] += c[r] * (double)row[j];
 }
 
-static void F(accumulate)(const void *const *rows, const double *c, int64_t count, int64_t voices, int64_t begin,
-                          int64_t end, double *const *f) {
+static void F(update_gradients)(const void *const *rows, const double *c, int64_t count, int64_t voices, int64_t begin,
+                                int64_t end, double *const *f) {
     const int64_t full = begin + (end - begin) / 8 * 8;
     int64_t k = 0;
     for (; k + ROWS <= count; k += ROWS)

@@ -10,7 +10,7 @@ typedef int32_t F(words) __attribute__((vector_size(4 * LANES)));
 #define ADD_PRODUCTS(s, x, z) ((F(words))_mm256_dpbusd_epi32((__m256i)(s), (__m256i)(x), (__m256i)(z)))
 #endif
 
-static __attribute__((target("avx512vnni"))) void F(bytes)(const mc_operands *o, void *out) {
+static __attribute__((target("avx512vnni"))) void F(dot_uint8_panels)(const mc_operands *o, void *out) {
     const int32_t *b = o->b;
     REAL *to = out;
     for (int64_t p = 0; p < o->panels; p++, b += o->stride, to += ROWS * COLUMNS) {
@@ -25,11 +25,11 @@ static __attribute__((target("avx512vnni"))) void F(bytes)(const mc_operands *o,
                 ADD_PRODUCTS(s[r][g], a[r] + (F(words)){0}, z[g]);
         }
         UNROLL for (int r = 0; r < ROWS; r++) UNROLL for (int g = 0; g < GROUPS; g++)
-            F(store)(to + r * COLUMNS + g * LANES, __builtin_convertvector(s[r][g], V));
+            F(store_vector)(to + r * COLUMNS + g * LANES, __builtin_convertvector(s[r][g], V));
     }
 }
 #undef ADD_PRODUCTS
 #else
-#define bytes_f32 NULL
-#define bytes_f64 NULL
+#define dot_uint8_panels_f32 NULL
+#define dot_uint8_panels_f64 NULL
 #endif

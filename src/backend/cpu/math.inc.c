@@ -13,8 +13,8 @@
 #endif
 
 /* c_0 + c_1 x + ... by Horner's rule. */
-INLINE V F(polynomial)(const REAL *c, int degree, V x) {
-    V p = F(all)(c[degree]);
+INLINE V F(evaluate_polynomial)(const REAL *c, int degree, V x) {
+    V p = F(broadcast_scalar)(c[degree]);
     for (int i = degree - 1; i >= 0; i--)
         p = p * x + c[i];
     return p;
@@ -42,7 +42,7 @@ static const REAL F(exp2_c)[] = {
 };
 
 INLINE V F(vexp2_by)(const REAL *c, V x) {
-    return F(scale)(F(polynomial)(c, EXP2_DEGREE, F(fraction)(x)), x);
+    return F(scale_by_exponent)(F(evaluate_polynomial)(c, EXP2_DEGREE, F(fractional_part)(x)), x);
 }
 
 INLINE V F(vexp2)(V x) {
@@ -77,8 +77,8 @@ static const REAL F(exp2_c)[] = {
 
 INLINE V F(vexp2_by)(const REAL *c, V x) {
     const REAL lowest = BITS == 32 ? -126 : -1022, shift = BITS == 32 ? (REAL)0x1.8p23 : (REAL)0x1.8p52;
-    x = F(vmax)(F(all)(lowest), x);
-    const V whole = x + shift, p = F(polynomial)(c, EXP2_DEGREE, x - (whole - shift));
+    x = F(vmax)(F(broadcast_scalar)(lowest), x);
+    const V whole = x + shift, p = F(evaluate_polynomial)(c, EXP2_DEGREE, x - (whole - shift));
     return (V)((VI)p + ((VI)whole << MANTISSA));
 }
 
@@ -89,7 +89,7 @@ INLINE V F(vexp2)(V x) {
 /* The square of 2^(x/2) overflows and underflows as 2^x must. */
 INLINE V F(vexp2_any)(V x) {
     const REAL highest = BITS == 32 ? 127 : 1023;
-    const V half = F(vexp2)(F(vmin)(F(all)(highest), x * (REAL)0.5));
+    const V half = F(vexp2)(F(vmin)(F(broadcast_scalar)(highest), x * (REAL)0.5));
     return half * half;
 }
 #endif
@@ -111,35 +111,39 @@ INLINE V F(vlog2)(V x) {
     const UNSIGNED bias = ((UNSIGNED)1 << (BITS - 2 - MANTISSA)) - 1;
     const REAL anchor = BITS == 32 ? (REAL)0x1p23 : (REAL)0x1p52;
     const VU exponent = ((VU)x - root_half + (bias << MANTISSA)) >> MANTISSA;
-    const V whole = (V)((VU)F(all)(anchor) | exponent) - (anchor + (REAL)bias);
+    const V whole = (V)((VU)F(broadcast_scalar)(anchor) | exponent) - (anchor + (REAL)bias);
     const V m = (V)((VU)x - ((exponent - bias) << MANTISSA));
-    const V s = (m - 1) * F(vinverse)(m + 1);
-    return whole + s * F(polynomial)(F(log2_c), LOG2_DEGREE, s * s);
+    const V s = (m - 1) * F(vreciprocal)(m + 1);
+    return whole + s * F(evaluate_polynomial)(F(log2_c), LOG2_DEGREE, s * s);
 }
 
 /* log2(1 + q) of q >= 0: what the sum rounds off is added again, so that small q keep their digits. */
 INLINE V F(vlog2_from_1)(V q) {
     const V x = 1 + q, lost = q - (x - 1);
-    return F(vlog2)(x) + lost * F(vinverse)(x) * (REAL)1.44269504088896340736;
+    return F(vlog2)(x) + lost * F(vreciprocal)(x) * (REAL)1.44269504088896340736;
 }
 
 /* log2 |x| of any x but 0; NaN of infinities. */
 INLINE V F(vlog2_size)(V x) {
     const REAL least = BITS == 32 ? (REAL)0x1p-126 : (REAL)0x1p-1022, lift = (REAL)0x1p64;
     const V a = F(vabs)(x), small = least - a;
-    return F(vlog2)(F(select)(small, a * lift, a)) - F(select)(small, F(all)(64), (V){0}) + (a - a);
+    return F(vlog2)(F(select_if_positive)(small, a * lift, a))
+           - F(select_if_positive)(small, F(broadcast_scalar)(64), (V){0}) + (a - a);
 }
 
 /* x^p for a p that is no number to square up to: 0 and negative numbers as the C function pow has them. parity: 1 or 2
    of an odd or an even p, 0 of one that is not whole. */
-INLINE V F(vpower)(V x, REAL p, int64_t parity) {
-    const V y = F(vexp2_any)(p * F(vlog2_size)(x)), below = parity == 0 ? F(all)((REAL)NAN) : parity == 1 ? -y : y;
-    return F(select)(x, y, F(select)(-x, below, x + (p > 0 ? 0 : (REAL)INFINITY))); /* 0, or NaN which stays so */
+INLINE V F(vreal_power)(V x, REAL p, int64_t parity) {
+    const V y = F(vexp2_any)(p * F(vlog2_size)(x)), below = parity == 0   ? F(broadcast_scalar)((REAL)NAN)
+                                                            : parity == 1 ? -y
+                                                                          : y;
+    return F(select_if_positive)(
+        x, y, F(select_if_positive)(-x, below, x + (p > 0 ? 0 : (REAL)INFINITY))); /* 0, or NaN which stays so */
 }
 
 /* x^n by squaring, n >= 0; exact powers stay exact. */
-INLINE V F(vwhole)(V x, uint64_t n) {
-    V y = n & 1 ? x : F(all)(1);
+INLINE V F(vpower_by_squaring)(V x, uint64_t n) {
+    V y = n & 1 ? x : F(broadcast_scalar)(1);
     while (n >>= 1) {
         x = x * x;
         if (n & 1)
@@ -149,13 +153,13 @@ INLINE V F(vwhole)(V x, uint64_t n) {
 }
 
 INLINE V F(vwhole_power)(V x, int64_t n) {
-    return n < 0 ? 1 / F(vwhole)(x, (uint64_t)-n) : F(vwhole)(x, (uint64_t)n);
+    return n < 0 ? 1 / F(vpower_by_squaring)(x, (uint64_t)-n) : F(vpower_by_squaring)(x, (uint64_t)n);
 }
 
 /* tanh x = 1 - 2 / (1 + e^2x): the error is absolute, one unit in the last place of 1. */
 INLINE V F(vtanh)(V x) {
-    const V bounded = F(vmin)(F(all)(120), x * (REAL)2.885390081777926815);
-    return 1 - 2 * F(vinverse)(1 + F(vexp2_any)(bounded));
+    const V bounded = F(vmin)(F(broadcast_scalar)(120), x * (REAL)2.885390081777926815);
+    return 1 - 2 * F(vreciprocal)(1 + F(vexp2_any)(bounded));
 }
 
 /* asin(sqrt(q)) / sqrt(q) for q up to sin^2(pi/8). */
@@ -171,9 +175,9 @@ static const REAL F(asin_c)[] = {
 
 /* The angle t in [0, pi/2] between unit vectors at squared distance a = 4 sin^2(t/2) <= 2, by halving it once more:
    sin^2(t/4) = (1 - cos(t/2)) / 2 = (a/4) / (2 + 2 cos(t/2)). */
-INLINE V F(vangle)(V a) {
-    const V z = a * (REAL)0.25, cosine = F(vsqrt)(1 - z), q = z * F(vinverse)(2 + 2 * cosine);
-    return 4 * F(vsqrt)(q) * F(polynomial)(F(asin_c), ASIN_DEGREE, q);
+INLINE V F(vangle_from_distance)(V a) {
+    const V z = a * (REAL)0.25, cosine = F(vsqrt)(1 - z), q = z * F(vreciprocal)(2 + 2 * cosine);
+    return 4 * F(vsqrt)(q) * F(evaluate_polynomial)(F(asin_c), ASIN_DEGREE, q);
 }
 
 #undef EXP2_DEGREE

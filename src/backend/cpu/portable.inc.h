@@ -7,7 +7,7 @@
 #include "vector.inc.h"
 
 /* a where m > 0, else b. */
-INLINE V F(select)(V m, V a, V b) {
+INLINE V F(select_if_positive)(V m, V a, V b) {
     const VI mask = (VI)(m > (V){0});
     return (V)(((VI)a & mask) | ((VI)b & ~mask));
 }
@@ -30,7 +30,7 @@ INLINE V F(vsqrt)(V a) {
     return root;
 }
 
-INLINE V F(vinverse)(V a) {
+INLINE V F(vreciprocal)(V a) {
     return 1 / a;
 }
 

@@ -6,14 +6,14 @@ INLINE void F(multiply_tile)(bool symmetric, const REAL *K, const REAL *w_column
                              REAL *y_columns) {
     V w[GROUPS], y[GROUPS];
     UNROLL for (int g = 0; g < GROUPS; g++) {
-        w[g] = F(load)(w_columns + g * LANES);
+        w[g] = F(load_vector)(w_columns + g * LANES);
         if (symmetric)
-            y[g] = F(load)(y_columns + g * LANES);
+            y[g] = F(load_vector)(y_columns + g * LANES);
     }
     UNROLL for (int r = 0; r < ROWS; r++) {
         V sum = y_rows[r];
         UNROLL for (int g = 0; g < GROUPS; g++) {
-            const V k = F(load)(K + r * COLUMNS + g * LANES);
+            const V k = F(load_vector)(K + r * COLUMNS + g * LANES);
             sum += k * w[g];
             if (symmetric)
                 y[g] += k * w_rows[r];
@@ -21,15 +21,15 @@ INLINE void F(multiply_tile)(bool symmetric, const REAL *K, const REAL *w_column
         y_rows[r] = sum;
     }
     if (symmetric)
-        UNROLL for (int g = 0; g < GROUPS; g++) F(store)(y_columns + g * LANES, y[g]);
+        UNROLL for (int g = 0; g < GROUPS; g++) F(store_vector)(y_columns + g * LANES, y[g]);
 }
 
 INLINE void F(load_sums)(const mc_right *right, V *sums) {
-    UNROLL for (int r = 0; r < ROWS; r++) sums[r] = F(load)((const REAL *)right->y_rows + r * LANES);
+    UNROLL for (int r = 0; r < ROWS; r++) sums[r] = F(load_vector)((const REAL *)right->y_rows + r * LANES);
 }
 
 INLINE void F(store_sums)(const V *sums, const mc_right *right) {
-    UNROLL for (int r = 0; r < ROWS; r++) F(store)((REAL *)right->y_rows + r * LANES, sums[r]);
+    UNROLL for (int r = 0; r < ROWS; r++) F(store_vector)((REAL *)right->y_rows + r * LANES, sums[r]);
 }
 
 INLINE void F(product_loop)(bool symmetric, int64_t panels, const REAL *K, const mc_right *right) {
@@ -45,12 +45,12 @@ INLINE void F(product_loop)(bool symmetric, int64_t panels, const REAL *K, const
 static void F(sum_rows)(int64_t n, double factor, void *y_rows, double *out) {
     REAL *lanes = y_rows;
     for (int64_t i = 0; i < n; i++, lanes += LANES) {
-        out[i] += factor * F(sum)(lanes);
-        F(store)(lanes, (V){0});
+        out[i] += factor * F(sum_lanes)(lanes);
+        F(store_vector)(lanes, (V){0});
     }
 }
 
-static void F(product)(int64_t panels, const void *values, const mc_right *right) {
+static void F(multiply_strip_vector)(int64_t panels, const void *values, const mc_right *right) {
     if (right->w_rows)
         F(product_loop)(true, panels, values, right);
     else
@@ -61,33 +61,33 @@ static void F(product)(int64_t panels, const void *values, const mc_right *right
 INLINE void F(products_rows)(int groups, int64_t panels, const REAL *K, const REAL *v, int64_t t, REAL *y) {
     V s[ROWS][3];
     UNROLL for (int r = 0; r < ROWS; r++) UNROLL for (int g = 0; g < groups; g++) s[r][g] =
-        F(load)(y + r * t + g * LANES);
+        F(load_vector)(y + r * t + g * LANES);
     for (int64_t p = 0; p < panels; p++, K += ROWS * COLUMNS)
         for (int64_t j = 0; j < COLUMNS; j++, v += t) {
             V x[3];
-            UNROLL for (int g = 0; g < groups; g++) x[g] = F(load)(v + g * LANES);
+            UNROLL for (int g = 0; g < groups; g++) x[g] = F(load_vector)(v + g * LANES);
             UNROLL for (int r = 0; r < ROWS; r++) {
-                const V k = F(all)(K[r * COLUMNS + j]);
+                const V k = F(broadcast_scalar)(K[r * COLUMNS + j]);
                 UNROLL for (int g = 0; g < groups; g++) s[r][g] += k * x[g];
             }
         }
     UNROLL for (int r = 0; r < ROWS; r++) UNROLL for (int g = 0; g < groups; g++)
-        F(store)(y + r * t + g * LANES, s[r][g]);
+        F(store_vector)(y + r * t + g * LANES, s[r][g]);
 }
 
 /* Y_columns[j][c..] += sum_r K[r][j] V[r][c..]; the rows of V stay in registers. */
 INLINE void F(products_columns)(int64_t panels, const REAL *K, const REAL *v, int64_t t, REAL *y) {
     V x[ROWS];
-    UNROLL for (int r = 0; r < ROWS; r++) x[r] = F(load)(v + r * t);
+    UNROLL for (int r = 0; r < ROWS; r++) x[r] = F(load_vector)(v + r * t);
     for (int64_t p = 0; p < panels; p++, K += ROWS * COLUMNS)
         for (int64_t j = 0; j < COLUMNS; j++, y += t) {
-            V s = F(load)(y);
+            V s = F(load_vector)(y);
             UNROLL for (int r = 0; r < ROWS; r++) s += K[r * COLUMNS + j] * x[r];
-            F(store)(y, s);
+            F(store_vector)(y, s);
         }
 }
 
-static void F(products)(int64_t panels, const void *values, const mc_rights *rights) {
+static void F(multiply_strip_matrix)(int64_t panels, const void *values, const mc_rights *rights) {
     const int64_t t = rights->t;
     for (int64_t c = 0; c < t;) {
         const REAL *v = (const REAL *)rights->v_columns + c;
@@ -111,14 +111,15 @@ INLINE void F(gauss_tile)(bool symmetric, const mc_operands *o, const REAL *b, c
                           const REAL *w_columns, const REAL *w_rows, V *sums, REAL *y_columns) {
     F(tile) s;
     V w[GROUPS], y[GROUPS];
-    UNROLL for (int r = 0; r < ROWS; r++) UNROLL for (int g = 0; g < GROUPS; g++) s[r][g] = F(load)(column + g * LANES);
-    F(accumulate)(MC_DOT, s, o->d, o->a, b);
+    UNROLL for (int r = 0; r < ROWS; r++) UNROLL for (int g = 0; g < GROUPS; g++) s[r][g] =
+        F(load_vector)(column + g * LANES);
+    F(accumulate_tile)(MC_DOT, s, o->d, o->a, b);
     const REAL *c = F(exp2_c);
     __asm__ volatile("" : "+r"(c) : "r"(sums) : "memory");
     UNROLL for (int g = 0; g < GROUPS; g++) {
-        w[g] = F(load)(w_columns + g * LANES);
+        w[g] = F(load_vector)(w_columns + g * LANES);
         if (symmetric)
-            y[g] = F(load)(y_columns + g * LANES);
+            y[g] = F(load_vector)(y_columns + g * LANES);
     }
     UNROLL for (int r = 0; r < ROWS; r++) UNROLL for (int g = 0; g < GROUPS; g++) {
         const V k = F(vexp2_by)(c, s[r][g]);
@@ -127,7 +128,7 @@ INLINE void F(gauss_tile)(bool symmetric, const mc_operands *o, const REAL *b, c
             y[g] += k * w_rows[r];
     }
     if (symmetric)
-        UNROLL for (int g = 0; g < GROUPS; g++) F(store)(y_columns + g * LANES, y[g]);
+        UNROLL for (int g = 0; g < GROUPS; g++) F(store_vector)(y_columns + g * LANES, y[g]);
 }
 
 INLINE void F(gauss_loop)(bool symmetric, const mc_operands *o, const REAL *row, const REAL *column,
@@ -136,7 +137,7 @@ INLINE void F(gauss_loop)(bool symmetric, const mc_operands *o, const REAL *row,
     REAL factor[ROWS + LANES] = {0}, w_rows[ROWS] = {0};
     memcpy(factor, row, ROWS * sizeof(REAL));
     for (int r = 0; r < ROWS; r += LANES)
-        F(store)(factor + r, F(vexp2_any)(F(load)(factor + r)));
+        F(store_vector)(factor + r, F(vexp2_any)(F(load_vector)(factor + r)));
     for (int r = 0; r < ROWS && symmetric; r++)
         w_rows[r] = factor[r] * ((const REAL *)right->w_rows)[r];
     for (int64_t p = 0; p < o->panels; p++)
@@ -146,7 +147,7 @@ INLINE void F(gauss_loop)(bool symmetric, const mc_operands *o, const REAL *row,
      symmetric ? (REAL *)right->y_columns + p * COLUMNS : NULL);
     for (int r = 0; r < ROWS; r++) {
         REAL *y = (REAL *)right->y_rows + r * LANES;
-        F(store)(y, F(load)(y) + factor[r] * sums[r]);
+        F(store_vector)(y, F(load_vector)(y) + factor[r] * sums[r]);
     }
 }
 
@@ -155,9 +156,9 @@ INLINE void F(finish_tile)(mc_function_of_tile function, const mc_step *step, co
                            const REAL *K, const REAL *w_columns, const REAL *w_rows, V *sums, REAL *y_columns) {
     V w[GROUPS], y[GROUPS] = {{0}};
     UNROLL for (int g = 0; g < GROUPS; g++) {
-        w[g] = F(load)(w_columns + g * LANES);
+        w[g] = F(load_vector)(w_columns + g * LANES);
         if (y_columns)
-            y[g] = F(load)(y_columns + g * LANES);
+            y[g] = F(load_vector)(y_columns + g * LANES);
     }
     const REAL alpha = (REAL)step->alpha;
     for (int r = 0; r < ROWS; r++) {
@@ -168,7 +169,7 @@ INLINE void F(finish_tile)(mc_function_of_tile function, const mc_step *step, co
             UNROLL for (int g = 0; g < GROUPS; g++) y[g] += v[g] * w_rows[r];
     }
     if (y_columns)
-        UNROLL for (int g = 0; g < GROUPS; g++) F(store)(y_columns + g * LANES, y[g]);
+        UNROLL for (int g = 0; g < GROUPS; g++) F(store_vector)(y_columns + g * LANES, y[g]);
 }
 
 /* Any other function: the statistic of a micro-tile passes through the first cache, its values stay in registers. */
@@ -181,8 +182,8 @@ INLINE void F(fused_loop)(mc_function_of_tile function, mc_statistic kind, const
     REAL *y = right->y_columns;
     for (int64_t p = 0; p < o->panels;
          p++, w += COLUMNS, y = y ? y + COLUMNS : y, column = row ? column + COLUMNS : column) {
-        const mc_operands one = F(panel)(o, p);
-        F(statistic)(kind, &one, false, K);
+        const mc_operands one = F(panel_operands)(o, p);
+        F(accumulate_statistic)(kind, &one, false, K);
         if (guard && F(radial_tile)(true, (REAL)guard->share, row, column, K, K))
             F(direct_tile)(&guard->direct, p, K);
         F(finish_tile)(function, step, guard ? NULL : row, column, K, w, right->w_rows, sums, y);
@@ -190,8 +191,8 @@ INLINE void F(fused_loop)(mc_function_of_tile function, mc_statistic kind, const
     F(store_sums)(sums, right);
 }
 
-static void F(fused)(mc_statistic kind, const mc_operands *o, const mc_guard *guard, const mc_step *step,
-                     const void *row, const void *column, const mc_right *right) {
+static void F(fused_kernel_product)(mc_statistic kind, const mc_operands *o, const mc_guard *guard, const mc_step *step,
+                                    const void *row, const void *column, const mc_right *right) {
     if (step->function == MC_EXP2 && kind == MC_DOT && !guard && step->alpha == 1 && step->degree) {
         if (right->w_rows)
             F(gauss_loop)(true, o, row, column, right);
@@ -213,5 +214,5 @@ static void F(fused)(mc_statistic kind, const mc_operands *o, const mc_guard *gu
 
 static void F(exp2_array)(int64_t n, const void *x, void *out) {
     for (int64_t i = 0; i < n; i += LANES)
-        F(store)((REAL *)out + i, F(vexp2)(F(load)((const REAL *)x + i)));
+        F(store_vector)((REAL *)out + i, F(vexp2)(F(load_vector)((const REAL *)x + i)));
 }

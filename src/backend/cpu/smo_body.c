@@ -20,7 +20,7 @@ typedef struct best {
 } best;
 
 /* The best lane; the lowest place among equals, so that the answer does not depend on how the lanes are laid out. */
-static best highest(const lanes *value, const masks *at) {
+static best best_lane(const lanes *value, const masks *at) {
     best b = {-INFINITY, -1};
     for (int l = 0; l < MC_LANES; l++) {
         const double x = (*value)[l];
@@ -55,5 +55,5 @@ static inline lanes widened_f64(const double *p) {
 #define F(name) name##_f64
 #include "backend/cpu/smo_body.inc.c"
 
-const mc_smo_body ISA_TABLE[2] = {
-    [MERCER_F32] = {accumulate_f32, gather_f32, block_f32}, [MERCER_F64] = {accumulate_f64, gather_f64, block_f64}};
+const mc_smo_body ISA_TABLE[2] = {[MERCER_F32] = {update_gradient_f32, gather_row_entries_f32, solve_working_set_f32},
+                                  [MERCER_F64] = {update_gradient_f64, gather_row_entries_f64, solve_working_set_f64}};

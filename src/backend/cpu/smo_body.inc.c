@@ -10,12 +10,12 @@ static __attribute__((noinline)) lanes F(wide_end)(const REAL *K, int64_t count)
 }
 
 /* Lanes of a row of K; zeros beyond its end. */
-static inline lanes F(wide)(const REAL *K, int64_t place, int64_t width) {
+static inline lanes F(load_row_lanes)(const REAL *K, int64_t place, int64_t width) {
     return place + MC_LANES <= width ? F(widened)(K + place) : F(wide_end)(K + place, width - place);
 }
 
-static void F(accumulate)(const void *const *rows, const double *c, int64_t count, int64_t begin, int64_t end,
-                          double *f) {
+static void F(update_gradient)(const void *const *rows, const double *c, int64_t count, int64_t begin, int64_t end,
+                               double *f) {
     int64_t k = 0;
     for (; k + 4 <= count; k += 4) {
         const REAL *r0 = rows[k], *r1 = rows[k + 1], *r2 = rows[k + 2], *r3 = rows[k + 3];
@@ -30,17 +30,18 @@ static void F(accumulate)(const void *const *rows, const double *c, int64_t coun
     }
 }
 
-static void F(gather)(const void *row, const int64_t *column, int64_t count, void *out) {
+static void F(gather_row_entries)(const void *row, const int64_t *column, int64_t count, void *out) {
     for (int64_t b = 0; b < count; b++)
         ((REAL *)out)[b] = column[b] < 0 ? 0 : ((const REAL *)row)[column[b] < 0 ? 0 : column[b]];
 }
 
 /* v <- v - step (K_i - K_j) on one group; the largest v that may grow and the smallest that may shrink. */
-static void F(sweep)(const mc_block *p, int g, const REAL *Ki, const REAL *Kj, double step, best *top, best *bottom) {
+static void F(update_slopes)(const mc_block *p, int g, const REAL *Ki, const REAL *Kj, double step, best *top,
+                             best *bottom) {
     lanes high = (lanes){0} - INFINITY, low = high;
     masks high_at = {0}, low_at = {0};
     for (int64_t t = p->begin[g]; t < p->begin[g + 1]; t += MC_LANES) {
-        const lanes v = AT(p->v, t) - step * (F(wide)(Ki, t, p->width) - F(wide)(Kj, t, p->width));
+        const lanes v = AT(p->v, t) - step * (F(load_row_lanes)(Ki, t, p->width) - F(load_row_lanes)(Kj, t, p->width));
         *(lanes *)(void *)(p->v + t) = v;
         const lanes may_grow = v + AT(p->up, t), may_shrink = -(v + AT(p->down, t));
         const masks above = may_grow > high, below = may_shrink > low, here = (masks){0} + t;
@@ -49,21 +50,21 @@ static void F(sweep)(const mc_block *p, int g, const REAL *Ki, const REAL *Kj, d
         low = PICK(below, may_shrink, low);
         low_at = (here & below) | (low_at & ~below);
     }
-    *top = highest(&high, &high_at);
-    *bottom = highest(&low, &low_at);
+    *top = best_lane(&high, &high_at);
+    *bottom = best_lane(&low, &low_at);
     bottom->value = -bottom->value;
 }
 
 /* The partner of i that lowers the objective most when both bounds are far: the largest gap^2 / curvature. Fractions
    are compared by cross multiplication: a division costs more than all the rest. */
-static int64_t F(partner)(const mc_block *p, int g, int64_t i, double vi) {
+static int64_t F(select_partner)(const mc_block *p, int g, int64_t i, double vi) {
     const REAL *Ki = (const REAL *)p->K + i * p->ld;
     const lanes tiny = (lanes){0} + 1e-12, none = {0};
     lanes gain = {0}, cost = (lanes){0} + 1;
     masks at = {0};
     for (int64_t t = p->begin[g]; t < p->begin[g + 1]; t += MC_LANES) {
         const lanes gap = vi - (AT(p->v, t) + AT(p->down, t));
-        const lanes curvature = p->diagonal[i] + AT(p->diagonal, t) - 2 * F(wide)(Ki, t, p->width);
+        const lanes curvature = p->diagonal[i] + AT(p->diagonal, t) - 2 * F(load_row_lanes)(Ki, t, p->width);
         const lanes safe = PICK(curvature > tiny, curvature, tiny);
         const lanes positive = PICK(gap > none, gap, none), square = positive * positive;
         const masks better = square * cost > gain * safe, here = (masks){0} + t;
@@ -72,7 +73,7 @@ static int64_t F(partner)(const mc_block *p, int g, int64_t i, double vi) {
         at = (here & better) | (at & ~better);
     }
     const lanes share = gain / cost;
-    return highest(&share, &at).at;
+    return best_lane(&share, &at).at;
 }
 
 static double F(step_pair)(mc_block *p, int64_t i, int64_t j) {
@@ -85,18 +86,18 @@ static double F(step_pair)(mc_block *p, int64_t i, int64_t j) {
     return step;
 }
 
-static void F(block)(mc_block *p) {
+static void F(solve_working_set)(mc_block *p) {
     const REAL *K = p->K, *Ki = K, *Kj = K;
     best top[MC_SMO_GROUPS] = {{-INFINITY, -1}, {-INFINITY, -1}},
          bottom[MC_SMO_GROUPS] = {{INFINITY, -1}, {INFINITY, -1}};
     double step = 0;
     for (p->steps = 0;; p->steps++) {
         for (int g = 0; g < p->groups; g++)
-            F(sweep)(p, g, Ki, Kj, step, &top[g], &bottom[g]);
+            F(update_slopes)(p, g, Ki, Kj, step, &top[g], &bottom[g]);
         const int g = top[1].value - bottom[1].value > top[0].value - bottom[0].value;
         if (!(top[g].value - bottom[g].value > p->tolerance) || p->steps == p->steps_max)
             return;
-        const int64_t i = top[g].at, j = F(partner)(p, g, i, top[g].value);
+        const int64_t i = top[g].at, j = F(select_partner)(p, g, i, top[g].value);
         step = F(step_pair)(p, i, j);
         Ki = K + i * p->ld;
         Kj = K + j * p->ld;

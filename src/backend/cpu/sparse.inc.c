@@ -7,13 +7,14 @@ INLINE V F(sparse_term)(mc_statistic kind, V s, V x, V z) {
     case MC_DOT: return s + x * z;
     case MC_CHI: return s + x * z / (x + z);
     case MC_MINIMUM: return s + F(vmin)(x, z);
-    case MC_ABSOLUTE: return s + F(select)(x * z, F(vmin)(F(vabs)(x), F(vabs)(z)), (V){0});
+    case MC_ABSOLUTE: return s + F(select_if_positive)(x * z, F(vmin)(F(vabs)(x), F(vabs)(z)), (V){0});
     default: return s;
     }
 }
 
 INLINE void F(sparse_add)(mc_statistic kind, V *s, REAL x, const REAL *z) {
-    UNROLL for (int g = 0; g < GROUPS; g++) s[g] = F(sparse_term)(kind, s[g], F(all)(x), F(load)(z + g * LANES));
+    UNROLL for (int g = 0; g < GROUPS; g++) s[g] =
+        F(sparse_term)(kind, s[g], F(broadcast_scalar)(x), F(load_vector)(z + g * LANES));
 }
 
 enum { F(LISTED) = 128 }; /* values of a row looked up at a time */
@@ -44,11 +45,11 @@ INLINE void F(sparse_rows)(mc_statistic kind, const mc_sparse_operands *o, REAL 
         else
             for (int64_t e = o->start[r][0]; e < o->start[r][1]; e++)
                 F(sparse_add)(kind, s, value[e], b + (int64_t)o->coordinate[e] * COLUMNS);
-        UNROLL for (int g = 0; g < GROUPS; g++) F(store)(out + g * LANES, s[g]);
+        UNROLL for (int g = 0; g < GROUPS; g++) F(store_vector)(out + g * LANES, s[g]);
     }
 }
 
-static void F(sparse)(mc_statistic kind, const mc_sparse_operands *o, void *out) {
+static void F(sparse_statistic)(mc_statistic kind, const mc_sparse_operands *o, void *out) {
     switch (kind) {
     case MC_DOT: F(sparse_rows)(MC_DOT, o, out); break;
     case MC_ABSOLUTE: F(sparse_rows)(MC_ABSOLUTE, o, out); break;

@@ -5,17 +5,17 @@ typedef V F(tile)[ROWS][GROUPS];
 
 INLINE void F(load_tile)(F(tile) s, const REAL *p) {
     UNROLL for (int r = 0; r < ROWS; r++) UNROLL for (int g = 0; g < GROUPS; g++) s[r][g] =
-        F(load)(p + r * COLUMNS + g * LANES);
+        F(load_vector)(p + r * COLUMNS + g * LANES);
 }
 
 INLINE void F(add_tile)(F(tile) s, const REAL *p) {
     UNROLL for (int r = 0; r < ROWS; r++) UNROLL for (int g = 0; g < GROUPS; g++) s[r][g] +=
-        F(load)(p + r * COLUMNS + g * LANES);
+        F(load_vector)(p + r * COLUMNS + g * LANES);
 }
 
 INLINE void F(store_tile)(F(tile) s, REAL *p) {
     UNROLL for (int r = 0; r < ROWS; r++) UNROLL for (int g = 0; g < GROUPS; g++)
-        F(store)(p + r * COLUMNS + g * LANES, s[r][g]);
+        F(store_vector)(p + r * COLUMNS + g * LANES, s[r][g]);
 }
 
 INLINE void F(zero_tile)(F(tile) s) {
@@ -23,7 +23,7 @@ INLINE void F(zero_tile)(F(tile) s) {
 }
 
 /* The term of one coordinate. */
-INLINE V F(term)(mc_statistic kind, V s, V x, V z) {
+INLINE V F(add_coordinate_term)(mc_statistic kind, V s, V x, V z) {
     const V u = x - z;
     switch (kind) {
     case MC_DOT: return s + x * z;
@@ -36,13 +36,13 @@ INLINE V F(term)(mc_statistic kind, V s, V x, V z) {
     return s;
 }
 
-INLINE void F(accumulate)(mc_statistic kind, F(tile) s, int64_t d, const REAL *a, const REAL *b) {
+INLINE void F(accumulate_tile)(mc_statistic kind, F(tile) s, int64_t d, const REAL *a, const REAL *b) {
     for (int64_t k = 0; k < d; k++, a += ROWS, b += COLUMNS) {
         V z[GROUPS];
-        UNROLL for (int g = 0; g < GROUPS; g++) z[g] = F(load)(b + g * LANES);
+        UNROLL for (int g = 0; g < GROUPS; g++) z[g] = F(load_vector)(b + g * LANES);
         UNROLL for (int r = 0; r < ROWS; r++) {
-            const V x = F(all)(a[r]);
-            UNROLL for (int g = 0; g < GROUPS; g++) s[r][g] = F(term)(kind, s[r][g], x, z[g]);
+            const V x = F(broadcast_scalar)(a[r]);
+            UNROLL for (int g = 0; g < GROUPS; g++) s[r][g] = F(add_coordinate_term)(kind, s[r][g], x, z[g]);
         }
     }
 }
@@ -60,7 +60,7 @@ INLINE void F(one_statistic)(mc_statistic kind, const mc_operands *o, bool add, 
                 F(load_tile)(s, out);
             else
                 F(zero_tile)(s);
-            F(accumulate)
+            F(accumulate_tile)
             (kind, s, o->d - k < F(run) ? o->d - k : F(run), (const REAL *)o->a + k * ROWS, b + k * COLUMNS);
             if (BITS == 32 && (add || k))
                 F(add_tile)(s, out);
@@ -68,7 +68,7 @@ INLINE void F(one_statistic)(mc_statistic kind, const mc_operands *o, bool add, 
         }
 }
 
-static void F(statistic)(mc_statistic kind, const mc_operands *o, bool add, void *out) {
+static void F(accumulate_statistic)(mc_statistic kind, const mc_operands *o, bool add, void *out) {
     switch (kind) {
     case MC_DOT: F(one_statistic)(MC_DOT, o, add, out); break;
     case MC_SQUARE: F(one_statistic)(MC_SQUARE, o, add, out); break;
@@ -80,7 +80,7 @@ static void F(statistic)(mc_statistic kind, const mc_operands *o, bool add, void
 }
 
 /* Panel p of the operands alone. */
-INLINE mc_operands F(panel)(const mc_operands *o, int64_t p) {
+INLINE mc_operands F(panel_operands)(const mc_operands *o, int64_t p) {
     mc_operands one = *o;
     one.panels = 1;
     one.b = (const REAL *)o->b + p * o->stride;
@@ -91,16 +91,16 @@ INLINE mc_operands F(panel)(const mc_operands *o, int64_t p) {
 INLINE bool F(radial_tile)(bool guarded, REAL share, const REAL *row, const REAL *column, const REAL *dot, REAL *out) {
     V worst[GROUPS], z[GROUPS];
     UNROLL for (int g = 0; g < GROUPS; g++) {
-        worst[g] = F(all)(-1);
-        z[g] = F(load)(column + g * LANES);
+        worst[g] = F(broadcast_scalar)(-1);
+        z[g] = F(load_vector)(column + g * LANES);
     }
     for (int r = 0; r < ROWS; r++)
         UNROLL for (int g = 0; g < GROUPS; g++) {
             const int64_t at = r * COLUMNS + g * LANES;
-            const V norms = row[r] + z[g], s = F(load)(dot + at) + norms;
+            const V norms = row[r] + z[g], s = F(load_vector)(dot + at) + norms;
             if (guarded)
                 worst[g] = F(vmax)(worst[g], s - share * norms);
-            F(store)(out + at, F(vmin)((V){0}, s));
+            F(store_vector)(out + at, F(vmin)((V){0}, s));
         }
     UNROLL for (int g = 1; g < GROUPS; g++) worst[0] = F(vmax)(worst[0], worst[g]);
     return guarded && F(any_positive)(worst[0]);
@@ -108,14 +108,14 @@ INLINE bool F(radial_tile)(bool guarded, REAL share, const REAL *row, const REAL
 
 /* out <- -|x - z|^2 / 2 by direct differences. */
 static __attribute__((noinline)) void F(direct_tile)(const mc_operands *o, int64_t p, REAL *out) {
-    const mc_operands one = F(panel)(o, p);
+    const mc_operands one = F(panel_operands)(o, p);
     F(one_statistic)(MC_SQUARE, &one, false, out);
     for (int64_t i = 0; i < ROWS * COLUMNS; i += LANES)
-        F(store)(out + i, F(load)(out + i) * (REAL)-0.5);
+        F(store_vector)(out + i, F(load_vector)(out + i) * (REAL)-0.5);
 }
 
-static void F(radial)(const mc_guard *guard, int64_t panels, const void *row, const void *column, const void *dot,
-                      void *out) {
+static void F(distances_from_dots)(const mc_guard *guard, int64_t panels, const void *row, const void *column,
+                                   const void *dot, void *out) {
     for (int64_t p = 0; p < panels; p++) {
         REAL *q = (REAL *)out + p * ROWS * COLUMNS;
         const REAL *in = (const REAL *)dot + p * ROWS * COLUMNS;
@@ -131,11 +131,12 @@ static void F(radial)(const mc_guard *guard, int64_t panels, const void *row, co
    apart. */
 INLINE bool F(angle_tile)(REAL share, const REAL *dot, REAL *out) {
     const REAL least = BITS == 32 ? (REAL)0x1p-100 : (REAL)0x1p-1000;
-    V worst = F(all)(-1);
+    V worst = F(broadcast_scalar)(-1);
     for (int64_t i = 0; i < ROWS * COLUMNS; i += LANES) {
-        const V c = F(load)(dot + i), near = F(vmax)(F(all)(0), 2 - 2 * c), far = F(vmax)(F(all)(least), 2 + 2 * c);
+        const V c = F(load_vector)(dot + i), near = F(vmax)(F(broadcast_scalar)(0), 2 - 2 * c),
+                far = F(vmax)(F(broadcast_scalar)(least), 2 + 2 * c);
         worst = F(vmax)(worst, share - F(vmin)(near, far));
-        F(store)(out + i, F(select)(-c, -far, near));
+        F(store_vector)(out + i, F(select_if_positive)(-c, -far, near));
     }
     return F(any_positive)(worst);
 }
@@ -145,7 +146,7 @@ INLINE bool F(angle_tile)(REAL share, const REAL *dot, REAL *out) {
    */
 static __attribute__((noinline)) void F(direct_angle)(const mc_operands *o, int64_t p, REAL *out) {
     const REAL least = BITS == 32 ? (REAL)0x1p-100 : (REAL)0x1p-1000;
-    const mc_operands one = F(panel)(o, p);
+    const mc_operands one = F(panel_operands)(o, p);
     F(one_statistic)(MC_SQUARE, &one, false, out);
     const REAL *a = one.a;
     for (int r = 0; r < ROWS; r++)
@@ -153,17 +154,17 @@ static __attribute__((noinline)) void F(direct_angle)(const mc_operands *o, int6
             const REAL *b = (const REAL *)one.b + g * LANES;
             V plus = {0};
             for (int64_t k = 0; k < one.d; k++) {
-                const V u = a[k * ROWS + r] + F(load)(b + k * COLUMNS);
+                const V u = a[k * ROWS + r] + F(load_vector)(b + k * COLUMNS);
                 plus += u * u;
             }
             REAL *q = out + r * COLUMNS + g * LANES;
-            const V minus = F(load)(q);
-            const V angle = F(select)(minus - plus, -F(vmax)(plus, F(all)(least)), minus);
-            F(store)(q, F(select)(3 - minus - plus, F(all)(2), angle));
+            const V minus = F(load_vector)(q);
+            const V angle = F(select_if_positive)(minus - plus, -F(vmax)(plus, F(broadcast_scalar)(least)), minus);
+            F(store_vector)(q, F(select_if_positive)(3 - minus - plus, F(broadcast_scalar)(2), angle));
         }
 }
 
-static void F(angle)(const mc_guard *guard, int64_t panels, const void *dot, void *out) {
+static void F(angles_from_dots)(const mc_guard *guard, int64_t panels, const void *dot, void *out) {
     for (int64_t p = 0; p < panels; p++) {
         REAL *q = (REAL *)out + p * ROWS * COLUMNS;
         const REAL share = guard ? (REAL)guard->share : 0;

@@ -1,13 +1,13 @@
 /* step.inc.c: the element-wise functions of a tile program, each a loop over one strip; see mc_step in tile.h. */
 
 /* f(s). The function is known where this is inlined, so the switch costs nothing. */
-INLINE V F(value)(mc_function_of_tile function, const mc_step *step, V s) {
+INLINE V F(tile_function_value)(mc_function_of_tile function, const mc_step *step, V s) {
     const REAL ln2 = (REAL)0.693147180559945309417, pi = (REAL)3.14159265358979323846;
     const V zero = {0};
     switch (function) {
     case MC_SAME: return s;
     case MC_WHOLE_POWER: return F(vwhole_power)(s, step->degree);
-    case MC_REAL_POWER: return F(vpower)(s, (REAL)step->p, step->degree);
+    case MC_REAL_POWER: return F(vreal_power)(s, (REAL)step->p, step->degree);
     case MC_EXP2: return F(vexp2_any)(s);
     case MC_ROOT: return F(vexp2)(-F(vsqrt)(F(vmax)(zero, s)));
     case MC_MATERN3: {
@@ -21,8 +21,8 @@ INLINE V F(value)(mc_function_of_tile function, const mc_step *step, V s) {
     case MC_RATIONAL: {
         const V q = F(vmax)(zero, s);
         if (step->degree) { /* up to 8: the power does not overflow */
-            const V base = 1 + F(vmin)(F(all)(BITS == 32 ? (REAL)0x1p15 : (REAL)0x1p120), q);
-            return F(vinverse)(F(vwhole)(base, (uint64_t)-step->degree));
+            const V base = 1 + F(vmin)(F(broadcast_scalar)(BITS == 32 ? (REAL)0x1p15 : (REAL)0x1p120), q);
+            return F(vreciprocal)(F(vpower_by_squaring)(base, (uint64_t)-step->degree));
         }
         return F(vexp2)(F(vlog2_from_1)(q) * (REAL)-step->p);
     }
@@ -30,8 +30,8 @@ INLINE V F(value)(mc_function_of_tile function, const mc_step *step, V s) {
     case MC_ARC0:
     case MC_ARC1:
     case MC_ARC2: {
-        const V a = F(vabs)(s), t = F(vangle)(a), angle = F(select)(-s, pi - t, t);
-        const V near = 1 - a * (REAL)0.5, cosine = F(select)(-s, -near, near);
+        const V a = F(vabs)(s), t = F(vangle_from_distance)(a), angle = F(select_if_positive)(-s, pi - t, t);
+        const V near = 1 - a * (REAL)0.5, cosine = F(select_if_positive)(-s, -near, near);
         const V sine = F(vsqrt)(a * (4 - a)) * (REAL)0.5;
         if (function == MC_ARC0)
             return (pi - angle) / pi;
@@ -39,19 +39,19 @@ INLINE V F(value)(mc_function_of_tile function, const mc_step *step, V s) {
             return (sine + (pi - angle) * cosine) / pi;
         return (3 * sine * cosine + (pi - angle) * (1 + 2 * cosine * cosine)) / pi;
     }
-    case MC_CONSTANT: return F(all)(1);
+    case MC_CONSTANT: return F(broadcast_scalar)(1);
     default: return s;
     }
 }
 
 /* What the function is applied to, or the whole of it for those that read the vectors in their own way. */
-INLINE V F(argument)(mc_function_of_tile function, REAL row, V column, V source) {
+INLINE V F(function_argument)(mc_function_of_tile function, REAL row, V column, V source) {
     switch (function) {
     case MC_SCALE: return source * (row * column);
     case MC_SCALE_SIGN: return source * F(vmax)((V){0}, row * column);
     case MC_EQUAL: {
-        const VI same = (VI)((VI)F(all)(row) == (VI)column);
-        return (V)((VI)F(all)(1) & same);
+        const VI same = (VI)((VI)F(broadcast_scalar)(row) == (VI)column);
+        return (V)((VI)F(broadcast_scalar)(1) & same);
     }
     default: return source + (row + column);
     }
@@ -62,17 +62,21 @@ INLINE void F(row_values)(mc_function_of_tile function, const mc_step *step, REA
                           const REAL *column, const REAL *source, V *v) {
     const bool raw = function == MC_SCALE || function == MC_SCALE_SIGN;
     UNROLL for (int g = 0; g < GROUPS; g++) v[g] =
-        raw ? F(load)(source + g * LANES) : F(load)(source + g * LANES) * alpha;
+        raw ? F(load_vector)(source + g * LANES) : F(load_vector)(source + g * LANES) * alpha;
     if (row)
-        UNROLL for (int g = 0; g < GROUPS; g++) v[g] = F(argument)(function, row[r], F(load)(column + g * LANES), v[g]);
-    UNROLL for (int g = 0; g < GROUPS; g++) v[g] = F(value)(function, step, v[g]);
+        UNROLL for (int g = 0; g < GROUPS; g++) v[g] =
+            F(function_argument)(function, row[r], F(load_vector)(column + g * LANES), v[g]);
+    UNROLL for (int g = 0; g < GROUPS; g++) v[g] = F(tile_function_value)(function, step, v[g]);
 }
 
 INLINE void F(combine_row)(mc_combine combine, REAL factor, const V *v, REAL *target) {
     UNROLL for (int g = 0; g < GROUPS; g++) {
         REAL *t = target + g * LANES;
         const V fresh = factor * v[g];
-        F(store)(t, combine == MC_SET ? fresh : combine == MC_ADD ? F(load)(t) + fresh : F(load)(t) * fresh);
+        F(store_vector)
+        (t, combine == MC_SET   ? fresh
+            : combine == MC_ADD ? F(load_vector)(t) + fresh
+                                : F(load_vector)(t) * fresh);
     }
 }
 
@@ -98,8 +102,8 @@ INLINE void F(step_loop)(mc_function_of_tile function, const mc_step *step, int6
 #define STEP_CASE(name)                                                                                                \
     case name: F(step_loop)(name, step, panels, row, column, source, target); break
 
-static void F(step)(const mc_step *step, int64_t panels, const void *row, const void *column, const void *source,
-                    void *target) {
+static void F(apply_elementwise_step)(const mc_step *step, int64_t panels, const void *row, const void *column,
+                                      const void *source, void *target) {
     switch (step->function) {
         STEP_CASE(MC_SAME);
         STEP_CASE(MC_WHOLE_POWER);

@@ -22,7 +22,7 @@ typedef double two __attribute__((vector_size(16)));
 typedef float narrow __attribute__((vector_size(32)));
 
 /* Compilers convert eight floats in two halves, which costs more than the multiplications. */
-INLINE lanes widened(const float *p) {
+INLINE lanes widen_floats(const float *p) {
 #if defined(__AVX512F__)
     return (lanes)_mm512_cvtps_pd(_mm256_loadu_ps(p));
 #else
@@ -44,18 +44,18 @@ INLINE lanes widened_whole(const int16_t *p) {
 #endif
 }
 
-INLINE lanes at(const double *p) {
+INLINE lanes load_lanes(const double *p) {
     lanes v;
     memcpy(&v, p, sizeof v);
     return v;
 }
 
-INLINE void put(double *p, lanes v) {
+INLINE void store_lanes(double *p, lanes v) {
     memcpy(p, &v, sizeof v);
 }
 
 /* By halves. */
-INLINE double sum(lanes v) {
+INLINE double sum_lanes(lanes v) {
     const four h = __builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7);
     const two q = __builtin_shufflevector(h, h, 0, 1) + __builtin_shufflevector(h, h, 2, 3);
     return q[0] + q[1];
@@ -80,8 +80,8 @@ INLINE void add_four(double *y, four sums) {
 }
 
 /* The last n % LANES entries of the rows, one by one. */
-INLINE void finish(const mc_symv_f32 *s, int64_t i, int rows, int64_t k, int columns, bool along, bool across,
-                   bool fine) {
+INLINE void multiply_last_columns(const mc_symv_f32 *s, int64_t i, int rows, int64_t k, int columns, bool along,
+                                  bool across, bool fine) {
     for (int64_t j = s->n / LANES * LANES; j < s->n; j++)
         for (int r = 0; r < rows; r++)
             for (int c = 0; c < columns; c++) {
@@ -95,8 +95,8 @@ INLINE void finish(const mc_symv_f32 *s, int64_t i, int rows, int64_t k, int col
 }
 
 /* Rows i .. i + rows - 1 against columns k .. k + columns - 1. */
-INLINE void strip(const mc_symv_f32 *s, int64_t i, const int rows, int64_t k, const int columns, bool along,
-                  bool across, bool fine) {
+INLINE void multiply_row_strip(const mc_symv_f32 *s, int64_t i, const int rows, int64_t k, const int columns,
+                               bool along, bool across, bool fine) {
     lanes y[ROWS][COLUMNS] = {{{0}}}, u[ROWS][COLUMNS];
     const int64_t whole = s->n / LANES * LANES, vs = s->vs, zs = s->zs, ld = s->ld;
     const double *V = along ? s->V + k * vs : NULL;
@@ -109,13 +109,13 @@ INLINE void strip(const mc_symv_f32 *s, int64_t i, const int rows, int64_t k, co
     for (int64_t j = 0; j < whole; j += LANES) {
         lanes v[COLUMNS], z[COLUMNS];
         for (int c = 0; c < columns; c++) {
-            v[c] = along ? at(V + c * vs + j) : (lanes){0};
-            z[c] = across ? at(Z + c * zs + j) : (lanes){0};
+            v[c] = along ? load_lanes(V + c * vs + j) : (lanes){0};
+            z[c] = across ? load_lanes(Z + c * zs + j) : (lanes){0};
         }
         for (int r = 0; r < rows; r++) {
             if (k == 0)
                 __builtin_prefetch(A + (rows + r) * ld + j);
-            const lanes high = widened(A + r * ld + j),
+            const lanes high = widen_floats(A + r * ld + j),
                         a = fine ? high + s->unit * widened_whole(low + r * ld + j) : high;
             for (int c = 0; c < columns; c++) {
                 if (along)
@@ -125,32 +125,32 @@ INLINE void strip(const mc_symv_f32 *s, int64_t i, const int rows, int64_t k, co
             }
         }
         for (int c = 0; c < columns && across; c++)
-            put(Z + c * zs + j, z[c]);
+            store_lanes(Z + c * zs + j, z[c]);
     }
     for (int c = 0; c < columns && along; c++)
         if (rows == ROWS)
             add_four(s->Y + (k + c) * s->ys + i, sums_of(y[0][c], y[1][c], y[2][c], y[3][c]));
         else
-            s->Y[(k + c) * s->ys + i] += sum(y[0][c]);
-    finish(s, i, rows, k, columns, along, across, fine);
+            s->Y[(k + c) * s->ys + i] += sum_lanes(y[0][c]);
+    multiply_last_columns(s, i, rows, k, columns, along, across, fine);
 }
 
 /* Four rows against `columns` columns, a number that the compiler must know. */
 INLINE void some_columns(const mc_symv_f32 *s, int64_t i, int64_t k, int64_t columns, bool along, bool across,
                          bool fine) {
     switch (columns) {
-    case 1: strip(s, i, ROWS, k, 1, along, across, fine); break;
-    case 2: strip(s, i, ROWS, k, 2, along, across, fine); break;
+    case 1: multiply_row_strip(s, i, ROWS, k, 1, along, across, fine); break;
+    case 2: multiply_row_strip(s, i, ROWS, k, 2, along, across, fine); break;
 #if defined(__AVX512F__)
-    case 3: strip(s, i, ROWS, k, 3, along, across, fine); break;
-    case 4: strip(s, i, ROWS, k, 4, along, across, fine); break;
-    default: strip(s, i, ROWS, k, 5, along, across, fine); break;
+    case 3: multiply_row_strip(s, i, ROWS, k, 3, along, across, fine); break;
+    case 4: multiply_row_strip(s, i, ROWS, k, 4, along, across, fine); break;
+    default: multiply_row_strip(s, i, ROWS, k, 5, along, across, fine); break;
 #endif
     }
 }
 
 /* Columns in as few parts as there must be, of about the same size. */
-INLINE void sweep(const mc_symv_f32 *s, bool along, bool across, bool fine) {
+INLINE void multiply_block(const mc_symv_f32 *s, bool along, bool across, bool fine) {
     int64_t i = 0;
     for (; i + ROWS <= s->m; i += ROWS)
         for (int64_t k = 0, parts = (s->t + COLUMNS - 1) / COLUMNS, width; parts > 0; k += width, parts--) {
@@ -159,27 +159,27 @@ INLINE void sweep(const mc_symv_f32 *s, bool along, bool across, bool fine) {
         }
     for (; i < s->m; i++)
         for (int64_t k = 0; k < s->t; k++)
-            strip(s, i, 1, k, 1, along, across, fine);
+            multiply_row_strip(s, i, 1, k, 1, along, across, fine);
 }
 
-static void rows(const mc_symv_f32 *s) {
-    sweep(s, true, false, false);
+static void multiply_along(const mc_symv_f32 *s) {
+    multiply_block(s, true, false, false);
 }
 
-static void columns(const mc_symv_f32 *s) {
-    sweep(s, false, true, false);
+static void multiply_across(const mc_symv_f32 *s) {
+    multiply_block(s, false, true, false);
 }
 
-static void both(const mc_symv_f32 *s) {
-    sweep(s, true, true, false);
+static void multiply_both(const mc_symv_f32 *s) {
+    multiply_block(s, true, true, false);
 }
 
-static void fine_rows(const mc_symv_f32 *s) {
-    sweep(s, true, false, true);
+static void multiply_split_along(const mc_symv_f32 *s) {
+    multiply_block(s, true, false, true);
 }
 
-static void fine_both(const mc_symv_f32 *s) {
-    sweep(s, true, true, true);
+static void multiply_split_both(const mc_symv_f32 *s) {
+    multiply_block(s, true, true, true);
 }
 
 /* ---- Floats throughout ----
@@ -214,14 +214,14 @@ INLINE double sum_floats(wide v) {
 }
 
 /* The halves of two vectors added up. */
-INLINE wide halves(wide a, wide b) {
+INLINE wide add_halves(wide a, wide b) {
     return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23)
            + __builtin_shufflevector(a, b, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
 }
 
 /* sum_floats of four vectors. */
 INLINE four sums_of_floats(wide a, wide b, wide c, wide d) {
-    const wide ab = halves(a, b), cd = halves(c, d);
+    const wide ab = add_halves(a, b), cd = add_halves(c, d);
     const wide fours = __builtin_shufflevector(ab, cd, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27)
                        + __builtin_shufflevector(ab, cd, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31);
     const wide twos =
@@ -241,7 +241,7 @@ typedef struct swift_task {
     float (*z)[MC_SYMV_FAST_WIDTH];
 } swift_task;
 
-INLINE void swift_along(const swift_task *t, int64_t i, const int rows, const int columns) {
+INLINE void reduced_along(const swift_task *t, int64_t i, const int rows, const int columns) {
     wide y[ROWS][COLUMNS] = {{{0}}};
     const mc_symv_fast *s = t->s;
     const float *A = s->A + i * s->ld, *V = s->V + t->k * s->vs;
@@ -262,7 +262,7 @@ INLINE void swift_along(const swift_task *t, int64_t i, const int rows, const in
             s->Y[(t->k + c) * s->ys + i] += sum_floats(y[0][c]);
 }
 
-INLINE void swift_across(const swift_task *t, int64_t j, const int width, const int columns) {
+INLINE void reduced_across(const swift_task *t, int64_t j, const int width, const int columns) {
     wide z[SPAN][COLUMNS];
     const mc_symv_fast *s = t->s;
     const float *U = s->U + t->k * s->us;
@@ -282,59 +282,60 @@ INLINE void swift_across(const swift_task *t, int64_t j, const int width, const 
             memcpy(t->z[c] + j + p * WIDE, &z[p][c], sizeof z[p][c]);
 }
 
-INLINE void swift_block(const swift_task *t, const int columns) {
+INLINE void reduced_block(const swift_task *t, const int columns) {
     int64_t i = t->i0, j = 0;
     for (; i + ROWS <= t->i1; i += ROWS)
-        swift_along(t, i, ROWS, columns);
+        reduced_along(t, i, ROWS, columns);
     for (; i < t->i1; i++)
-        swift_along(t, i, 1, columns);
+        reduced_along(t, i, 1, columns);
     for (; j + SPAN * WIDE <= t->s->n; j += SPAN * WIDE)
-        swift_across(t, j, SPAN, columns);
+        reduced_across(t, j, SPAN, columns);
     for (; j < t->s->n; j += WIDE)
-        swift_across(t, j, 1, columns);
+        reduced_across(t, j, 1, columns);
 }
 
 /* A number of columns that the compiler must know. */
-INLINE void swift_columns(const swift_task *t, int64_t columns) {
+INLINE void reduced_columns(const swift_task *t, int64_t columns) {
     switch (columns) {
-    case 1: swift_block(t, 1); break;
-    case 2: swift_block(t, 2); break;
+    case 1: reduced_block(t, 1); break;
+    case 2: reduced_block(t, 2); break;
 #if defined(__AVX512F__)
-    case 3: swift_block(t, 3); break;
-    case 4: swift_block(t, 4); break;
-    default: swift_block(t, 5); break;
+    case 3: reduced_block(t, 3); break;
+    case 4: reduced_block(t, 4); break;
+    default: reduced_block(t, 5); break;
 #endif
     }
 }
 
 /* Rows i0 .. i1 - 1 against columns k .. k + count - 1. */
-INLINE void swift_rows(const mc_symv_fast *s, int64_t i0, int64_t i1, int64_t k, int64_t count,
-                       float z[][MC_SYMV_FAST_WIDTH]) {
+INLINE void reduced_rows(const mc_symv_fast *s, int64_t i0, int64_t i1, int64_t k, int64_t count,
+                         float z[][MC_SYMV_FAST_WIDTH]) {
     int64_t parts = (count + COLUMNS - 1) / COLUMNS;
     for (int64_t done = 0, width; parts > 0; done += width, parts--) {
         width = (count - done + parts - 1) / parts;
-        swift_columns(&(swift_task){s, i0, i1, k + done, z + done}, width);
+        reduced_columns(&(swift_task){s, i0, i1, k + done, z + done}, width);
     }
 }
 
-static void swift_together(const mc_symv_fast *s, int64_t k, int64_t count) {
+static void reduced_pass(const mc_symv_fast *s, int64_t k, int64_t count) {
     float z[TOGETHER][MC_SYMV_FAST_WIDTH];
     for (int64_t from = 0; from < s->m; from += FLUSH) {
         const int64_t end = from + FLUSH < s->m ? from + FLUSH : s->m;
         memset(z, 0, (size_t)count * sizeof z[0]);
         for (int64_t i = from, block = block_of(count); i < end; i += block)
-            swift_rows(s, i, i + block < end ? i + block : end, k, count, z);
+            reduced_rows(s, i, i + block < end ? i + block : end, k, count, z);
         for (int64_t c = 0; c < count; c++)
             for (int64_t j = 0; j < s->n; j++)
                 s->Z[(k + c) * s->zs + j] += (double)z[c][j];
     }
 }
 
-static void swift(const mc_symv_fast *s) {
+static void multiply_reduced(const mc_symv_fast *s) {
     for (int64_t k = 0, times = (s->t + TOGETHER - 1) / TOGETHER, count; times > 0; k += count, times--) {
         count = (s->t - k + times - 1) / times;
-        swift_together(s, k, count);
+        reduced_pass(s, k, count);
     }
 }
 
-const mc_symv_f32_body ISA_TABLE = {rows, columns, both, fine_rows, fine_both, swift};
+const mc_symv_f32_body ISA_TABLE = {multiply_along,       multiply_across,     multiply_both,
+                                    multiply_split_along, multiply_split_both, multiply_reduced};

@@ -29,18 +29,18 @@ typedef UNSIGNED F(uvec) __attribute__((vector_size(VECTOR_BYTES)));
 #define VI F(ivec)
 #define VU F(uvec)
 
-INLINE V F(load)(const REAL *p) {
+INLINE V F(load_vector)(const REAL *p) {
     V v;
     memcpy(&v, p, sizeof v);
     return v;
 }
 
-INLINE void F(store)(REAL *p, V v) {
+INLINE void F(store_vector)(REAL *p, V v) {
     memcpy(p, &v, sizeof v);
 }
 
 /* x in every lane; x - 0 is x, bit for bit, where 0 + x is not. */
-INLINE V F(all)(REAL x) {
+INLINE V F(broadcast_scalar)(REAL x) {
     return x - (V){0};
 }
 
@@ -49,7 +49,7 @@ INLINE V F(vabs)(V a) {
 }
 
 /* The sum of the lanes in double: always the same order. */
-INLINE double F(sum)(const REAL *lanes) {
+INLINE double F(sum_lanes)(const REAL *lanes) {
     double part[4] = {0};
     for (int i = 0; i < LANES; i++)
         part[i % 4] += (double)lanes[i];

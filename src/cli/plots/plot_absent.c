@@ -3,8 +3,8 @@
 
 static int run_plot(session *s) {
     (void)s;
-    return complain("plot and report draw with cairo, which was absent when this command was built; install "
-                    "libcairo2-dev and build again");
+    return print_error("plot and report draw with cairo, which was absent when this command was built; install "
+                       "libcairo2-dev and build again");
 }
 
 const verb verb_plot = {

@@ -57,7 +57,7 @@ static void lay_rows(const picture *p, curve *c, double *row) {
     }
 }
 
-static int spread(session *s, const picture *p, curve *c) {
+static int compute_posterior_std(session *s, const picture *p, curve *c) {
     const mercer_table table = {.size = sizeof table, .n = POINTS, .d = p->d, .dtype = MERCER_F64, .values = c->rows};
     mercer_posterior *posterior = NULL;
     mercer_data *data = NULL;
@@ -74,7 +74,7 @@ static int spread(session *s, const picture *p, curve *c) {
     return status ? session_fail(s, status) : session_alive(s);
 }
 
-static int compute(session *s, const picture *p, curve *c) {
+static int compute_curve(session *s, const picture *p, curve *c) {
     double *row = session_take(s, p->d, 1, sizeof *row);
     if (!row)
         return EXIT_MEMORY;
@@ -83,7 +83,7 @@ static int compute(session *s, const picture *p, curve *c) {
     c->value = predict_rows(s, p, c->rows, POINTS);
     if (!c->value)
         return EXIT_MEMORY;
-    return isnan(mercer_model_report(p->model)->log_evidence) ? EXIT_DONE : spread(s, p, c);
+    return isnan(mercer_model_report(p->model)->log_evidence) ? EXIT_DONE : compute_posterior_std(s, p, c);
 }
 
 /* low and high: the curve of an output, and the band around it. */
@@ -121,7 +121,7 @@ static void draw_output(chart *g, const picture *p, curve *c, int64_t k) {
     chart_line(g, (pen){.ink = ink, .width = 2, .dash = (int)(k % 4)}, c->at, c->low, POINTS);
 }
 
-static int draw(picture *p, curve *c) {
+static int draw_curve_chart(picture *p, curve *c) {
     enum { KEYS = 8 };
     chart g;
     char title[240];
@@ -148,12 +148,12 @@ static int draw(picture *p, curve *c) {
 int draw_curve(session *s, picture *p) {
     curve c = {0};
     if (mercer_model_classes(p->model) > 0)
-        return complain("a curve is for numbers, and '%s' predicts classes; try --kind regions", p->model_path);
+        return print_error("a curve is for numbers, and '%s' predicts classes; try --kind regions", p->model_path);
     if (columns_asked(s, p, 1, &c.column) < 0)
         return EXIT_BAD;
     int code = curve_take(s, p, &c);
-    THEN(code, compute(s, p, &c));
-    THEN(code, draw(p, &c));
+    THEN(code, compute_curve(s, p, &c));
+    THEN(code, draw_curve_chart(p, &c));
     curve_free(&c);
     return code;
 }

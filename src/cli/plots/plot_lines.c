@@ -8,7 +8,7 @@
 enum { POINTS = 401, COMPONENTS = 200, ROWS = 1000 };
 
 /* k(x, z) of one column, for z along the axis: x = 0 for a stationary kernel, where this is k(r); otherwise x = 1. */
-static int profile(session *s, const mercer_kernel *kernel, double x, double low, double *at, double *value) {
+static int evaluate_profile(session *s, const mercer_kernel *kernel, double x, double low, double *at, double *value) {
     for (int t = 0; t < POINTS; t++) {
         at[t] = low + (3 - low) * t / (POINTS - 1);
         TRY_CTX(s, mercer_kernel_value(s->ctx, kernel, &x, &at[t], 1, &value[t]));
@@ -49,7 +49,7 @@ int draw_profile(session *s, picture *p) {
     int code = bind_to_one_column(s, p->kernel, &bound);
     mercer_shape shape = {.size = sizeof shape};
     const bool stationary = code == EXIT_DONE && mercer_kernel_shape(bound, 1, &shape) && shape.stationary;
-    THEN(code, profile(s, bound, stationary ? 0 : 1, stationary ? 0 : -3, at, value));
+    THEN(code, evaluate_profile(s, bound, stationary ? 0 : 1, stationary ? 0 : -3, at, value));
     if (code == EXIT_DONE)
         draw_profile_chart(p, bound, stationary, at, value);
     mercer_kernel_free(bound);
@@ -60,7 +60,7 @@ int draw_profile(session *s, picture *p) {
 
 /* Rows spread evenly over the data, and how many directions they span: asking for more components than that is an
    error. */
-static int spanned(session *s, const picture *p, mercer_data **rows, int64_t *rank) {
+static int estimate_gram_rank(session *s, const picture *p, mercer_data **rows, int64_t *rank) {
     const int64_t count = p->n < ROWS ? p->n : ROWS;
     int64_t which[ROWS];
     mercer_gram_facts facts = {.size = sizeof facts};
@@ -78,8 +78,8 @@ static int spanned(session *s, const picture *p, mercer_data **rows, int64_t *ra
     return status ? session_fail(s, status) : session_alive(s);
 }
 
-static int eigenvalues(session *s, const picture *p, const mercer_data *rows, int64_t count, double *at,
-                       double *value) {
+static int compute_eigenvalues(session *s, const picture *p, const mercer_data *rows, int64_t count, double *at,
+                               double *value) {
     mercer_pca set = mercer_pca_defaults();
     mercer_model *pca = NULL;
     set.components = count;
@@ -113,11 +113,11 @@ int draw_spectrum(session *s, picture *p) {
     double at[COMPONENTS], value[COMPONENTS];
     int64_t rank = 0;
     mercer_data *rows = NULL;
-    int code = spanned(s, p, &rows, &rank);
+    int code = estimate_gram_rank(s, p, &rows, &rank);
     const int64_t count = rank < COMPONENTS ? rank : COMPONENTS;
     if (code == EXIT_DONE && count == 0)
-        code = complain("spectrum: all values of %s on these rows are zero", short_kernel(p->kernel).bytes);
-    THEN(code, eigenvalues(s, p, rows, count, at, value));
+        code = print_error("spectrum: all values of %s on these rows are zero", short_kernel(p->kernel).bytes);
+    THEN(code, compute_eigenvalues(s, p, rows, count, at, value));
     if (code == EXIT_DONE)
         draw_eigenvalues(p, mercer_data_rows(rows), rank, at, value, count);
     mercer_data_free(rows);

@@ -143,7 +143,7 @@ static int count_pairs(session *s, const picture *p, int64_t *table) {
     }
     for (int64_t i = 0; code == EXIT_DONE && i < p->n; i++)
         if (truth[i] >= 0)
-            table[truth[i] * classes + largest(value + i * classes, classes)]++;
+            table[truth[i] * classes + index_of_largest(value + i * classes, classes)]++;
     free(value);
     free(truth);
     return code;
@@ -200,8 +200,8 @@ static int draw_table(session *s, picture *p, const int64_t *table) {
 int draw_confusion(session *s, picture *p) {
     const int64_t classes = mercer_model_classes(p->model);
     if (classes < 2 || !mercer_data_classes(p->data))
-        return complain("confusion is of classes, and %s",
-                        classes < 2 ? "the model predicts numbers" : "the data have none");
+        return print_error("confusion is of classes, and %s",
+                           classes < 2 ? "the model predicts numbers" : "the data have none");
     int64_t *table = session_take(s, classes, classes, sizeof *table);
     int code = table ? count_pairs(s, p, table) : EXIT_MEMORY;
     THEN(code, draw_table(s, p, table));

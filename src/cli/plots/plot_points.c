@@ -41,9 +41,9 @@ static void draw_residual_chart(picture *p, const double *x, const double *y) {
 
 int draw_residuals(session *s, picture *p) {
     if (mercer_model_classes(p->model) > 0 || !mercer_data_outputs(p->data))
-        return complain("residuals are of numbers, and %s", mercer_model_classes(p->model) > 0
-                                                                ? "the model predicts classes"
-                                                                : "the data have no numeric target");
+        return print_error("residuals are of numbers, and %s", mercer_model_classes(p->model) > 0
+                                                                   ? "the model predicts classes"
+                                                                   : "the data have no numeric target");
     double *value = session_take(s, p->n, mercer_model_outputs(p->model), sizeof *value);
     double *x = value ? session_take(s, p->n, 2, sizeof *x) : NULL;
     const int code = x ? residuals_of(s, p, value, x, x + p->n) : EXIT_MEMORY;
@@ -64,12 +64,12 @@ static int components_asked(const session *s, const picture *p, int64_t which[2]
     char rest;
     if (wish && sscanf(wish, "pc%lld,pc%lld%c", &first, &second, &rest) != 2
         && sscanf(wish, "%lld,%lld%c", &first, &second, &rest) != 2)
-        return complain("--columns %s: scatter takes two components, as in pc1,pc3", wish);
+        return print_error("--columns %s: scatter takes two components, as in pc1,pc3", wish);
     which[0] = first - 1;
     which[1] = second - 1;
     for (int k = 0; k < 2; k++)
         if (which[k] < 0 || which[k] >= count)
-            return complain("--columns %s: the model has components pc1 to pc%lld", wish, (long long)count);
+            return print_error("--columns %s: the model has components pc1 to pc%lld", wish, (long long)count);
     return EXIT_DONE;
 }
 
@@ -104,8 +104,8 @@ static void draw_score_chart(picture *p, const int64_t part[2], const double *x,
 
 int draw_scatter(session *s, picture *p) {
     if (!(mercer_model_report(p->model)->variance > 0))
-        return complain("scatter shows the scores of pca, and '%s' is of %s", p->model_path,
-                        mercer_model_report(p->model)->machine);
+        return print_error("scatter shows the scores of pca, and '%s' is of %s", p->model_path,
+                           mercer_model_report(p->model)->machine);
     int64_t part[2];
     TRY(components_asked(s, p, part));
     double *value = session_take(s, p->n, mercer_model_outputs(p->model), sizeof *value);
@@ -151,9 +151,9 @@ int draw_calibration(session *s, picture *p) {
     mercer_calibration_bin bin[BINS];
     mercer_scores scores = {.size = sizeof scores};
     if (!mercer_model_has_proba(p->model) || !mercer_data_classes(p->data))
-        return complain("calibration is of probabilities, which %s; -m logistic gives them",
-                        mercer_data_classes(p->data) ? "this model does not give"
-                                                     : "data without classes cannot judge");
+        return print_error("calibration is of probabilities, which %s; -m logistic gives them",
+                           mercer_data_classes(p->data) ? "this model does not give"
+                                                        : "data without classes cannot judge");
     TRY_CTX(s, mercer_calibration(s->ctx, p->model, p->data, BINS, bin));
     TRY_CTX(s, mercer_score(s->ctx, p->model, p->data, &scores));
     draw_bins(p, bin, scores.ece); /* the error as mercer score says it */

@@ -68,7 +68,7 @@ static int project_columns(session *s, const picture *p, plane *q, const int64_t
 
 /* Scores of linear principal components are s = Xc w, so Xc's = |s|^2 w gives w back; of columns divided by D, s = Xc
    D^-1 w, it gives D w, which is the direction among the columns as they stand. scores: n x 2. */
-static int directions(session *s, const picture *p, const double *scores, plane *q) {
+static int set_component_directions(session *s, const picture *p, const double *scores, plane *q) {
     double *row = session_take(s, p->d, 1, sizeof *row);
     if (!row)
         return EXIT_MEMORY;
@@ -107,7 +107,7 @@ static int project_components(session *s, const picture *p, plane *q) {
     if (code == EXIT_DONE) {
         const mercer_status status = mercer_predict(s->ctx, pca, p->data, scores);
         sum_rows(p, NULL, row, q->origin);
-        code = status ? session_fail(s, status) : directions(s, p, scores, q);
+        code = status ? session_fail(s, status) : set_component_directions(s, p, scores, q);
     }
     free(row);
     free(scores);
@@ -115,13 +115,13 @@ static int project_components(session *s, const picture *p, plane *q) {
     return code;
 }
 
-static int project(session *s, const picture *p, plane *q) {
+static int project_to_plane(session *s, const picture *p, plane *q) {
     int64_t column[2] = {0, 1};
     const int named = columns_asked(s, p, 2, column);
     if (named < 0)
         return EXIT_BAD;
     if (named == 1 || p->d < 2)
-        return complain("regions need two columns; %s", p->d < 2 ? "the data have one" : "--columns names one");
+        return print_error("regions need two columns; %s", p->d < 2 ? "the data have one" : "--columns names one");
     TRY(named || p->d == 2 ? project_columns(s, p, q, column) : project_components(s, p, q));
     const double *of[2] = {q->a, q->b};
     for (int k = 0; k < 2; k++) {
@@ -153,12 +153,12 @@ static double *grid_rows(session *s, const picture *p, const plane *q) {
 
 static void draw_tints(chart *g, const double *value, int64_t classes, colour *cell) {
     for (int64_t i = 0; i < (int64_t)ACROSS * UP; i++)
-        cell[i] = colour_tint(colour_of(largest(value + i * classes, classes)), 0.22);
+        cell[i] = colour_tint(colour_of(index_of_largest(value + i * classes, classes)), 0.22);
     canvas_cells(g->on, g->frame, cell, UP, ACROSS);
 }
 
 /* How far class k leads the best of the others: it wins where this is positive. */
-static void lead(const double *value, int64_t classes, int64_t k, double *out) {
+static void compute_class_margins(const double *value, int64_t classes, int64_t k, double *out) {
     for (int64_t i = 0; i < (int64_t)ACROSS * UP; i++) {
         const double *v = value + i * classes;
         double other = -INFINITY;
@@ -186,7 +186,7 @@ static bool has_margin(const picture *p) {
    corners rounded. */
 static void smooth_win(const double *value, int64_t classes, int64_t k, double *out, double *work) {
     for (int64_t i = 0; i < (int64_t)ACROSS * UP; i++)
-        out[i] = largest(value + i * classes, classes) == k ? 1 : -1;
+        out[i] = index_of_largest(value + i * classes, classes) == k ? 1 : -1;
     for (int pass = 0; pass < 2 * SMOOTH; pass++) {
         const int64_t step = pass % 2 ? ACROSS : 1, place = pass % 2 ? UP : ACROSS;
         memcpy(work, out, (size_t)ACROSS * UP * sizeof *work);
@@ -203,7 +203,7 @@ static void draw_lines(chart *g, const picture *p, const double *value, int64_t 
         if (has_vectors(p) && classes > 2)
             smooth_win(value, classes, k, work, work + (int64_t)ACROSS * UP);
         else
-            lead(value, classes, k, work);
+            compute_class_margins(value, classes, k, work);
         draw_level(g, work, 0, (pen){.ink = colour_ink, .width = 1.4}, at);
         for (int sign = -1; has_margin(p) && sign <= 1; sign += 2)
             draw_level(g, work, 2 * sign, (pen){.ink = colour_ink, .dash = 1}, at);
@@ -219,7 +219,7 @@ static void draw_rings(chart *g, const picture *p, const plane *q) {
     }
 }
 
-static int fill(session *s, picture *p, const plane *q, chart *g) {
+static int draw_decision_regions(session *s, picture *p, const plane *q, chart *g) {
     const int64_t classes = mercer_model_classes(p->model), cells = (int64_t)ACROSS * UP;
     double *rows = grid_rows(s, p, q), *value = rows ? predict_rows(s, p, rows, cells) : NULL;
     free(rows);
@@ -251,7 +251,7 @@ static int draw_on_plane(session *s, picture *p, const plane *q) {
                               : "");
     chart_open(&g, p->on, title, (axis){.label = q->label[0], .low = q->low[0], .high = q->high[0]},
                (axis){.label = q->label[1], .low = q->low[1], .high = q->high[1]}, false);
-    const int code = fill(s, p, q, &g);
+    const int code = draw_decision_regions(s, p, q, &g);
     draw_classes(&g, p, q->a, q->b, which, p->n > 2000 ? 4 : 6);
     chart_close(&g);
     free(which);
@@ -261,10 +261,10 @@ static int draw_on_plane(session *s, picture *p, const plane *q) {
 int draw_regions(session *s, picture *p) {
     plane q = {0};
     if (mercer_model_classes(p->model) < 2)
-        return complain("regions are for classes, and '%s' predicts numbers; try --kind curve or --kind residuals",
-                        p->model_path);
+        return print_error("regions are for classes, and '%s' predicts numbers; try --kind curve or --kind residuals",
+                           p->model_path);
     int code = plane_take(s, p, &q);
-    THEN(code, project(s, p, &q));
+    THEN(code, project_to_plane(s, p, &q));
     THEN(code, draw_on_plane(s, p, &q));
     plane_free(&q);
     return code;

@@ -58,9 +58,9 @@ static int no_column(const picture *p, const char *name) {
     for (int64_t j = 0; j < p->d; j++)
         mc_nearest_try(&best, mercer_data_column_name(p->data, j));
     if (best.name)
-        complain("--columns: there is no column '%s'; did you mean '%s'?", name, best.name);
+        print_error("--columns: there is no column '%s'; did you mean '%s'?", name, best.name);
     else
-        complain("--columns: there is no column '%s' among the %lld of '%s'", name, (long long)p->d, p->data_path);
+        print_error("--columns: there is no column '%s' among the %lld of '%s'", name, (long long)p->d, p->data_path);
     return -1;
 }
 
@@ -71,7 +71,7 @@ int columns_asked(const session *s, const picture *p, int wanted, int64_t *out) 
     snprintf(list, sizeof list, "%s", wish ? wish : "");
     for (char *rest = list, *name; (name = strtok_r(rest, ",", &rest)); count++) {
         if (count == wanted) {
-            complain("--columns %s: this picture takes %s", wish, wanted == 1 ? "one column" : "two columns");
+            print_error("--columns %s: this picture takes %s", wish, wanted == 1 ? "one column" : "two columns");
             return -1;
         }
         out[count] = column_named(p, name);

@@ -39,7 +39,7 @@ static int read_surface(session *s, const picture *p, surface *out) {
     const json_t *list = json_object_get(out->search, "candidates");
     const int64_t count = (int64_t)json_array_size(list);
     if (count < 2)
-        return complain("surface: the model remembers no search; 'mercer tune' saves one that does");
+        return print_error("surface: the model remembers no search; 'mercer tune' saves one that does");
     out->kernel.text = session_take(s, count, 1, sizeof *out->kernel.text);
     out->setting.text = session_take(s, count, 1, sizeof *out->setting.text);
     if (!out->kernel.text || !out->setting.text)
@@ -190,10 +190,10 @@ static int take_settings(session *s, const picture *p, learning *l) {
 static int open_learning(session *s, const picture *p, learning *l) {
     l->machine = mercer_machine_find(mercer_model_report(p->model)->machine);
     if (!l->machine || l->machine->target == MERCER_TARGET_NONE)
-        return complain("learning-curve: %s learns from the rows alone: there is no error to show",
-                        mercer_model_report(p->model)->machine);
+        return print_error("learning-curve: %s learns from the rows alone: there is no error to show",
+                           mercer_model_report(p->model)->machine);
     if (p->n < LEAST)
-        return complain("learning-curve: %d rows at least are needed, the data have %lld", LEAST, (long long)p->n);
+        return print_error("learning-curve: %d rows at least are needed, the data have %lld", LEAST, (long long)p->n);
     l->parts = p->n < 10 * PARTS ? FEW_PARTS : PARTS;
     l->settings = session_take(s, 1, (int64_t)l->machine->size, 1);
     l->part = session_take(s, p->n, 1, sizeof *l->part);
@@ -223,7 +223,7 @@ static int error_on(session *s, const mercer_model *model, const mercer_data *da
 }
 
 /* One fit to count parts, measured on them and on a fifth of the rows that it did not see. */
-static int learn(session *s, const picture *p, learning *l, int64_t turn, int64_t count) {
+static int score_training_size(session *s, const picture *p, learning *l, int64_t turn, int64_t count) {
     const int64_t held = l->parts / FIFTH;
     mercer_data *some = NULL, *rest = NULL;
     mercer_model *model = NULL;
@@ -249,7 +249,7 @@ static int learn_all(session *s, const picture *p, learning *l) {
         if (count < 1)
             continue;
         for (int64_t turn = 0; turn < TURNS; turn++)
-            TRY(learn(s, p, l, turn, count));
+            TRY(score_training_size(s, p, l, turn, count));
         l->sizes++;
     }
     return session_alive(s);

@@ -75,7 +75,7 @@ static int read_way(const char *path, way *w) {
     char line[LINE];
     FILE *file = fopen(path, "rb");
     if (!file)
-        return complain("cannot read '%s': %s", path, strerror(errno));
+        return print_error("cannot read '%s': %s", path, strerror(errno));
     bool good = fgets(line, sizeof line, file) != NULL, room = true;
     int64_t at = 1;
     while (good && room && fgets(line, sizeof line, file)) {
@@ -85,16 +85,16 @@ static int read_way(const char *path, way *w) {
     }
     fclose(file);
     if (!room)
-        return complain("convergence: there is no memory for '%s'", path);
+        return print_error("convergence: there is no memory for '%s'", path);
     if (!good)
-        return complain("%s:%lld: this is not a line of a trace: six fields, %.*s", path, (long long)at,
-                        (int)strlen(trace_heading) - 1, trace_heading);
+        return print_error("%s:%lld: this is not a line of a trace: six fields, %.*s", path, (long long)at,
+                           (int)strlen(trace_heading) - 1, trace_heading);
     return EXIT_DONE;
 }
 
 /* ---- Drawing ---- */
 
-static void ranges(const way *w, const double *at, const double *value, double x[2], double y[2]) {
+static void set_axis_ranges(const way *w, const double *at, const double *value, double x[2], double y[2]) {
     range_take(&x[0], &x[1], at, w->count);
     range_take(&y[0], &y[1], value, w->count);
     x[0] = fmin(x[0], 0);
@@ -108,7 +108,7 @@ static void ranges(const way *w, const double *at, const double *value, double x
 }
 
 /* Marks where they can be told apart; without them lines differ by their dashes. */
-static bool marked(const way *w) {
+static bool has_marks(const way *w) {
     return w->count <= 120;
 }
 
@@ -122,7 +122,7 @@ static void draw_measure(chart *g, const way *w, int k, double *at, double *valu
             continue;
         if (count && (i == w->count || p->run != run)) {
             chart_line(g, line, at, value, count);
-            if (marked(w) || count == 1)
+            if (has_marks(w) || count == 1)
                 chart_marks(g, at, value, count, k, 5, colour_of(k));
             count = 0;
         }
@@ -143,12 +143,12 @@ static void draw_way(picture *p, const way *w, double *at, double *value) {
         at[i] = w->point[i].at;
         value[i] = w->point[i].value;
     }
-    ranges(w, at, value, x, y);
+    set_axis_ranges(w, at, value, x, y);
     chart_open(&g, p->on, "convergence of the fit",
                (axis){.label = w->steps ? "steps" : "seconds", .low = x[0], .high = x[1]},
                (axis){.label = w->names == 1 ? w->name[0] : "", .low = y[0], .high = y[1], .logarithmic = true}, false);
     for (int k = 0; k < w->names; k++)
-        keys[k] = (key){w->name[k], colour_of(k), marked(w) ? k : -1, k};
+        keys[k] = (key){w->name[k], colour_of(k), has_marks(w) ? k : -1, k};
     if (w->goal > 0) {
         snprintf(goal, sizeof goal, "goal for the %s: %s", w->name[w->goal_of], text_value(w->goal).bytes);
         chart_line(&g, (pen){.ink = colour_ink, .width = 1, .dash = 2}, x, (double[]){w->goal, w->goal}, 2);
@@ -170,7 +170,7 @@ int draw_convergence(session *s, picture *p) {
     w.steps = along == 1;
     int code = read_way(p->trace_path, &w);
     if (code == EXIT_DONE && !w.count)
-        code = complain("'%s' holds no step: the solver came to its answer at once", p->trace_path);
+        code = print_error("'%s' holds no step: the solver came to its answer at once", p->trace_path);
     double *work = code == EXIT_DONE ? session_take(s, w.count, 4, sizeof *work) : NULL;
     if (code == EXIT_DONE && !work)
         code = EXIT_MEMORY;

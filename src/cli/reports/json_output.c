@@ -148,7 +148,7 @@ int json_finish(session *s, json_t *object) {
         return EXIT_DONE;
     if (!stream || fclose(stream) != 0) {
         free(bytes);
-        complain("there is no memory for the result as JSON");
+        print_error("there is no memory for the result as JSON");
         return EXIT_MEMORY;
     }
     return finish_text(s, bytes, size);

@@ -47,7 +47,7 @@ static void put_word(FILE *out, const char *word) {
     fputc('\'', out);
 }
 
-static void section(FILE *out, const char *title, const char *words) {
+static void put_section_title(FILE *out, const char *title, const char *words) {
     fprintf(out, "<h2>%s</h2>\n", title);
     if (words)
         fprintf(out, "<p>%s</p>\n", words);
@@ -116,7 +116,7 @@ static void put_rows(FILE *out, char *text_of_rows) {
 /* What one of the say_ functions prints, caught on its way. */
 typedef int saying(session *s, const page *p);
 
-static int caught(session *s, const page *p, saying *say_it, char **out) {
+static int capture_output(session *s, const page *p, saying *say_it, char **out) {
     const session before = *s;
     size_t size = 0;
     *out = NULL;
@@ -152,7 +152,7 @@ static int say_it_scores(session *s, const page *p) {
 
 static int put_caught(session *s, page *p, saying *say_it) {
     char *words = NULL;
-    const int code = caught(s, p, say_it, &words);
+    const int code = capture_output(s, p, say_it, &words);
     if (code == EXIT_DONE)
         put_rows(p->out, words);
     free(words);
@@ -185,9 +185,10 @@ static void put_head(page *p) {
 
 static int put_proof(session *s, page *p) {
     mercer_proof *proof = NULL;
-    section(p->out, "The kernel",
-            "A kernel measures how alike two rows are. For the answer to mean anything it must be positive definite: "
-            "an inner product of the rows in some space. This is the argument, checked step by step by separate code.");
+    put_section_title(
+        p->out, "The kernel",
+        "A kernel measures how alike two rows are. For the answer to mean anything it must be positive definite: "
+        "an inner product of the rows in some space. This is the argument, checked step by step by separate code.");
     TRY_CTX(s, mercer_prove(s->ctx, mercer_model_kernel(p->of.model), mercer_model_columns(p->of.model), &proof));
     fputs("<pre class=\"wrap\">", p->out);
     put_escaped(p->out, mercer_proof_text(proof));
@@ -258,7 +259,7 @@ static int wanted_pictures(const page *p, const char **out) {
 static int put_pictures(session *s, page *p) {
     const char *names[8];
     const int count = wanted_pictures(p, names);
-    section(p->out, "Pictures", NULL);
+    put_section_title(p->out, "Pictures", NULL);
     for (int k = 0; k < count; k++) {
         const char *caption = NULL;
         const void *bytes = NULL;
@@ -294,7 +295,7 @@ static void put_settings(FILE *out, const mercer_machine *machine, const char *s
 static void put_commands(page *p) {
     const mercer_report *r = mercer_model_report(p->of.model);
     const mercer_machine *machine = mercer_machine_find(r->machine);
-    section(p->out, "To make it again", "DATA stands for the rows of the fit, NEW for rows to predict.");
+    put_section_title(p->out, "To make it again", "DATA stands for the rows of the fit, NEW for rows to predict.");
     fprintf(p->out, "<pre class=\"wrap\">");
     if (machine) {
         fprintf(p->out, "mercer fit DATA -m %s -k ", r->machine);
@@ -318,15 +319,16 @@ static void put_commands(page *p) {
 static int write_sections(session *s, page *p) {
     const char *kind = mercer_model_report(p->of.model)->certificate.kind;
     put_head(p);
-    section(p->out, "The fit", NULL);
+    put_section_title(p->out, "The fit", NULL);
     TRY(put_caught(s, p, say_it_model));
-    section(p->out, "How sure it is", certificate_words(kind));
+    put_section_title(p->out, "How sure it is", certificate_words(kind));
     TRY(put_proof(s, p));
     if (p->of.data) {
-        section(p->out, "The rows", NULL);
+        put_section_title(p->out, "The rows", NULL);
         TRY(put_caught(s, p, say_it_data));
         if (mercer_data_classes(p->of.data) > 0 || mercer_data_outputs(p->of.data) > 0) {
-            section(p->out, "Scores", "On the rows of this page. Rows that the model was fitted to flatter it.");
+            put_section_title(p->out, "Scores",
+                              "On the rows of this page. Rows that the model was fitted to flatter it.");
             TRY(put_caught(s, p, say_it_scores));
         }
         TRY(put_pictures(s, p));
@@ -342,12 +344,12 @@ static void default_name(const char *model, char *path, size_t size) {
     snprintf(path, size, "%.*s.html", (int)(dot && dot > base ? dot - base : (long)strlen(base)), base);
 }
 
-static int finish(session *s, const page *p, const char *bytes, size_t size) {
+static int save_page(session *s, const page *p, const char *bytes, size_t size) {
     char path[4096];
     const char *named = args_text(&s->args, "output");
     default_name(p->of.model_path, path, sizeof path);
     TRY_CTX(s, mc_file_write(s->ctx, named ? named : path, bytes, size));
-    say(s, "page", "%s: %s", named ? named : path, text_count(p->pictures, "picture").bytes);
+    say_fact(s, "page", "%s: %s", named ? named : path, text_count(p->pictures, "picture").bytes);
     json_t *object = json_object();
     json_put(object, "page", json_text(named ? named : path));
     json_put(object, "pictures", json_integer(p->pictures));
@@ -359,7 +361,7 @@ static int write_page(session *s, page *p) {
     char *bytes = NULL;
     size_t size = 0;
     if (!p->of.model)
-        return complain("report is about a model: mercer report MODEL [DATA]");
+        return print_error("report is about a model: mercer report MODEL [DATA]");
     p->out = open_memstream(&bytes, &size);
     if (!p->out)
         return session_fail(s, MERCER_MEMORY);
@@ -367,7 +369,7 @@ static int write_page(session *s, page *p) {
     const bool whole = fclose(p->out) == 0;
     if (code == EXIT_DONE && !whole)
         code = session_fail(s, MERCER_MEMORY);
-    THEN(code, finish(s, p, bytes, size));
+    THEN(code, save_page(s, p, bytes, size));
     free(bytes);
     return code;
 }

@@ -22,7 +22,7 @@
 enum { NAME = 80 };
 
 /* NULL where it is not known. */
-static const json_t *find(const json_t *object, const char *path) {
+static const json_t *find_field(const json_t *object, const char *path) {
     char name[NAME];
     for (const char *dot; (dot = strchr(path, '.')) && object; path = dot + 1) {
         snprintf(name, sizeof name, "%.*s", (int)(dot - path), path);
@@ -38,7 +38,7 @@ static bool is_set(const json_t *value) {
 
 /* A field, or a number as it is written. */
 static double number_of(const json_t *object, const char *path) {
-    return isdigit((unsigned char)*path) ? strtod(path, NULL) : json_number_value(find(object, path));
+    return isdigit((unsigned char)*path) ? strtod(path, NULL) : json_number_value(find_field(object, path));
 }
 
 /* A word of a condition has no spaces; _ stands for them. */
@@ -62,13 +62,13 @@ static bool holds_one(const json_t *object, char *condition) {
     if (mark && *mark == '<')
         return less_than(object, condition, mark);
     if (!mark)
-        return condition[0] == '!' ? !is_set(find(object, condition + 1)) : is_set(find(object, condition));
+        return condition[0] == '!' ? !is_set(find_field(object, condition + 1)) : is_set(find_field(object, condition));
     const bool unlike = mark > condition && mark[-1] == '!';
     *(mark - unlike) = '\0';
-    return is_text(find(object, condition), mark + 1) != unlike;
+    return is_text(find_field(object, condition), mark + 1) != unlike;
 }
 
-static bool holds(const json_t *object, const char *when) {
+static bool all_conditions_hold(const json_t *object, const char *when) {
     while (when && *when) {
         char condition[2 * NAME];
         const size_t length = strcspn(when, " ");
@@ -148,7 +148,7 @@ static bool put_sentence(FILE *out, const json_t *object, const char *p, const c
             char *format = strchr(part, ':');
             if (format)
                 *format++ = '\0';
-            const json_t *value = find(object, part);
+            const json_t *value = find_field(object, part);
             const bool known_one = value || (format && is_time(format));
             known &= known_one;
             if (known_one)
@@ -163,7 +163,7 @@ static bool put_sentence(FILE *out, const json_t *object, const char *p, const c
 static char *sentence_of(const json_t *object, const report_row *row) {
     char *said = NULL;
     size_t size = 0;
-    FILE *out = holds(object, row->when) ? open_memstream(&said, &size) : NULL;
+    FILE *out = all_conditions_hold(object, row->when) ? open_memstream(&said, &size) : NULL;
     const bool known = out && put_sentence(out, object, row->format, row->format + strlen(row->format));
     if (out && fclose(out) == 0 && known)
         return said;
@@ -172,17 +172,17 @@ static char *sentence_of(const json_t *object, const report_row *row) {
 }
 
 void say_fields(session *s, const json_t *object, const report_row *rows) {
-    for (; says(s) && rows->format; rows++) {
+    for (; prints_report(s) && rows->format; rows++) {
         char *said = sentence_of(object, rows);
         if (said)
-            say(s, rows->label, "%s", said);
+            say_fact(s, rows->label, "%s", said);
         free(said);
     }
 }
 
 void say_list(session *s, const char *label, const json_t *object, const report_row *rows) {
     bool any = false;
-    for (; says(s) && rows->format; rows++) {
+    for (; prints_report(s) && rows->format; rows++) {
         char *said = sentence_of(object, rows);
         if (said && !any)
             say_text(s, "\n%s: ", label);
@@ -202,9 +202,9 @@ void say_titles(session *s, const report_column *columns) {
 }
 
 void say_row(session *s, const json_t *row, const report_column *columns, const char *note) {
-    for (const report_column *c = columns; c->key && says(s); c++) {
+    for (const report_column *c = columns; c->key && prints_report(s); c++) {
         char cell[4 * NAME] = "nan";
-        const json_t *value = find(row, c->key);
+        const json_t *value = find_field(row, c->key);
         FILE *out = value ? fmemopen(cell, sizeof cell, "w") : NULL;
         if (out) {
             put_field(out, value, c->format);

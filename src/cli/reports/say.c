@@ -23,7 +23,7 @@ static void print_shown(FILE *out, const char *keep, const char *format, va_list
     free(said);
 }
 
-int complain(const char *format, ...) {
+int print_error(const char *format, ...) {
     va_list list;
     va_start(list, format);
     fputs("mercer: ", stderr);
@@ -33,7 +33,7 @@ int complain(const char *format, ...) {
     return EXIT_BAD;
 }
 
-void remark(const session *s, const char *format, ...) {
+void print_note(const session *s, const char *format, ...) {
     if (s->quiet)
         return;
     va_list list;
@@ -44,12 +44,12 @@ void remark(const session *s, const char *format, ...) {
     va_end(list);
 }
 
-bool says(const session *s) {
+bool prints_report(const session *s) {
     return !s->json && !s->quiet;
 }
 
-void say(session *s, const char *label, const char *format, ...) {
-    if (!says(s))
+void say_fact(session *s, const char *label, const char *format, ...) {
+    if (!prints_report(s))
         return;
     session_wipe(s);
     va_list list;
@@ -61,7 +61,7 @@ void say(session *s, const char *label, const char *format, ...) {
 }
 
 void say_text(session *s, const char *format, ...) {
-    if (!says(s))
+    if (!prints_report(s))
         return;
     session_wipe(s);
     va_list list;
@@ -71,7 +71,7 @@ void say_text(session *s, const char *format, ...) {
 }
 
 void say_lines(session *s, const char *lines) {
-    if (!says(s))
+    if (!prints_report(s))
         return;
     session_wipe(s);
     show_bytes(s->out, lines, strlen(lines), "\n");
@@ -136,7 +136,7 @@ text text_value(double value) {
     return t;
 }
 
-int64_t largest(const double *values, int64_t count) {
+int64_t index_of_largest(const double *values, int64_t count) {
     int64_t best = 0;
     for (int64_t k = 1; k < count; k++)
         if (values[k] > values[best])

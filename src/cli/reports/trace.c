@@ -67,7 +67,7 @@ void trace_listen(trace *t, bool on) {
         t->open = on;
 }
 
-static void thin(trace *t) {
+static void drop_every_second_step(trace *t) {
     for (int64_t i = 0; 2 * i < t->count; i++)
         t->at[i] = t->at[2 * i];
     t->count = (t->count + 1) / 2;
@@ -81,7 +81,7 @@ void trace_take(trace *t, const mercer_progress *p) {
     if (t->steps++ % t->every)
         return;
     if (t->count == MOST)
-        thin(t);
+        drop_every_second_step(t);
     t->at[t->count++] = (stop){p->seconds, p->measure, p->goal, p->gap, p->watches, t->runs, p->step};
 }
 
@@ -113,14 +113,14 @@ int trace_write(session *s, const trace *t, const char *solver) {
     if (status)
         return session_fail(s, status);
     if (!t->count)
-        remark(s, "%s solves the problem at once, without steps: '%s' holds its heading alone", solver, t->path);
+        print_note(s, "%s solves the problem at once, without steps: '%s' holds its heading alone", solver, t->path);
     return EXIT_DONE;
 }
 
 void trace_say(session *s, const trace *t) {
     if (t && t->count)
-        say(s, "trace", "%s: %s; %s", t->path, text_count(t->steps, "step").bytes,
-            advise_file("plot", t->path, "-o convergence.svg").bytes);
+        say_fact(s, "trace", "%s: %s; %s", t->path, text_count(t->steps, "step").bytes,
+                 advise_file("plot", t->path, "-o convergence.svg").bytes);
 }
 
 json_t *trace_json(const trace *t) {

@@ -19,7 +19,7 @@ static int by_loss(const void *a, const void *b) {
     return x->loss < y->loss ? -1 : x->loss > y->loss ? 1 : x->i < y->i ? -1 : 1;
 }
 
-static ranked *rank(session *s, const mercer_search *search) {
+static ranked *rank_candidates(session *s, const mercer_search *search) {
     const int64_t count = mercer_search_count(search);
     const bool larger = mercer_search_result(search)->larger_is_better;
     ranked *list = session_take(s, count, 1, sizeof *list);
@@ -43,7 +43,7 @@ static text text_score(double score, double error) {
     return t;
 }
 
-static const char *gap(const mercer_candidate *c) {
+static const char *settings_separator(const mercer_candidate *c) {
     return *c->settings ? ", " : "";
 }
 
@@ -55,7 +55,7 @@ static void say_candidates(session *s, const tuning *t, const ranked *list, int6
         const mercer_candidate c = mercer_search_candidate(t->search, list[k].i);
         if (isnan(c.score))
             break;
-        say_text(s, "%22s  %s%s%s", text_score(c.score, c.error).bytes, c.kernel, gap(&c), c.settings);
+        say_text(s, "%22s  %s%s%s", text_score(c.score, c.error).bytes, c.kernel, settings_separator(&c), c.settings);
         if (c.rows < n)
             say_text(s, "  (%lld rows)", (long long)c.rows);
         say_text(s, "%s\n", list[k].i == r->best ? "  < chosen" : list[k].i == r->first ? "  < best" : "");
@@ -68,13 +68,14 @@ static void say_candidates(session *s, const tuning *t, const ranked *list, int6
 static void say_chosen(session *s, const tuning *t) {
     const mercer_search_report *r = mercer_search_result(t->search);
     const mercer_candidate c = mercer_search_candidate(t->search, r->best);
-    say(s, "chosen", "%s%s%s: %s %s", c.kernel, gap(&c), c.settings, r->score, text_score(c.score, c.error).bytes);
+    say_fact(s, "chosen", "%s%s%s: %s %s", c.kernel, settings_separator(&c), c.settings, r->score,
+             text_score(c.score, c.error).bytes);
     if (isnan(c.error))
         return;
-    say(s, "certainty",
-        "%lld of %lld measured are within one standard error of the best; it stays first in %.0f%% of folds drawn "
-        "again",
-        (long long)r->within, (long long)r->measured, 100 * r->share);
+    say_fact(s, "certainty",
+             "%lld of %lld measured are within one standard error of the best; it stays first in %.0f%% of folds drawn "
+             "again",
+             (long long)r->within, (long long)r->measured, 100 * r->share);
 }
 
 static void say_splits(session *s, const tuning *t) {
@@ -83,23 +84,24 @@ static void say_splits(session *s, const tuning *t) {
     char part[64] = "";
     if (rows < mercer_data_rows(t->job.data)) /* the time was short */
         snprintf(part, sizeof part, " of %lld of the rows", (long long)rows);
-    say(s, "measured", "%lld of %lld candidates by %s on %s%s%s", (long long)r->measured, (long long)count, r->score,
-        r->splits, part, r->halved && r->measured < count ? ", the others on fewer rows" : "");
+    say_fact(s, "measured", "%lld of %lld candidates by %s on %s%s%s", (long long)r->measured, (long long)count,
+             r->score, r->splits, part, r->halved && r->measured < count ? ", the others on fewer rows" : "");
     if (r->resumed)
-        say(s, "resumed", "%lld measurements are from %s", (long long)r->resumed, t->set.journal);
+        say_fact(s, "resumed", "%lld measurements are from %s", (long long)r->resumed, t->set.journal);
 }
 
 static int report_people(session *s, const tuning *t) {
     int64_t top = 10;
     TRY(args_whole(&s->args, "top", 0, 1000000, &top));
-    if (!says(s))
+    if (!prints_report(s))
         return EXIT_DONE;
-    ranked *list = rank(s, t->search);
+    ranked *list = rank_candidates(s, t->search);
     if (!list)
         return EXIT_MEMORY;
     const mercer_report *fit = mercer_model_report(t->model);
     const char *chosen = t->job.chosen, *stopped = mercer_search_result(t->search)->stopped;
-    say(s, "machine", "%s%s%s%s", t->job.machine->name, chosen ? " (" : "", chosen ? chosen : "", chosen ? ")" : "");
+    say_fact(s, "machine", "%s%s%s%s", t->job.machine->name, chosen ? " (" : "", chosen ? chosen : "",
+             chosen ? ")" : "");
     say_data(s, t->job.path, t->job.data);
     say_splits(s, t);
     say_candidates(s, t, list, top);
@@ -109,14 +111,14 @@ static int report_people(session *s, const tuning *t) {
     say_report(s, report);
     json_decref(report);
     if (strcmp(stopped, "no") != 0)
-        say(s, "stopped", "early by the %s: this is the best so far",
-            strcmp(stopped, "time") == 0 || s->time_limit > 0 ? "time limit" : "user");
-    say(s, "time", "%s for the search, %s for the fit to all rows; %s of memory", text_seconds(t->seconds).bytes,
-        text_seconds(fit->seconds).bytes, text_size(mercer_memory_peak(s->ctx)).bytes);
+        say_fact(s, "stopped", "early by the %s: this is the best so far",
+                 strcmp(stopped, "time") == 0 || s->time_limit > 0 ? "time limit" : "user");
+    say_fact(s, "time", "%s for the search, %s for the fit to all rows; %s of memory", text_seconds(t->seconds).bytes,
+             text_seconds(fit->seconds).bytes, text_size(mercer_memory_peak(s->ctx)).bytes);
     if (strcmp(t->path, "-") == 0)
         return EXIT_DONE;
-    say(s, "model", "%s", t->path);
-    say(s, "next", "%s", advise_file("predict", t->path, "NEW_DATA").bytes);
+    say_fact(s, "model", "%s", t->path);
+    say_fact(s, "next", "%s", advise_file("predict", t->path, "NEW_DATA").bytes);
     return EXIT_DONE;
 }
 

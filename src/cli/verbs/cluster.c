@@ -27,11 +27,11 @@ static int read_method(session *s, grouping *g) {
     const char *method = args_text(&s->args, "method");
     g->spectral = method && strcmp(method, "spectral") == 0;
     if (method && !g->spectral && strcmp(method, "kmeans") != 0)
-        return complain("--method must be kmeans or spectral, got '%s'", method);
+        return print_error("--method must be kmeans or spectral, got '%s'", method);
     return EXIT_DONE;
 }
 
-static int compute(session *s, grouping *g) {
+static int compute_clusters(session *s, grouping *g) {
     const args *a = &s->args;
     int64_t seed = 0;
     TRY(read_method(s, g));
@@ -80,7 +80,7 @@ static void say_eigenvalues(session *s, const grouping *g) {
     for (; c < g->set.clusters && used < 100; c++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%.3g", c ? ", " : "",
                                  g->eigenvalues[c] < 1e-12 ? 0 : g->eigenvalues[c]);
-    say(s, "eigenvalues", "%s%s: the least of the normalised Laplacian", list, c < g->set.clusters ? ", ..." : "");
+    say_fact(s, "eigenvalues", "%s%s: the least of the normalised Laplacian", list, c < g->set.clusters ? ", ..." : "");
 }
 
 static json_t *json_eigenvalues(const grouping *g) {
@@ -90,7 +90,7 @@ static json_t *json_eigenvalues(const grouping *g) {
     return list;
 }
 
-static int report(session *s, const grouping *g, const char *path) {
+static int report_clusters(session *s, const grouping *g, const char *path) {
     static const report_row kernel_rows[] = {{"kernel", NULL, "{kernel}"}, {0}};
     static const report_row spread_rows[] = {
         {"spread", "method=kmeans", "{objective:.6g} within clusters; {explained:%.1f} of the whole is between them"},
@@ -113,7 +113,7 @@ static int report(session *s, const grouping *g, const char *path) {
     say_fields(s, object, spread_rows);
     for (int64_t c = 0; c < g->set.clusters; c++) {
         json_array_append_new(sizes, json_integer(size_of(g, c)));
-        say(s, c ? "" : "clusters", "%lld: %s", (long long)c + 1, text_count(size_of(g, c), "row").bytes);
+        say_fact(s, c ? "" : "clusters", "%lld: %s", (long long)c + 1, text_count(size_of(g, c), "row").bytes);
     }
     json_put(object, "sizes", sizes);
     return report_fields(s, object, file_rows);
@@ -122,12 +122,12 @@ static int report(session *s, const grouping *g, const char *path) {
 static int run_cluster(session *s) {
     grouping g = {.set = mercer_clustering_defaults(), .result.size = sizeof(mercer_clusters)};
     const char *path = args_text(&s->args, "output");
-    int code = compute(s, &g);
+    int code = compute_clusters(s, &g);
     if (path && strcmp(path, "-") == 0)
         s->out = stderr;
     if (code == EXIT_DONE && path)
         code = write_groups(s, &g, path);
-    THEN(code, report(s, &g, path));
+    THEN(code, report_clusters(s, &g, path));
     free(g.group);
     free(g.eigenvalues);
     mercer_data_free(g.data);

@@ -286,5 +286,5 @@ int help_for_programs(FILE *out, const char *what, const char *shell, const verb
             kinds[k].write(out, verbs, count);
             return EXIT_DONE;
         }
-    return complain("--completion: name a shell: bash, zsh or fish");
+    return print_error("--completion: name a shell: bash, zsh or fish");
 }

@@ -8,7 +8,7 @@ static const option options[] = {
     {0},
 };
 
-static int export(session *s, const mercer_model *model, const char *format, const char *path) {
+static int write_exported_model(session *s, const mercer_model *model, const char *format, const char *path) {
     TRY_CTX(s, mercer_model_export(s->ctx, model, format, path));
     if (s->json) {
         json_t *object = json_object();
@@ -17,21 +17,21 @@ static int export(session *s, const mercer_model *model, const char *format, con
         return json_finish(s, object);
     }
     if (strcmp(path, "-") != 0)
-        say(s, "exported", "%s as %s", path, format);
+        say_fact(s, "exported", "%s as %s", path, format);
     return EXIT_DONE;
 }
 
 static int run_export(session *s) {
     const char *format = args_text(&s->args, "to"), *path = args_text(&s->args, "output");
     if (!format)
-        return complain("export needs --to libsvm, c, c-float, onnx or onnx-double");
+        return print_error("export needs --to libsvm, c, c-float, onnx or onnx-double");
     if (!path && strncmp(format, "onnx", 4) == 0)
-        return complain("an ONNX graph is no text; name a file with -o FILE");
+        return print_error("an ONNX graph is no text; name a file with -o FILE");
     if (s->json && (!path || strcmp(path, "-") == 0))
-        return complain("--json and the exported model cannot share standard output; name a file with -o");
+        return print_error("--json and the exported model cannot share standard output; name a file with -o");
     mercer_model *model = NULL;
     TRY(input_model(s, s->args.operand[0], &model));
-    const int code = export(s, model, format, path ? path : "-");
+    const int code = write_exported_model(s, model, format, path ? path : "-");
     mercer_model_free(model);
     return code;
 }

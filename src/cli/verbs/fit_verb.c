@@ -52,9 +52,9 @@ int choose_model_path(session *s, char *path, size_t size) {
     if (strcmp(path, "-") != 0)
         return check_model_path(path);
     if (s->json)
-        return complain("--json and a model on standard output (-o -) cannot share it; name a file");
+        return print_error("--json and a model on standard output (-o -) cannot share it; name a file");
     if (isatty(STDOUT_FILENO))
-        return complain("a model is binary and standard output is a terminal; name a file with -o");
+        return print_error("a model is binary and standard output is a terminal; name a file with -o");
     s->out = stderr;
     return EXIT_DONE;
 }
@@ -86,7 +86,7 @@ static int read_start(session *s, fit *f) {
     if (!path)
         return EXIT_DONE;
     if (strcmp(f->job.machine->type, "mercer_svm") != 0)
-        return complain("--start is for support vector machines; %s begins from nothing", machine);
+        return print_error("--start is for support vector machines; %s begins from nothing", machine);
     TRY(input_model(s, path, &f->start));
     ((mercer_svm *)f->job.settings)->start = f->start;
     return EXIT_DONE;
@@ -108,7 +108,7 @@ static int choose_parameters(session *s, fit *f) {
     if (!job_is_open(s))
         return EXIT_DONE;
     if (!job_has_room(s, &f->job)) {
-        remark(s, "no parameter was searched for: memory holds no fit of all rows with kernel rbf");
+        print_note(s, "no parameter was searched for: memory holds no fit of all rows with kernel rbf");
         return EXIT_DONE;
     }
     TRY(job_put_intercept(s, &f->job, true));
@@ -121,7 +121,7 @@ static int choose_parameters(session *s, fit *f) {
     if (status == MERCER_TIME || status == MERCER_CANCELLED)
         return session_fail(s, status);
     if (status == MERCER_MEMORY)
-        remark(s, "no parameter was searched for: %s", mercer_message(s->ctx));
+        print_note(s, "no parameter was searched for: %s", mercer_message(s->ctx));
     return job_put_intercept(s, &f->job, false);
 }
 
@@ -147,7 +147,7 @@ static int fit_and_save(session *s, fit *f) {
 /* ---- For people ---- */
 
 /* What predicting the mean would cost: the yardstick for an error in the target's own unit. */
-static double spread(const mercer_data *data) {
+static double target_std(const mercer_data *data) {
     const int64_t n = mercer_data_rows(data);
     double mean = 0, sum = 0;
     for (int64_t i = 0; i < n; i++)
@@ -160,7 +160,7 @@ static double spread(const mercer_data *data) {
 static json_t *json_fit(const fit *f) {
     json_t *object = json_report(f->model);
     if (!mercer_model_classes(f->model) && mercer_data_outputs(f->job.data) == 1)
-        json_put(object, "mean_rmse", json_value(spread(f->job.data)));
+        json_put(object, "mean_rmse", json_value(target_std(f->job.data)));
     return object;
 }
 
@@ -241,7 +241,8 @@ static void say_machine(session *s, const fit *f) {
         shape_text(&f->job, shape, sizeof shape);
     else
         penalty_text(f, shape, sizeof shape);
-    say(s, "machine", "%s, %s%s%s%s", r->machine, shape, chosen ? " (" : "", chosen ? chosen : "", chosen ? ")" : "");
+    say_fact(s, "machine", "%s, %s%s%s%s", r->machine, shape, chosen ? " (" : "", chosen ? chosen : "",
+             chosen ? ")" : "");
 }
 
 static bool same_kind(const char *a, const char *b) {
@@ -278,17 +279,17 @@ static void say_chosen(session *s, const fit *f) {
     if (other >= 0)
         snprintf(beside, sizeof beside, " (the best %.*s: %.4g)", (int)strcspn(next.kernel, "("), next.kernel,
                  next.score);
-    say(s, "chose", "%s, %s among %lld candidates: %s %.4g%s, %s%s; to search more: %s", c.kernel, c.settings,
-        (long long)mercer_search_count(f->search), r->score, c.score, beside, r->splits, part,
-        advise(s, &verb_tune, f->job.chosen ? NULL : f->job.machine, NULL).bytes);
+    say_fact(s, "chose", "%s, %s among %lld candidates: %s %.4g%s, %s%s; to search more: %s", c.kernel, c.settings,
+             (long long)mercer_search_count(f->search), r->score, c.score, beside, r->splits, part,
+             advise_command(s, &verb_tune, f->job.chosen ? NULL : f->job.machine, NULL).bytes);
 }
 
 static void say_scale(session *s, const fit *f) {
     const char *scale = mercer_model_report(f->model)->scale;
     const char *asked = args_text(&s->args, "scale");
     if (scale && strcmp(scale, "none") != 0)
-        say(s, "scaling", "%s%s", scale,
-            asked && strcmp(asked, "auto") != 0 ? "" : " (chosen: the columns differ in spread by more than 10x)");
+        say_fact(s, "scaling", "%s%s", scale,
+                 asked && strcmp(asked, "auto") != 0 ? "" : " (chosen: the columns differ in spread by more than 10x)");
 }
 
 static void say_times(session *s, const fit *f) {
@@ -296,8 +297,8 @@ static void say_times(session *s, const fit *f) {
     char search[64] = "";
     if (f->search)
         snprintf(search, sizeof search, "%s for the choice, ", text_seconds(f->search_seconds).bytes);
-    say(s, "time", "%s%s for the fit by %s, %s to read; %s of memory", search, text_seconds(f->seconds).bytes,
-        r->solver, text_seconds(f->job.read_seconds).bytes, text_size(mercer_memory_peak(s->ctx)).bytes);
+    say_fact(s, "time", "%s%s for the fit by %s, %s to read; %s of memory", search, text_seconds(f->seconds).bytes,
+             r->solver, text_seconds(f->job.read_seconds).bytes, text_size(mercer_memory_peak(s->ctx)).bytes);
 }
 
 /* Columns that are not scaled, and may be: values from elsewhere may not. */
@@ -327,13 +328,14 @@ static void say_next(session *s, const fit *f) {
     const bool plain = mercer_data_outputs(f->job.data) == 1 && !isnan(loo);
     const bool direct = mercer_model_report(f->model)->iterations == 0 && !mercer_model_report(f->model)->approximate;
     if (isnan(loo) && direct && mercer_model_report(f->model)->lambda > 0 && setting_find(f->job.machine, "loo"))
-        say(s, "next", "--loo gives the leave-one-out error; %s", advise_file("predict", f->path, "NEW_DATA").bytes);
-    else if (plain && loo > 0.95 * spread(f->job.data))
-        say(s, "next", "no better than the mean: try %s%s or another -k",
-            args_text(&s->args, "norm-bound") || args_text(&s->args, "dof") ? "another bound" : other_lambda(f),
-            may_scale(f) ? ", --scale standard" : "");
+        say_fact(s, "next", "--loo gives the leave-one-out error; %s",
+                 advise_file("predict", f->path, "NEW_DATA").bytes);
+    else if (plain && loo > 0.95 * target_std(f->job.data))
+        say_fact(s, "next", "no better than the mean: try %s%s or another -k",
+                 args_text(&s->args, "norm-bound") || args_text(&s->args, "dof") ? "another bound" : other_lambda(f),
+                 may_scale(f) ? ", --scale standard" : "");
     else
-        say(s, "next", "%s", advise_file("predict", f->path, "NEW_DATA").bytes);
+        say_fact(s, "next", "%s", advise_file("predict", f->path, "NEW_DATA").bytes);
 }
 
 /* A support vector machine that is short of its tolerance: what there is to change for this one. */
@@ -344,37 +346,38 @@ static void say_short(session *s, const fit *f) {
     char shape[128];
     shape_text(&f->job, shape, sizeof shape);
     if (strcmp(r->stopped, "steps") == 0)
-        say(s, "stopped", "short of the tolerance after %lld steps; the certificate says where; try more --iterations",
-            (long long)r->iterations);
+        say_fact(s, "stopped",
+                 "short of the tolerance after %lld steps; the certificate says where; try more --iterations",
+                 (long long)r->iterations);
     else
-        say(s, "stopped",
-            "short of the tolerance: at %s rounding hides what is left, the certificate says where; try %s%s%s", shape,
-            setting_find(f->job.machine, "C") ? "a smaller --C" : "a larger --tolerance",
-            may_scale(f) ? ", or --scale standard" : "", single ? ", or --precision double" : "");
+        say_fact(s, "stopped",
+                 "short of the tolerance: at %s rounding hides what is left, the certificate says where; try %s%s%s",
+                 shape, setting_find(f->job.machine, "C") ? "a smaller --C" : "a larger --tolerance",
+                 may_scale(f) ? ", or --scale standard" : "", single ? ", or --precision double" : "");
 }
 
 /* Why it ended before its aim, where it did. */
 static void say_stopped(session *s, const fit *f) {
     const char *why = mercer_model_report(f->model)->stopped;
     if (was_stopped(f))
-        say(s, "stopped", "early by the %s: this is the best model so far",
-            s->expired || strcmp(why, "time") == 0 ? "time limit" : "user");
+        say_fact(s, "stopped", "early by the %s: this is the best model so far",
+                 s->expired || strcmp(why, "time") == 0 ? "time limit" : "user");
     else if (strcmp(why, "no") != 0 && mercer_model_report(f->model)->certificate.kkt_violation >= 0)
         say_short(s, f);
     else if (strcmp(why, "no") != 0 && strcmp(mercer_model_report(f->model)->machine, "pca") == 0)
-        say(s, "stopped",
-            "short of the tolerance; the certificate says where; try a larger --tolerance, or --solver dense");
+        say_fact(s, "stopped",
+                 "short of the tolerance; the certificate says where; try a larger --tolerance, or --solver dense");
     else if (strcmp(why, "precision") == 0)
-        say(s, "stopped",
-            "short of the tolerance: at this lambda double precision reaches no further; try a larger one%s",
-            may_factor(f) ? ", or --solver cholesky" : "");
+        say_fact(s, "stopped",
+                 "short of the tolerance: at this lambda double precision reaches no further; try a larger one%s",
+                 may_factor(f) ? ", or --solver cholesky" : "");
     else if (strcmp(why, "steps") == 0)
-        say(s, "stopped", "short of the tolerance after %lld steps; try a larger lambda%s",
-            (long long)mercer_model_report(f->model)->iterations, may_factor(f) ? ", or --solver cholesky" : "");
+        say_fact(s, "stopped", "short of the tolerance after %lld steps; try a larger lambda%s",
+                 (long long)mercer_model_report(f->model)->iterations, may_factor(f) ? ", or --solver cholesky" : "");
 }
 
 static int report_people(session *s, fit *f) {
-    if (!says(s))
+    if (!prints_report(s))
         return EXIT_DONE;
     score_training(s, f);
     say_machine(s, f);
@@ -390,7 +393,7 @@ static int report_people(session *s, fit *f) {
     say_stopped(s, f);
     if (strcmp(f->path, "-") == 0)
         return EXIT_DONE;
-    say(s, "model", "%s", f->path);
+    say_fact(s, "model", "%s", f->path);
     trace_say(s, f->trace);
     say_next(s, f);
     return EXIT_DONE;

@@ -35,7 +35,7 @@ static double value_of(const left_out *x, int64_t i, int64_t k) {
     return target_of(x, i, k) - x->residual[i * x->outputs + k];
 }
 
-static int64_t winner(const left_out *x, int64_t i) {
+static int64_t predicted_class(const left_out *x, int64_t i) {
     int64_t best = 0;
     for (int64_t k = 1; k < x->classes; k++)
         if (value_of(x, i, k) > value_of(x, i, best))
@@ -43,20 +43,20 @@ static int64_t winner(const left_out *x, int64_t i) {
     return best;
 }
 
-static bool counts(const left_out *x, int64_t i) {
+static bool has_residual(const left_out *x, int64_t i) {
     return !isnan(x->residual[i * x->outputs]);
 }
 
 static double accuracy_of(const left_out *x) {
     int64_t right = 0, all = 0;
     for (int64_t i = 0; i < x->n; i++) {
-        all += counts(x, i);
-        right += counts(x, i) && winner(x, i) == mercer_data_class(x->job.data, i);
+        all += has_residual(x, i);
+        right += has_residual(x, i) && predicted_class(x, i) == mercer_data_class(x->job.data, i);
     }
     return x->classes ? (double)right / (double)all : NAN;
 }
 
-static int compute(session *s, left_out *x) {
+static int compute_fold_residuals(session *s, left_out *x) {
     x->n = mercer_data_rows(x->job.data);
     x->classes = mercer_data_classes(x->job.data);
     x->outputs = x->classes ? x->classes : mercer_data_outputs(x->job.data);
@@ -86,7 +86,7 @@ static part part_of(const left_out *x, int64_t fold) {
     part p = {0};
     double sum = 0;
     for (int64_t i = 0; i < x->n; i++) {
-        if (x->by.fold[i] != fold || !counts(x, i))
+        if (x->by.fold[i] != fold || !has_residual(x, i))
             continue;
         p.rows++;
         for (int64_t k = 0; k < x->outputs; k++)
@@ -134,7 +134,7 @@ static void write_row(FILE *out, const left_out *x, int64_t i) {
     fprintf(out, "%lld", (long long)x->by.fold[i] + 1);
     if (x->classes) {
         fputc(',', out);
-        csv_field(out, "", counts(x, i) ? mercer_data_label(x->job.data, winner(x, i)) : "");
+        csv_field(out, "", has_residual(x, i) ? mercer_data_label(x->job.data, predicted_class(x, i)) : "");
     }
     for (int64_t k = 0; k < x->outputs; k++)
         put_number(out, value_of(x, i, k));
@@ -206,10 +206,10 @@ static void say_parts(session *s, const json_t *parts) {
         say_row(s, json_array_get(parts, f), columns, "");
 }
 
-static int report(session *s, const left_out *x, const char *path) {
+static int report_folds(session *s, const left_out *x, const char *path) {
     const mercer_ridge *set = x->job.settings;
     json_t *object = json_folds(x, path);
-    say(s, "machine", "ridge, lambda %g, %s intercept", set->lambda, set->intercept ? "with" : "no");
+    say_fact(s, "machine", "ridge, lambda %g, %s intercept", set->lambda, set->intercept ? "with" : "no");
     say_kernel(s, x->job.kernel, "");
     say_data(s, x->job.path, x->job.data);
     say_fields(s, object, folds_rows);
@@ -223,24 +223,24 @@ static int report(session *s, const left_out *x, const char *path) {
 
 /* ---- The verb ---- */
 
-static int find(session *s, left_out *x) {
+static int cross_validate_ridge(session *s, left_out *x) {
     const char *path = args_text(&s->args, "output");
     static const char *const known[] = {"lambda", "intercept", "scale", "allow-indefinite", NULL};
     TRY(folding_read(s, &x->by));
     TRY(job_open(s, &x->job));
     TRY(job_check_ridge(s, &x->job, known));
     TRY(folding_make(s, x->job.data, &x->by));
-    TRY(compute(s, x));
+    TRY(compute_fold_residuals(s, x));
     if (path && strcmp(path, "-") == 0)
         s->out = stderr;
     if (path)
         TRY(write_stream(s, path, write_csv, x));
-    return report(s, x, path);
+    return report_folds(s, x, path);
 }
 
 static int run_folds(session *s) {
     left_out x = {.job.machine = mercer_machine_find("ridge")};
-    const int code = find(s, &x);
+    const int code = cross_validate_ridge(s, &x);
     free(x.residual);
     free(x.std);
     folding_close(&x.by);

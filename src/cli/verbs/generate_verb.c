@@ -33,11 +33,11 @@ static int check_name(const char *name) {
         mc_nearest_try(&best, names[i]);
     }
     if (best.name)
-        return complain("there is no generator '%s'; did you mean '%s'?", name, best.name);
-    return complain("there is no generator '%s'; 'mercer generate' lists them", name);
+        return print_error("there is no generator '%s'; did you mean '%s'?", name, best.name);
+    return print_error("there is no generator '%s'; 'mercer generate' lists them", name);
 }
 
-static int report(session *s, const mercer_data *data, const char *path) {
+static int report_generated(session *s, const mercer_data *data, const char *path) {
     if (!s->json)
         say_data(s, path, data);
     json_t *object = json_object();
@@ -52,7 +52,7 @@ static int write_data(session *s, const mercer_data *data) {
     const char *path = args_text(&s->args, "output");
     const bool file = path && strcmp(path, "-") != 0;
     TRY_CTX(s, mercer_data_write(s->ctx, data, file ? path : NULL));
-    return file ? report(s, data, path) : EXIT_DONE;
+    return file ? report_generated(s, data, path) : EXIT_DONE;
 }
 
 static int run_generate(session *s) {
@@ -66,7 +66,7 @@ static int run_generate(session *s) {
     TRY(args_whole(a, "seed", 0, (int64_t)1 << 53, &seed));
     TRY(args_real(a, "noise", 0, 1e9, &noise));
     if (s->json && !args_text(a, "output"))
-        return complain("--json and CSV cannot share standard output: name a file with -o");
+        return print_error("--json and CSV cannot share standard output: name a file with -o");
     mercer_data *data = NULL;
     TRY_CTX(s, mercer_data_generate(s->ctx, a->operand[0], n, noise, (uint64_t)seed, &data));
     const int code = write_data(s, data);

@@ -28,13 +28,13 @@ typedef struct gram {
 static int check_columns(const session *s, const gram *g) {
     const int64_t d = mercer_data_columns(g->data);
     if (d != mercer_data_columns(g->other))
-        return complain("'%s' has %lld columns, '%s' has %lld", s->args.operand[1], (long long)d, s->args.operand[2],
-                        (long long)mercer_data_columns(g->other));
+        return print_error("'%s' has %lld columns, '%s' has %lld", s->args.operand[1], (long long)d, s->args.operand[2],
+                           (long long)mercer_data_columns(g->other));
     for (int64_t j = 0; j < d && !mercer_data_is_sparse(g->data); j++) { /* sparse columns go by number */
         const char *a = mercer_data_column_name(g->data, j), *b = mercer_data_column_name(g->other, j);
         if (strcmp(a, b) != 0)
-            return complain("column %lld is '%s' in '%s' but '%s' in '%s'", (long long)j + 1, a, s->args.operand[1], b,
-                            s->args.operand[2]);
+            return print_error("column %lld is '%s' in '%s' but '%s' in '%s'", (long long)j + 1, a, s->args.operand[1],
+                               b, s->args.operand[2]);
     }
     return EXIT_DONE;
 }
@@ -42,9 +42,9 @@ static int check_columns(const session *s, const gram *g) {
 static int read_input(session *s, gram *g) {
     const args *a = &s->args;
     if (a->operands == 3 && args_flag(a, "check"))
-        return complain("--check needs a square matrix: give one data file");
+        return print_error("--check needs a square matrix: give one data file");
     if (args_flag(a, "features") && (a->operands == 3 || args_flag(a, "check")))
-        return complain("--features belongs to the rows of one data file, and there is nothing to --check in it");
+        return print_error("--features belongs to the rows of one data file, and there is nothing to --check in it");
     TRY(input_kernel(s, a->operand[0], &g->kernel));
     TRY(input_data(s, g->kernel, a->operand[1], NULL, MERCER_TARGET_AUTO, &g->data));
     if (a->operands == 3) {
@@ -52,7 +52,7 @@ static int read_input(session *s, gram *g) {
         TRY(check_columns(s, g));
     }
     if (mercer_data_target_name(g->data, 0))
-        remark(s, "the target column '%s' is left out; --no-target keeps it", mercer_data_target_name(g->data, 0));
+        print_note(s, "the target column '%s' is left out; --no-target keeps it", mercer_data_target_name(g->data, 0));
     const mercer_status status = mercer_kernel_bind(s->ctx, g->kernel, g->data, &g->bound);
     return status ? session_fail_at(s, status, a->operand[0]) : EXIT_DONE;
 }
@@ -63,9 +63,10 @@ static int compute_features(session *s, gram *g) {
     mercer_kernel_shape(g->bound, mercer_data_columns(g->data), &shape);
     g->m = shape.dimension;
     if (g->m < 0)
-        return complain("%s has no feature map of finite, moderate dimension; linear, poly, form, cosine and what is "
-                        "made of them have one",
-                        mercer_kernel_text(g->bound));
+        return print_error(
+            "%s has no feature map of finite, moderate dimension; linear, poly, form, cosine and what is "
+            "made of them have one",
+            mercer_kernel_text(g->bound));
     g->K = session_take(s, g->n, g->m, sizeof *g->K);
     if (!g->K)
         return EXIT_MEMORY;
@@ -73,7 +74,7 @@ static int compute_features(session *s, gram *g) {
     return session_alive(s);
 }
 
-static int compute(session *s, gram *g) {
+static int compute_gram(session *s, gram *g) {
     if (args_flag(&s->args, "features"))
         return compute_features(s, g);
     g->n = mercer_data_rows(g->data);
@@ -167,7 +168,7 @@ static const report_row gram_rows[] = {
     {0},
 };
 
-static int report(session *s, const gram *g, const char *path) {
+static int report_gram(session *s, const gram *g, const char *path) {
     json_t *object = json_object(), *rows = json_array();
     json_put(object, "kernel", json_text(mercer_kernel_text(g->bound)));
     json_put(object, "n", json_integer(g->n));
@@ -186,7 +187,7 @@ static int report(session *s, const gram *g, const char *path) {
     return report_fields(s, object, gram_rows);
 }
 
-static int deliver(session *s, const gram *g) {
+static int write_or_report_gram(session *s, const gram *g) {
     const char *path = args_text(&s->args, "output");
     if (path && strcmp(path, "-") == 0)
         s->out = stderr;
@@ -195,7 +196,7 @@ static int deliver(session *s, const gram *g) {
     if (!s->json && !path && !g->checked && is_small(g))
         TRY(write_csv(s, g, "-"));
     else
-        TRY(report(s, g, path));
+        TRY(report_gram(s, g, path));
     return g->checked && !g->facts.positive ? EXIT_NEGATIVE : EXIT_DONE;
 }
 
@@ -203,9 +204,9 @@ static int run_gram(session *s) {
     gram g = {.facts.size = sizeof(mercer_gram_facts)};
     int code = read_input(s, &g);
     if (code == EXIT_DONE)
-        code = compute(s, &g);
+        code = compute_gram(s, &g);
     if (code == EXIT_DONE)
-        code = deliver(s, &g);
+        code = write_or_report_gram(s, &g);
     free(g.K);
     mercer_data_free(g.other);
     mercer_data_free(g.data);

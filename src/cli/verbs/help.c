@@ -29,7 +29,7 @@ static void put_wrapped(FILE *out, const char *words) {
 }
 
 /* "  -o, --output FILE        help" */
-static void line(FILE *out, char letter, const char *name, const char *argument, const char *help) {
+static void put_option_line(FILE *out, char letter, const char *name, const char *argument, const char *help) {
     char left[96];
     const char lead[] = {'-', letter, ',', ' ', '\0'};
     snprintf(left, sizeof left, "%s--%s%s%s", letter ? lead : "    ", name, argument ? " " : "",
@@ -60,7 +60,7 @@ static void setting_line(FILE *out, const mercer_setting *row) {
     snprintf(name, sizeof name, "%s%s", row->type == MERCER_FLAG ? "[no-]" : "", option_text(row->name).bytes);
     range_text(row, range, sizeof range);
     snprintf(help, sizeof help, "%s (%s)", row->help, range);
-    line(out, 0, name, argument[row->type], help);
+    put_option_line(out, 0, name, argument[row->type], help);
 }
 
 static void machine_lines(FILE *out) {
@@ -77,7 +77,7 @@ void help_verb(FILE *out, const verb *v) {
     for (int t = 0; v->tables[t]; t++) {
         fprintf(out, "\n");
         for (const option *o = v->tables[t]; o->name; o++)
-            line(out, o->letter, o->name, o->argument, o->help);
+            put_option_line(out, o->letter, o->name, o->argument, o->help);
     }
     if (v->machine)
         machine_lines(out);

@@ -67,13 +67,13 @@ static int read_list(session *s, const char *name, path_range *r) {
     static const char *const instead[] = {"from", "to", "count"};
     for (int i = 0; i < 3; i++)
         if (args_text(&s->args, instead[i]))
-            return complain("--%s lists the values and --%s makes them up; give one of the two", name, instead[i]);
+            return print_error("--%s lists the values and --%s makes them up; give one of the two", name, instead[i]);
     r->count = 0;
     for (const char *p = r->list;; p++) {
         char *end = NULL;
         const double value = strtod(p, &end);
         if (end == p || (*end && *end != ',') || !(value > 0 && isfinite(value)))
-            return complain("--%s must be positive numbers with commas between, got '%s'", name, r->list);
+            return print_error("--%s must be positive numbers with commas between, got '%s'", name, r->list);
         r->count++;
         if (!*end)
             return EXIT_DONE;
@@ -87,15 +87,15 @@ static int read_range(session *s, const path *p, path_range *r) {
     *r = p->way->family == RIDGE ? (path_range){1e-8, 1e3, 50, NULL} : (path_range){1e-2, 1e2, 9, NULL};
     r->list = args_text(&s->args, list);
     if (args_text(&s->args, svm ? "lambdas" : "C"))
-        return complain(svm ? "--lambdas is for machines with a lambda; svc and svr have --C"
-                            : "--C is for -m svc and -m svr; this machine has --lambdas, --from and --to");
+        return print_error(svm ? "--lambdas is for machines with a lambda; svc and svr have --C"
+                               : "--C is for -m svc and -m svr; this machine has --lambdas, --from and --to");
     if (r->list)
         return read_list(s, list, r);
     TRY(args_real(&s->args, "from", 1e-100, 1e100, &r->from));
     TRY(args_real(&s->args, "to", 1e-100, 1e100, &r->to));
     TRY(args_whole(&s->args, "count", 1, 1000000, &r->count));
     if (r->from > r->to)
-        return complain("--from %g is above --to %g", r->from, r->to);
+        return print_error("--from %g is above --to %g", r->from, r->to);
     return EXIT_DONE;
 }
 
@@ -117,13 +117,13 @@ static int read_test(session *s, path *p) {
     const char *file = args_text(&s->args, "test");
     static const char *const known[] = {"intercept", "scale", "allow-indefinite", NULL};
     if (p->way->family == RIDGE && file)
-        return complain("--test is not for ridge, which has the leave-one-out error");
+        return print_error("--test is not for ridge, which has the leave-one-out error");
     if (p->way->family == RIDGE)
         return job_check_ridge(s, &p->job, known);
     return file ? input_data(s, NULL, file, NULL, p->job.machine->target, &p->test) : EXIT_DONE;
 }
 
-static int compute(session *s, path *p) {
+static int compute_ridge_path(session *s, path *p) {
     TRY(read_test(s, p));
     if (p->by.asked)
         TRY(folding_make(s, p->job.data, &p->by));
@@ -242,7 +242,7 @@ static bool has_criterion(const path *p, int i) {
 }
 
 /* -1 where none has a value. */
-static int64_t best(const path *p, const struct criterion *c) {
+static int64_t row_of_least(const path *p, const struct criterion *c) {
     int64_t place = -1;
     for (int64_t l = 0; l < p->range.count; l++)
         if (c->of(p, &p->row[l]) < (place < 0 ? INFINITY : c->of(p, &p->row[place])))
@@ -270,7 +270,7 @@ static json_t *json_path(const path *p, const int64_t *at) {
 }
 
 /* "  < least LOO RMSE and GCV" */
-static void mark(const path *p, int64_t l, const int64_t *at, char *bytes, size_t size) {
+static void least_criteria_text(const path *p, int64_t l, const int64_t *at, char *bytes, size_t size) {
     bytes[0] = '\0';
     for (int i = 0; i < CRITERIA; i++)
         if (at[i] == l)
@@ -296,7 +296,7 @@ static void say_rows(session *s, const path *p, const json_t *rows, const int64_
     }
     say_titles(s, shown);
     for (int64_t l = 0; l < p->range.count; l++) {
-        mark(p, l, at, remark_text, sizeof remark_text);
+        least_criteria_text(p, l, at, remark_text, sizeof remark_text);
         say_row(s, json_array_get(rows, (size_t)l), shown, remark_text);
     }
 }
@@ -305,12 +305,12 @@ static void say_rows(session *s, const path *p, const json_t *rows, const int64_
 static void say_fit(session *s, const path *p, int64_t place) {
     static const char *const except[] = {"lambda", "C", NULL};
     char name[32], number[32];
-    advice a = advise(s, &verb_fit, p->job.machine, except);
+    advice a = advise_command(s, &verb_fit, p->job.machine, except);
     snprintf(name, sizeof name, "--%s", variable_of(p));
     snprintf(number, sizeof number, "%.4g", p->value[place]);
     advice_add(&a, name);
     advice_add(&a, number);
-    say(s, "next", "%s", a.bytes);
+    say_fact(s, "next", "%s", a.bytes);
 }
 
 static void say_next(session *s, const path *p, const int64_t *at) {
@@ -319,24 +319,24 @@ static void say_next(session *s, const path *p, const int64_t *at) {
         return;
     say_text(s, "\n");
     if (p->way->family == RIDGE && last > 0 && (place == 0 || place == last))
-        say(s, "next", "the least error is at the end of the range: widen it with %s",
-            p->range.list ? "--lambdas"
-            : place == 0  ? "--from"
-                          : "--to");
+        say_fact(s, "next", "the least error is at the end of the range: widen it with %s",
+                 p->range.list ? "--lambdas"
+                 : place == 0  ? "--from"
+                               : "--to");
     else
         say_fit(s, p, place);
 }
 
-static int report(session *s, const path *p) {
+static int report_path(session *s, const path *p) {
     int64_t at[CRITERIA];
     for (int i = 0; i < CRITERIA; i++)
-        at[i] = has_criterion(p, i) ? best(p, &criteria[i]) : -1;
+        at[i] = has_criterion(p, i) ? row_of_least(p, &criteria[i]) : -1;
     json_t *object = json_path(p, at);
     say_kernel(s, p->job.kernel, "");
     say_data(s, p->job.path, p->job.data);
     if (p->by.asked && p->way->family == RIDGE)
-        say(s, "folds", "%lld%s%s", (long long)p->by.count, p->by.groups ? ", groups kept together by " : "",
-            p->by.groups ? p->by.groups : "");
+        say_fact(s, "folds", "%lld%s%s", (long long)p->by.count, p->by.groups ? ", groups kept together by " : "",
+                 p->by.groups ? p->by.groups : "");
     say_rows(s, p, json_object_get(object, "rows"), at);
     say_next(s, p, at);
     return json_finish(s, object);
@@ -348,18 +348,19 @@ static int find(session *s, path *p) {
     TRY(read_range(s, p, &p->range));
     TRY(folding_read(s, &p->by));
     if (p->way->family == SVM && p->by.asked)
-        return complain("--folds and --groups are for machines with a lambda; give %s rows to measure on with --test",
-                        p->way->machine);
+        return print_error(
+            "--folds and --groups are for machines with a lambda; give %s rows to measure on with --test",
+            p->way->machine);
     TRY(job_open(s, &p->job));
-    TRY(compute(s, p));
-    return report(s, p);
+    TRY(compute_ridge_path(s, p));
+    return report_path(s, p);
 }
 
 static int run_path(session *s) {
     const char *asked = args_text(&s->args, "machine"), *machine = asked ? asked : "ridge";
     path p = {.way = way_of(machine), .job.machine = mercer_machine_find(machine)};
     if (!p.way)
-        return complain(
+        return print_error(
             "path: ridge, svc, svr, logistic, squared-hinge, huber, quantile and absolute have a path, '%s' has none",
             machine);
     const int code = find(s, &p);

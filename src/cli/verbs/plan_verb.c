@@ -83,7 +83,7 @@ static bool is_late(const session *s, const mercer_choice *c) {
     return s->time_limit > 0 && c->seconds > s->time_limit;
 }
 
-static int report(session *s, const job *j, const mercer_plan *plan, json_t *object) {
+static int report_plan(session *s, const job *j, const mercer_plan *plan, json_t *object) {
     const json_t *others = json_object_get(object, "alternatives");
     say_fields(s, object, machine_rows);
     say_kernel(s, j->kernel, "");
@@ -117,7 +117,7 @@ static int plan_job(session *s, job *j) {
     mercer_tune_plan search = {.size = sizeof search};
     TRY(plan_default(s, j, &search));
     TRY_CTX(s, mercer_plan_fit(s->ctx, j->machine->name, j->settings, j->kernel, j->data, &plan));
-    TRY(report(s, j, &plan, json_plan(s, j, &plan, &search)));
+    TRY(report_plan(s, j, &plan, json_plan(s, j, &plan, &search)));
     return plan.chosen.possible ? EXIT_DONE : EXIT_NEGATIVE;
 }
 
@@ -175,7 +175,7 @@ static int run_search_plan(session *s) {
 static int refuse_search_options(const session *s) {
     for (const option *o = tune_options; o->name; o++)
         if (args_text(&s->args, o->name))
-            return complain("--%s belongs to a search; --tune plans one", o->name);
+            return print_error("--%s belongs to a search; --tune plans one", o->name);
     return EXIT_DONE;
 }
 

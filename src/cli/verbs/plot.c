@@ -42,7 +42,7 @@ static const kind kinds[] = {
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 /* What one would want to see first. */
-static const char *suitable(const picture *p) {
+static const char *default_kind(const picture *p) {
     if (p->trace_path)
         return "convergence";
     if (!p->model)
@@ -64,9 +64,9 @@ static const kind *kind_named(const char *name) {
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", k ? ", " : "", kinds[k].name);
     }
     if (best.name)
-        complain("--kind: there is no picture '%s'; did you mean '%s'?", name, best.name);
+        print_error("--kind: there is no picture '%s'; did you mean '%s'?", name, best.name);
     else
-        complain("--kind: there is no picture '%s'; there is: %s", name, list);
+        print_error("--kind: there is no picture '%s'; there is: %s", name, list);
     return NULL;
 }
 
@@ -76,31 +76,32 @@ static int check_options(const session *s, const kind *k, const picture *p) {
     const bool known = p->model && !p->labelled;
     for (int i = 0; known && i < 3; i++)
         if (args_text(&s->args, of_target[i]))
-            return complain("--%s has no meaning beside a model, which knows its target", of_target[i]);
+            return print_error("--%s has no meaning beside a model, which knows its target", of_target[i]);
     if (args_text(&s->args, "columns") && !(k->needs & COLUMNS))
-        return complain("--columns has no meaning for %s; regions, curve and scatter take it", k->name);
+        return print_error("--columns has no meaning for %s; regions, curve and scatter take it", k->name);
     if (args_text(&s->args, "against") && !(k->needs & TRACE))
-        return complain("--against has no meaning for %s; convergence takes it", k->name);
+        return print_error("--against has no meaning for %s; convergence takes it", k->name);
     return EXIT_DONE;
 }
 
 static int check_needs(const kind *k, const picture *p) {
     if ((k->needs & TRACE) && !p->trace_path)
-        return complain("%s is drawn from a trace: mercer fit DATA --trace steps.csv, then mercer plot steps.csv",
-                        k->name);
+        return print_error("%s is drawn from a trace: mercer fit DATA --trace steps.csv, then mercer plot steps.csv",
+                           k->name);
     if (p->trace_path && !(k->needs & TRACE))
-        return complain("'%s' is the trace of a fit, which has one picture: convergence", p->trace_path);
+        return print_error("'%s' is the trace of a fit, which has one picture: convergence", p->trace_path);
     if (p->trace_path && (p->model || p->data))
-        return complain("'%s' is the trace of a fit: its picture needs nothing else", p->trace_path);
+        return print_error("'%s' is the trace of a fit: its picture needs nothing else", p->trace_path);
     if ((k->needs & MODEL) && !p->model)
-        return complain("%s is a picture of a model: mercer plot MODEL DATA --kind %s", k->name, k->name);
+        return print_error("%s is a picture of a model: mercer plot MODEL DATA --kind %s", k->name, k->name);
     const char *scale = p->model ? mercer_model_report(p->model)->scale : "none";
     if (!(k->needs & MODEL) && p->model && scale && strcmp(scale, "none") != 0)
-        return complain("the model's kernel belongs to columns scaled by '%s'; %s takes them as they stand: fit with "
-                        "--scale none, or give -k",
-                        scale, k->name);
+        return print_error(
+            "the model's kernel belongs to columns scaled by '%s'; %s takes them as they stand: fit with "
+            "--scale none, or give -k",
+            scale, k->name);
     if ((k->needs & DATA) && !p->data)
-        return complain("%s needs rows: mercer plot %sDATA --kind %s", k->name, p->model ? "MODEL " : "", k->name);
+        return print_error("%s needs rows: mercer plot %sDATA --kind %s", k->name, p->model ? "MODEL " : "", k->name);
     return EXIT_DONE;
 }
 
@@ -111,13 +112,13 @@ int picture_open(session *s, picture *p) {
         TRY(files_keep(s, i));
         const char *path = s->args.operand[i];
         if (is_model(path) && p->model_path)
-            return complain("'%s' and '%s' are both models; one picture shows one", p->model_path, path);
+            return print_error("'%s' and '%s' are both models; one picture shows one", p->model_path, path);
         if (is_model(path))
             p->model_path = path;
         else if (is_trace(path))
             p->trace_path = path;
         else if (p->data_path)
-            return complain("'%s' and '%s' are both data; give a model and its rows", p->data_path, path);
+            return print_error("'%s' and '%s' are both data; give a model and its rows", p->data_path, path);
         else
             p->data_path = path;
     }
@@ -138,8 +139,8 @@ static int read_kernel(session *s, picture *p) {
         return EXIT_DONE;
     p->expression = args_text(&s->args, "kernel");
     if (p->model && p->expression)
-        return complain("-k %s: the kernel is the model's, %s", p->expression,
-                        mercer_kernel_text(mercer_model_kernel(p->model)));
+        return print_error("-k %s: the kernel is the model's, %s", p->expression,
+                           mercer_kernel_text(mercer_model_kernel(p->model)));
     if (p->model) {
         TRY_CTX(s, mercer_kernel_parse(s->ctx, mercer_kernel_text(mercer_model_kernel(p->model)), &p->own));
         p->kernel = p->own;
@@ -174,13 +175,13 @@ static int read_size(session *s, double *width, double *height) {
     if (wish
         && (sscanf(wish, "%lfx%lf%c", width, height, &rest) != 2
             || !(*width >= 120 && *width <= 4000 && *height >= 120 && *height <= 4000)))
-        return complain("--size %s: give width and height in points from 120 to 4000, as in 560x420", wish);
+        return print_error("--size %s: give width and height in points from 120 to 4000, as in 560x420", wish);
     return EXIT_DONE;
 }
 
-static int report(session *s, const picture *p, const kind *k, const char *path) {
+static int report_picture(session *s, const picture *p, const kind *k, const char *path) {
     if (!s->json) {
-        say(s, "picture", "%s: %s", path, k->help);
+        say_fact(s, "picture", "%s: %s", path, k->help);
         return EXIT_DONE;
     }
     json_t *object = json_object(), *words = json_array();
@@ -199,13 +200,13 @@ static int write_picture(session *s, picture *p, const kind *k, const char *path
     if (!bytes)
         return session_fail(s, MERCER_MEMORY);
     TRY_CTX(s, mc_file_write(s->ctx, path, bytes, size));
-    return report(s, p, k, path);
+    return report_picture(s, p, k, path);
 }
 
-static int draw(session *s, picture *p, const char *path) {
+static int draw_picture(session *s, picture *p, const char *path) {
     double height = 420;
     const char *name = args_text(&s->args, "kind");
-    const kind *k = kind_named(name ? name : suitable(p));
+    const kind *k = kind_named(name ? name : default_kind(p));
     if (!k)
         return EXIT_BAD;
     double width = k->width;
@@ -249,11 +250,11 @@ static int run_plot(session *s) {
     picture p = {0};
     const char *path = args_text(&s->args, "output");
     if (!path)
-        return complain("plot needs a file to write: -o picture.svg (or .png, .pdf)");
+        return print_error("plot needs a file to write: -o picture.svg (or .png, .pdf)");
     if (!format_of(path))
-        return complain("-o %s: the name must end in .svg, .png or .pdf", path);
+        return print_error("-o %s: the name must end in .svg, .png or .pdf", path);
     int code = picture_open(s, &p);
-    THEN(code, draw(s, &p, path));
+    THEN(code, draw_picture(s, &p, path));
     picture_close(&p);
     return code;
 }

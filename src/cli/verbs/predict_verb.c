@@ -31,7 +31,7 @@ typedef struct prediction {
 /* Calls of the library that give so many numbers for each row. */
 typedef mercer_status row_call(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out);
 
-static int compute(session *s, const prediction *p, row_call *call, int64_t width, double **out) {
+static int compute_predictions(session *s, const prediction *p, row_call *call, int64_t width, double **out) {
     *out = session_take(s, p->n, width, sizeof **out);
     if (!*out)
         return EXIT_MEMORY;
@@ -55,7 +55,7 @@ static int compute_std(session *s, const mercer_posterior *posterior, prediction
     return session_alive(s);
 }
 
-static int draw(session *s, const mercer_posterior *posterior, prediction *p) {
+static int draw_posterior_samples(session *s, const mercer_posterior *posterior, prediction *p) {
     int64_t seed = 0;
     TRY(args_whole(&s->args, "seed", 0, (int64_t)1 << 53, &seed));
     p->drawn = session_take(s, p->n * p->outputs, p->samples, sizeof *p->drawn);
@@ -72,7 +72,7 @@ static int compute_uncertainty(session *s, prediction *p) {
     TRY_CTX(s, mercer_posterior_open(s->ctx, p->model, &posterior));
     int code = args_flag(&s->args, "std") ? compute_std(s, posterior, p) : EXIT_DONE;
     if (code == EXIT_DONE && p->samples)
-        code = draw(s, posterior, p);
+        code = draw_posterior_samples(s, posterior, p);
     mercer_posterior_free(posterior);
     return code;
 }
@@ -184,7 +184,7 @@ static const report_row written_rows[] = {
     {0},
 };
 
-static int report(session *s, const prediction *p, const char *path) {
+static int report_predictions(session *s, const prediction *p, const char *path) {
     json_t *object = json_object();
     json_put(object, "n", json_integer(p->n));
     if (path)
@@ -203,7 +203,7 @@ static int report(session *s, const prediction *p, const char *path) {
     if (!path)
         json_put(object, "prediction_error_bounds", json_values(p->bound, p->n));
     say_fields(s, object, written_rows);
-    say(s, "certificate", "%s", text_prediction_bound(p->model, largest_bound(p)).bytes);
+    say_fact(s, "certificate", "%s", text_prediction_bound(p->model, largest_bound(p)).bytes);
     return json_finish(s, object);
 }
 
@@ -213,35 +213,35 @@ static int report(session *s, const prediction *p, const char *path) {
 static void note_bound(const session *s, const prediction *p) {
     const double bound = p->bound ? largest_bound(p) : INFINITY;
     if (isfinite(bound))
-        remark(s, "%s", text_prediction_bound(p->model, bound).bytes);
+        print_note(s, "%s", text_prediction_bound(p->model, bound).bytes);
 }
 
-static int deliver(session *s, const prediction *p) {
+static int write_predictions(session *s, const prediction *p) {
     const char *path = args_text(&s->args, "output");
     const bool apart = !path || strcmp(path, "-") == 0;
     if (apart && !s->json)
         note_bound(s, p);
     if (path || !s->json)
         TRY(write_stream(s, path ? path : "-", write_csv, p));
-    return s->json || (!apart && p->bound) ? report(s, p, path) : EXIT_DONE;
+    return s->json || (!apart && p->bound) ? report_predictions(s, p, path) : EXIT_DONE;
 }
 
 /* What is asked for must exist in the model. */
 static int check_columns(const args *a, const prediction *p) {
     const char *machine = mercer_model_report(p->model)->machine;
     if (args_flag(a, "proba") && !mercer_model_has_proba(p->model))
-        return complain(
+        return print_error(
             "--proba: %s gives no probabilities, logistic does; --decision prints the values its classes are chosen by",
             machine);
     if ((args_flag(a, "std") || p->samples) && isnan(mercer_model_report(p->model)->log_evidence))
-        return complain("--%s: %s gives predictions without standard deviations; gp gives them",
-                        p->samples ? "samples" : "std", machine);
+        return print_error("--%s: %s gives predictions without standard deviations; gp gives them",
+                           p->samples ? "samples" : "std", machine);
     if (args_flag(a, "decision") && !p->classes)
-        return complain("--decision: this model predicts numbers, which have no decision values beside them");
+        return print_error("--decision: this model predicts numbers, which have no decision values beside them");
     return EXIT_DONE;
 }
 
-static int predict(session *s, prediction *p) {
+static int predict_and_write(session *s, prediction *p) {
     const args *a = &s->args;
     TRY(input_model(s, a->operand[0], &p->model));
     p->classes = mercer_model_classes(p->model);
@@ -251,21 +251,21 @@ static int predict(session *s, prediction *p) {
     TRY(input_data_for(s, p->model, a->operand[1], MERCER_TARGET_NONE, &p->data));
     p->n = mercer_data_rows(p->data);
     p->outputs = mercer_model_outputs(p->model);
-    TRY(p->classes ? compute_classes(s, p) : compute(s, p, mercer_predict, p->outputs, &p->values));
+    TRY(p->classes ? compute_classes(s, p) : compute_predictions(s, p, mercer_predict, p->outputs, &p->values));
     if (args_flag(a, "proba"))
-        TRY(compute(s, p, mercer_predict_proba, p->classes, &p->proba));
+        TRY(compute_predictions(s, p, mercer_predict_proba, p->classes, &p->proba));
     if (args_flag(a, "decision"))
-        TRY(compute(s, p, mercer_decide, p->decisions, &p->decision));
+        TRY(compute_predictions(s, p, mercer_decide, p->decisions, &p->decision));
     if (args_flag(a, "std") || p->samples)
         TRY(compute_uncertainty(s, p));
     if (s->json || !s->quiet) /* for the report, for JSON, or for a note on standard error */
-        TRY(compute(s, p, mercer_prediction_bound, 1, &p->bound));
-    return deliver(s, p);
+        TRY(compute_predictions(s, p, mercer_prediction_bound, 1, &p->bound));
+    return write_predictions(s, p);
 }
 
 static int run_predict(session *s) {
     prediction p = {0};
-    const int code = predict(s, &p);
+    const int code = predict_and_write(s, &p);
     free(p.std);
     free(p.drawn);
     free(p.proba);

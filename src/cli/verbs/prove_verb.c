@@ -102,7 +102,7 @@ static int report(session *s, const mercer_proof *proof, json_t *object) {
     return json_finish(s, object);
 }
 
-static int prove(session *s, const mercer_kernel *kernel) {
+static int prove_and_report(session *s, const mercer_kernel *kernel) {
     int64_t d = 0;
     TRY(args_whole(&s->args, "dimension", 1, 1000000, &d));
     mercer_proof *proof = NULL;
@@ -118,7 +118,7 @@ static int prove(session *s, const mercer_kernel *kernel) {
 static int run_prove(session *s) {
     mercer_kernel *kernel = NULL;
     int code = input_kernel(s, s->args.operand[0], &kernel);
-    THEN(code, prove(s, kernel));
+    THEN(code, prove_and_report(s, kernel));
     mercer_kernel_free(kernel);
     return code;
 }

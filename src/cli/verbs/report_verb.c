@@ -22,10 +22,10 @@ void say_data(session *s, const char *path, const mercer_data *data) {
     if (mercer_data_is_sparse(data))
         snprintf(kind, sizeof kind, ", sparse (%.3g%% stored)",
                  100 * (double)mercer_data_stored(data) / ((double)n * (double)d));
-    say(s, "data", "%s: %s, %s%s, %s", strcmp(path, "-") ? path : "standard input", text_count(n, "row").bytes,
-        text_count(d, "column").bytes, kind, target);
+    say_fact(s, "data", "%s: %s, %s%s, %s", strcmp(path, "-") ? path : "standard input", text_count(n, "row").bytes,
+             text_count(d, "column").bytes, kind, target);
     if (mercer_data_missing(data))
-        say(s, "", "%s", text_count(mercer_data_missing(data), "missing value").bytes);
+        say_fact(s, "", "%s", text_count(mercer_data_missing(data), "missing value").bytes);
 }
 
 /* A convex loss, ours or the caller's own. */
@@ -40,7 +40,7 @@ void say_kernel(session *s, const mercer_kernel *kernel, const char *remark_text
     if (strncmp(t, "rbf(gamma=", 10) == 0 && mercer_kernel_parameters(kernel) == 1
         && strchr(t, ')') == t + strlen(t) - 1)
         snprintf(sigma, sizeof sigma, ", sigma %.4g", 1 / sqrt(2 * mercer_kernel_parameter(kernel, 0)));
-    say(s, "kernel", "%s%s%s", t, sigma, remark_text);
+    say_fact(s, "kernel", "%s%s%s", t, sigma, remark_text);
 }
 
 text text_penalty(const mercer_report *r) {

@@ -85,7 +85,7 @@ static json_t *json_scores(const mercer_model *model, const mercer_scores *r) {
 }
 
 static void say_curve(session *s, const json_t *list) {
-    if (says(s) && json_array_size(list))
+    if (prints_report(s) && json_array_size(list))
         say_text(s, "\n%12s %12s %12s %12s\n", "from", "to", "confidence", "right");
     for (size_t b = 0; b < json_array_size(list); b++) {
         const json_t *bin = json_array_get(list, b);
@@ -156,7 +156,7 @@ static int report_region(session *s, const mercer_model *model, const mercer_dat
     return report_fields(s, object, score_rows);
 }
 
-static int report(session *s, const mercer_model *model, const mercer_data *data, const curve *c) {
+static int report_model_scores(session *s, const mercer_model *model, const mercer_data *data, const curve *c) {
     mercer_scores scores = {.size = sizeof scores};
     if (strcmp(mercer_model_report(model)->machine, "one-class") == 0)
         return report_region(s, model, data);
@@ -171,16 +171,16 @@ static int report(session *s, const mercer_model *model, const mercer_data *data
     return json_finish(s, object);
 }
 
-static int score(session *s, const mercer_model *model, const mercer_data *data) {
+static int score_with_calibration(session *s, const mercer_model *model, const mercer_data *data) {
     const bool has = mercer_model_has_proba(model), asked = args_text(&s->args, "bins") != NULL;
     curve c = {.bins = has && s->json ? MERCER_CALIBRATION_BINS : 0};
     if (asked && !has)
-        return complain("--bins: %s gives no probabilities, logistic does", mercer_model_report(model)->machine);
+        return print_error("--bins: %s gives no probabilities, logistic does", mercer_model_report(model)->machine);
     TRY(args_whole(&s->args, "bins", 1, 100000, &c.bins));
     c.bin = session_take(s, c.bins, 1, sizeof *c.bin);
     if (!c.bin)
         return EXIT_MEMORY;
-    const int code = report(s, model, data, &c);
+    const int code = report_model_scores(s, model, data, &c);
     free(c.bin);
     return code;
 }
@@ -190,7 +190,7 @@ static int run_score(session *s) {
     mercer_data *data = NULL;
     int code = input_model(s, s->args.operand[0], &model);
     THEN(code, input_data_for(s, model, s->args.operand[1], MERCER_TARGET_NUMBER, &data));
-    THEN(code, score(s, model, data));
+    THEN(code, score_with_calibration(s, model, data));
     mercer_data_free(data);
     mercer_model_free(model);
     return code;

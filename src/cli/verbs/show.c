@@ -31,7 +31,7 @@ static void say_labels(session *s, const mercer_model *model) {
     for (int64_t k = 0; k < classes && strlen(list) < 300; k++)
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", k ? ", " : "", mercer_model_label(model, k));
     if (classes)
-        say(s, "classes", "%lld: %s", (long long)classes, list);
+        say_fact(s, "classes", "%lld: %s", (long long)classes, list);
 }
 
 static void say_columns(session *s, const mercer_model *model) {
@@ -42,7 +42,7 @@ static void say_columns(session *s, const mercer_model *model) {
     for (; j < d && strlen(list) < 80; j++)
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", j ? ", " : "",
                  column_text(mercer_model_column_name(model, j), j, d, &room));
-    say(s, "columns", "%lld: %s%s", (long long)d, list, j < d ? ", ..." : "");
+    say_fact(s, "columns", "%lld: %s%s", (long long)d, list, j < d ? ", ..." : "");
 }
 
 /* Where a search chose it: among how many, and by what. */
@@ -51,10 +51,11 @@ static void say_search(session *s, const mercer_model *model) {
     const json_t *best = json_array_get(json_object_get(search, "candidates"),
                                         (size_t)json_integer_value(json_object_get(search, "best")));
     if (best)
-        say(s, "chosen", "among %lld candidates by %s on %s: %.5g",
-            (long long)json_integer_value(json_object_get(search, "count")),
-            json_string_value(json_object_get(search, "score")), json_string_value(json_object_get(search, "splits")),
-            json_number_value(json_object_get(best, "score")));
+        say_fact(s, "chosen", "among %lld candidates by %s on %s: %.5g",
+                 (long long)json_integer_value(json_object_get(search, "count")),
+                 json_string_value(json_object_get(search, "score")),
+                 json_string_value(json_object_get(search, "splits")),
+                 json_number_value(json_object_get(best, "score")));
     json_decref(search);
 }
 
@@ -85,29 +86,29 @@ void say_model(session *s, const char *path, const mercer_model *model) {
     char settings[512];
     settings_text(model, settings, sizeof settings);
     if (strcmp(r->solver, "libsvm") == 0)
-        say(s, "model", "%s: %s, written by LIBSVM", path, r->machine);
+        say_fact(s, "model", "%s: %s, written by LIBSVM", path, r->machine);
     else if (isnan(r->lambda))
-        say(s, "model", "%s: %s%s, by %s", path, r->machine, settings, r->solver);
+        say_fact(s, "model", "%s: %s%s, by %s", path, r->machine, settings, r->solver);
     else
-        say(s, "model", "%s: %s, %s, by %s", path, r->machine, text_penalty(r).bytes, r->solver);
+        say_fact(s, "model", "%s: %s, %s, by %s", path, r->machine, text_penalty(r).bytes, r->solver);
     say_kernel(s, mercer_model_kernel(model), "");
     if (mercer_model_features(model) > 0 && mercer_model_centres(model) == 0)
-        say(s, "fitted on", "%s; none kept: it is %s of the features of the kernel", text_count(r->n, "row").bytes,
-            text_count(mercer_model_features(model) * mercer_model_decisions(model), "weight").bytes);
+        say_fact(s, "fitted on", "%s; none kept: it is %s of the features of the kernel", text_count(r->n, "row").bytes,
+                 text_count(mercer_model_features(model) * mercer_model_decisions(model), "weight").bytes);
     else
-        say(s, "fitted on", "%s; %lld kept for prediction", text_count(r->n, "row").bytes,
-            (long long)mercer_model_centres(model));
+        say_fact(s, "fitted on", "%s; %lld kept for prediction", text_count(r->n, "row").bytes,
+                 (long long)mercer_model_centres(model));
     say_columns(s, model);
-    say(s, "scaling", "%s", r->scale);
+    say_fact(s, "scaling", "%s", r->scale);
     if (target)
-        say(s, "target", "%s", target);
+        say_fact(s, "target", "%s", target);
     say_labels(s, model);
     if (!isnan(r->loo_rmse))
-        say(s, "LOO error", "leave-one-out RMSE %.4g", r->loo_rmse);
+        say_fact(s, "LOO error", "leave-one-out RMSE %.4g", r->loo_rmse);
     if (isnan(r->objective) && !isnan(r->norm))
-        say(s, "norm", "%.4g", r->norm);
+        say_fact(s, "norm", "%.4g", r->norm);
     else if (!isnan(r->norm))
-        say(s, "norm", "%.4g, objective %.6g", r->norm, r->objective);
+        say_fact(s, "norm", "%.4g, objective %.6g", r->norm, r->objective);
     say_search(s, model);
     json_t *report = json_report(model);
     say_report(s, report);
@@ -143,7 +144,7 @@ typedef struct pair {
     double f, g, inner, distance; /* norms first */
 } pair;
 
-static int compare(session *s, const mercer_model *f, const mercer_model *g, int64_t k, pair *out) {
+static int compare_in_rkhs(session *s, const mercer_model *f, const mercer_model *g, int64_t k, pair *out) {
     TRY_CTX(s, mercer_model_inner(s->ctx, f, k, f, k, &out->f));
     TRY_CTX(s, mercer_model_inner(s->ctx, g, k, g, k, &out->g));
     TRY_CTX(s, mercer_model_inner(s->ctx, f, k, g, k, &out->inner));
@@ -156,7 +157,7 @@ static int compare(session *s, const mercer_model *f, const mercer_model *g, int
 static void report_pair(session *s, const mercer_model *f, int64_t k, const pair *p, json_t *array) {
     char name[64];
     snprintf(name, sizeof name, mercer_model_decisions(f) > 1 ? "function %lld" : "functions", (long long)k + 1);
-    say(s, name, "|f| %.6g, |g| %.6g, <f, g> %.6g, |f - g| %.6g", p->f, p->g, p->inner, p->distance);
+    say_fact(s, name, "|f| %.6g, |g| %.6g, <f, g> %.6g, |f - g| %.6g", p->f, p->g, p->inner, p->distance);
     json_t *one = json_object();
     json_put(one, "norm_f", json_value(p->f));
     json_put(one, "norm_g", json_value(p->g));
@@ -168,13 +169,13 @@ static void report_pair(session *s, const mercer_model *f, int64_t k, const pair
 static int compare_all(session *s, const mercer_model *f, const mercer_model *g) {
     const int64_t count = mercer_model_decisions(f);
     if (mercer_model_decisions(g) != count)
-        return complain("one model has %lld functions and the other %lld", (long long)count,
-                        (long long)mercer_model_decisions(g));
+        return print_error("one model has %lld functions and the other %lld", (long long)count,
+                           (long long)mercer_model_decisions(g));
     json_t *object = json_object(), *array = json_array();
     int code = EXIT_DONE;
     for (int64_t k = 0; k < count && code == EXIT_DONE; k++) {
         pair p;
-        code = compare(s, f, g, k, &p);
+        code = compare_in_rkhs(s, f, g, k, &p);
         if (code == EXIT_DONE)
             report_pair(s, f, k, &p, array);
     }
@@ -313,9 +314,10 @@ static void say_target(session *s, const mercer_data *data) {
     for (int64_t k = 0; k < mercer_data_outputs(data) && k < SHOWN; k++)
         say_range(s, mercer_data_target_name(data, k), target_range(data, k));
     for (int64_t k = 0; k < classes && k < SHOWN; k++)
-        say(s, k ? "" : "classes", "%s: %s", mercer_data_label(data, k), text_count(class_count(data, k), "row").bytes);
+        say_fact(s, k ? "" : "classes", "%s: %s", mercer_data_label(data, k),
+                 text_count(class_count(data, k), "row").bytes);
     if (classes > SHOWN)
-        say(s, "", "and %lld more", (long long)classes - SHOWN);
+        say_fact(s, "", "and %lld more", (long long)classes - SHOWN);
 }
 
 static void say_ranges(session *s, const mercer_data *data, const ranges *r) {
@@ -401,9 +403,9 @@ static int show_data(session *s) {
 
 static int run_show(session *s) {
     if (args_text(&s->args, "rows"))
-        return s->args.operands == 1 ? show_rows(s) : complain("--rows is for one model; two are given");
+        return s->args.operands == 1 ? show_rows(s) : print_error("--rows is for one model; two are given");
     if (args_text(&s->args, "output"))
-        return complain("-o names the file for --rows DATA, which is not given");
+        return print_error("-o names the file for --rows DATA, which is not given");
     if (s->args.operands == 2)
         return show_two(s);
     if (strcmp(s->args.operand[0], "-") != 0)

@@ -125,7 +125,7 @@ static const report_row total_rows[] = {
 static const report_row written_rows[] = {{"written", NULL, "{output}"}, {0}};
 
 /* To people the totals, where the rows are in a file. */
-static int report(session *s, const rows *r, const char *path) {
+static int report_rows(session *s, const rows *r, const char *path) {
     json_t *object = json_rows(r, path), *decisions = json_object_get(object, "decisions");
     for (size_t k = 0; path && strcmp(path, "-") != 0 && k < json_array_size(decisions); k++) {
         report_row rows_of[2] = {total_rows[0], {0}};
@@ -137,7 +137,7 @@ static int report(session *s, const rows *r, const char *path) {
     return json_finish(s, object);
 }
 
-static int look(session *s, rows *r) {
+static int write_svm_rows(session *s, rows *r) {
     const char *path = args_text(&s->args, "output");
     TRY(input_model(s, s->args.operand[0], &r->model));
     TRY(input_data_for(s, r->model, args_text(&s->args, "rows"), MERCER_TARGET_AUTO, &r->data));
@@ -150,12 +150,12 @@ static int look(session *s, rows *r) {
     TRY(session_alive(s));
     if (path || !s->json)
         TRY(write_stream(s, path ? path : "-", write_lines, r));
-    return s->json || path ? report(s, r, path) : EXIT_DONE;
+    return s->json || path ? report_rows(s, r, path) : EXIT_DONE;
 }
 
 int show_rows(session *s) {
     rows r = {0};
-    const int code = look(s, &r);
+    const int code = write_svm_rows(s, &r);
     free(r.view);
     mercer_data_free(r.data);
     mercer_model_free(r.model);

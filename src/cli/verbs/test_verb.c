@@ -22,29 +22,29 @@ static const char *kernel_text(const args *a) {
     return args_text(a, "kernel") ? args_text(a, "kernel") : "rbf";
 }
 
-static int side(session *s, const char *name, mercer_kernel **out) {
+static int kernel_on_columns(session *s, const char *name, mercer_kernel **out) {
     char expression[8192];
     const char *columns = args_text(&s->args, name);
     if (!columns)
-        return complain("test hsic needs --x COLUMNS and --y COLUMNS: which columns are to be independent of which");
+        return print_error("test hsic needs --x COLUMNS and --y COLUMNS: which columns are to be independent of which");
     snprintf(expression, sizeof expression, "(%s)[%s]", kernel_text(&s->args), columns);
     return input_kernel(s, expression, out);
 }
 
-static int compute(session *s, testing *t) {
+static int run_kernel_test(session *s, testing *t) {
     const args *a = &s->args;
     t->independence = strcmp(a->operand[0], "hsic") == 0;
     if (!t->independence && strcmp(a->operand[0], "mmd") != 0)
-        return complain(
+        return print_error(
             "there is no test '%s'; there is: mmd (are two samples drawn alike?), hsic (are columns independent?)",
             a->operand[0]);
     if (a->operands != (t->independence ? 2 : 3))
-        return complain(t->independence ? "test hsic takes one data file" : "test mmd takes two data files");
+        return print_error(t->independence ? "test hsic takes one data file" : "test mmd takes two data files");
     TRY(args_whole(a, "permutations", 1, 10000000, &t->permutations));
     TRY(args_whole(a, "seed", 0, (int64_t)1 << 53, &t->seed));
     if (t->independence) {
-        TRY(side(s, "x", &t->kernel));
-        TRY(side(s, "y", &t->other));
+        TRY(kernel_on_columns(s, "x", &t->kernel));
+        TRY(kernel_on_columns(s, "y", &t->other));
         TRY(input_data(s, NULL, a->operand[1], NULL, MERCER_TARGET_AUTO, &t->x));
         TRY_CTX(s, mercer_test_hsic(s->ctx, t->kernel, t->other, t->x, t->permutations, (uint64_t)t->seed, &t->result));
         return EXIT_DONE;
@@ -66,7 +66,7 @@ static const report_row test_rows[] = {
     {0},
 };
 
-static int report(session *s, const testing *t) {
+static int report_test(session *s, const testing *t) {
     const mercer_test *r = &t->result;
     json_t *object = json_object();
     json_put(object, "test", json_text(t->independence ? "hsic" : "mmd"));
@@ -85,8 +85,8 @@ static int report(session *s, const testing *t) {
 
 static int run_test(session *s) {
     testing t = {.permutations = 999, .result.size = sizeof(mercer_test)};
-    int code = compute(s, &t);
-    THEN(code, report(s, &t));
+    int code = run_kernel_test(s, &t);
+    THEN(code, report_test(s, &t));
     mercer_data_free(t.x);
     mercer_data_free(t.z);
     mercer_kernel_free(t.kernel);

@@ -51,8 +51,9 @@ static int read_numbers(session *s, tuning *t) {
     TRY(args_whole(&s->args, "seed", 0, (int64_t)1 << 53, &seed));
     TRY(args_choice(&s->args, "search", "grid|random|gradient", &way));
     if (args_text(&s->args, "candidates") && way == 0)
-        return complain("--candidates is the number of random ones, or of starts; --search random or gradient asks for "
-                        "them, --points sets the grid");
+        return print_error(
+            "--candidates is the number of random ones, or of starts; --search random or gradient asks for "
+            "them, --points sets the grid");
     t->set.search = ways[way];
     t->set.seed = (uint64_t)seed;
     return EXIT_DONE;
@@ -147,7 +148,7 @@ static int say_unfitted(session *s, const tuning *t) {
     static const char *const except[] = {"kernel", "lambda", "C", "nu", "neighbors", "epsilon", NULL};
     const mercer_candidate c = mercer_search_candidate(t->search, mercer_search_result(t->search)->best);
     char words[256], *rest = NULL;
-    advice a = advise(s, &verb_fit, t->job.machine, except);
+    advice a = advise_command(s, &verb_fit, t->job.machine, except);
     advice_add(&a, "-k");
     advice_add(&a, c.kernel);
     snprintf(words, sizeof words, "%s", c.settings);
@@ -159,17 +160,19 @@ static int say_unfitted(session *s, const tuning *t) {
         advice_add(&a, equals + 1);
     }
     session_wipe(s);
-    complain("the search was stopped, and a fit of its best takes more than %d s; no file was written; to fit it: %s",
-             SESSION_GRACE, a.bytes);
+    print_error(
+        "the search was stopped, and a fit of its best takes more than %d s; no file was written; to fit it: %s",
+        SESSION_GRACE, a.bytes);
     return EXIT_STOPPED;
 }
 
-static int search(session *s, tuning *t) {
+static int search_and_fit_best(session *s, tuning *t) {
     const double began = clock_now();
     if (!t->set.kernels && !job_has_room(s, &t->job)) {
-        complain("tune: whatever is found, a fit to all rows needs more memory than the limit of %s leaves; to see "
-                 "what takes it: %s",
-                 text_size(mercer_memory_limit(s->ctx)).bytes, advise(s, &verb_plan, t->job.machine, NULL).bytes);
+        print_error("tune: whatever is found, a fit to all rows needs more memory than the limit of %s leaves; to see "
+                    "what takes it: %s",
+                    text_size(mercer_memory_limit(s->ctx)).bytes,
+                    advise_command(s, &verb_plan, t->job.machine, NULL).bytes);
         return EXIT_MEMORY;
     }
     TRY(search_as_fit(s, t));
@@ -195,7 +198,7 @@ static int run_tune(session *s) {
     tuning t = {0};
     int code = choose_model_path(s, t.path, sizeof t.path);
     THEN(code, tuning_open(s, &t));
-    THEN(code, search(s, &t));
+    THEN(code, search_and_fit_best(s, &t));
     tuning_close(&t);
     return code;
 }

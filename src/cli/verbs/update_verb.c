@@ -31,7 +31,7 @@ static int read_settings(session *s, updating *u) {
 }
 
 static int check_path(const updating *u) {
-    return strcmp(u->path, "-") == 0 ? complain("a model is updated into a file; name one with -o")
+    return strcmp(u->path, "-") == 0 ? print_error("a model is updated into a file; name one with -o")
                                      : check_model_path(u->path);
 }
 
@@ -39,7 +39,7 @@ static bool was_stopped(const updating *u) {
     return strcmp(mercer_model_report(u->to)->stopped, "no") != 0;
 }
 
-static int learn(session *s, updating *u) {
+static int update_and_score(session *s, updating *u) {
     const double began = clock_now();
     TRY_CTX(s, mercer_model_update(s->ctx, u->from, u->data, &u->set, &u->to));
     u->seconds = clock_now() - began;
@@ -56,7 +56,7 @@ static int learn(session *s, updating *u) {
 /* ---- The report ---- */
 
 /* New rows met; fewer than there are when it was stopped or some have no weight. */
-static int64_t learned(const updating *u) {
+static int64_t count_learned_rows(const updating *u) {
     return mercer_model_report(u->to)->n - mercer_model_report(u->from)->n;
 }
 
@@ -85,11 +85,11 @@ static const report_row end_rows[] = {
 static json_t *json_update(const session *s, const updating *u) {
     const mercer_report *r = mercer_model_report(u->to), *from = mercer_model_report(u->from);
     const bool classes = mercer_model_classes(u->to) > 0;
-    const int64_t dropped = mercer_model_centres(u->from) + learned(u) - mercer_model_centres(u->to);
+    const int64_t dropped = mercer_model_centres(u->from) + count_learned_rows(u) - mercer_model_centres(u->to);
     json_t *object = json_report(u->to);
     if (s->expired && was_stopped(u))
         json_put(object, "stopped", json_text("time"));
-    json_put(object, "new_rows", json_integer(learned(u)));
+    json_put(object, "new_rows", json_integer(count_learned_rows(u)));
     json_put(object, classes ? "accuracy_before" : "rmse_before",
              json_value(classes ? u->before.accuracy : u->before.rmse));
     json_put(object, classes ? "accuracy_now" : "rmse_now", json_value(classes ? u->after.accuracy : u->after.rmse));
@@ -114,19 +114,19 @@ static int report_update(session *s, const updating *u) {
     return report_fields(s, object, end_rows);
 }
 
-static int update(session *s, updating *u) {
+static int update_and_report(session *s, updating *u) {
     TRY(read_settings(s, u));
     TRY(input_model(s, s->args.operand[0], &u->from));
     TRY(check_path(u));
     TRY(input_data_for(s, u->from, s->args.operand[1], MERCER_TARGET_AUTO, &u->data));
-    TRY(learn(s, u));
+    TRY(update_and_score(s, u));
     TRY(report_update(s, u));
     return was_stopped(u) ? EXIT_STOPPED : EXIT_DONE;
 }
 
 static int run_update(session *s) {
     updating u = {.before.size = sizeof(mercer_scores), .after.size = sizeof(mercer_scores)};
-    const int code = update(s, &u);
+    const int code = update_and_report(s, &u);
     mercer_data_free(u.data);
     mercer_model_free(u.to);
     mercer_model_free(u.from);

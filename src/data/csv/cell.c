@@ -9,7 +9,7 @@ static bool is_space(char c, char delimiter) {
     return c == ' ' || c == '\r' || (c == '\t' && delimiter != '\t');
 }
 
-static const char *fault(mc_cell *cell, mc_cell_fault which, const char *place) {
+static const char *fault_in_cell(mc_cell *cell, mc_cell_fault which, const char *place) {
     *cell = (mc_cell){.begin = place, .end = place, .fault = which};
     return place;
 }
@@ -20,11 +20,11 @@ static const char *scan_quoted(const char *p, const char *end, char delimiter, m
     while ((p = p < end ? memchr(p, '"', (size_t)(end - p)) : NULL) && p + 1 < end && p[1] == '"')
         p += 2;
     if (!p)
-        return fault(cell, MC_CELL_OPEN_QUOTE, open - 1);
+        return fault_in_cell(cell, MC_CELL_OPEN_QUOTE, open - 1);
     *cell = (mc_cell){.begin = open, .end = p++, .quoted = true};
     while (p < end && is_space(*p, delimiter))
         p++;
-    return p >= end || *p == delimiter || *p == '\n' ? p : fault(cell, MC_CELL_AFTER_QUOTE, p);
+    return p >= end || *p == delimiter || *p == '\n' ? p : fault_in_cell(cell, MC_CELL_AFTER_QUOTE, p);
 }
 
 const char *mc_cell_scan(const char *p, const char *end, char delimiter, mc_cell *cell) {
@@ -36,13 +36,13 @@ const char *mc_cell_scan(const char *p, const char *end, char delimiter, mc_cell
     const char *stop = p;
     for (; stop < end && *stop != delimiter && *stop != '\n'; stop++)
         if (*stop == '"')
-            return fault(cell, MC_CELL_STRAY_QUOTE, stop);
+            return fault_in_cell(cell, MC_CELL_STRAY_QUOTE, stop);
     const char *last = stop;
     while (last > p && is_space(last[-1], delimiter))
         last--;
     const char *inside = last > p ? memchr(p, '\r', (size_t)(last - p)) : NULL;
     if (inside)
-        return fault(cell, MC_CELL_RETURN, inside);
+        return fault_in_cell(cell, MC_CELL_RETURN, inside);
     const bool returns = stop > from && stop[-1] == '\r' && (stop == end || *stop == '\n');
     *cell = (mc_cell){.begin = p, .end = last, .from = from, .to = stop - returns};
     return stop;

@@ -44,7 +44,7 @@ static void fill_pieces(void *arg, int64_t chunk, int64_t begin, int64_t end, in
         fill_piece(f, k, f->special + thread * f->raw->columns);
 }
 
-static mercer_status report(mercer_ctx *ctx, const filling *f) {
+static mercer_status report_first_fault(mercer_ctx *ctx, const filling *f) {
     for (int64_t k = 0; k < f->raw->lines->pieces; k++) {
         if (f->at[k].halt.why == MC_CSV_BAD_CELL)
             return mc_csv_fail_cell(ctx, f->raw, &f->at[k].halt.cell);
@@ -60,7 +60,7 @@ static mercer_status fill_cells(mercer_ctx *ctx, mc_raw *raw) {
     MC_THEN(status, MC_ALLOC(ctx, f.at, raw->lines->pieces));
     MC_THEN(status, MC_ALLOC(ctx, f.special, mercer_threads(ctx) * raw->columns));
     MC_THEN(status, mc_for(ctx, raw->lines->pieces, 1, fill_pieces, &f));
-    MC_THEN(status, report(ctx, &f));
+    MC_THEN(status, report_first_fault(ctx, &f));
     for (int64_t j = 0; j < raw->columns && !status; j++) {
         raw->column[j].special = false;
         for (int t = 0; t < mercer_threads(ctx); t++)

@@ -75,7 +75,7 @@ static inline const char *next_cell(const mc_csv_fill *f, int64_t j, char follow
     return after + 1;
 }
 
-static bool finish(mc_csv_cursor *at, const char *p) {
+static bool finish_record(mc_csv_cursor *at, const char *p) {
     at->p = p;
     at->row++;
     return true;
@@ -87,7 +87,7 @@ bool mc_csv_fill_record(const mc_csv_fill *f, mc_csv_cursor *at) {
     for (int64_t j = 0; j <= last; j++)
         if (!(p = next_cell(f, j, j < last ? delimiter : '\n', at, p)))
             return false;
-    return finish(at, p);
+    return finish_record(at, p);
 }
 
 bool mc_csv_fill_pair(const mc_csv_fill *f, mc_csv_cursor *one, mc_csv_cursor *two) {
@@ -100,5 +100,5 @@ bool mc_csv_fill_pair(const mc_csv_fill *f, mc_csv_cursor *one, mc_csv_cursor *t
         if (!q)
             return false;
     }
-    return finish(one, p) && finish(two, q);
+    return finish_record(one, p) && finish_record(two, q);
 }

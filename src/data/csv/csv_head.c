@@ -29,7 +29,7 @@ static int64_t count_outside(const mc_lines *lines, const char *p, char c) {
     return count;
 }
 
-static bool separates(const mc_lines *lines, char c) {
+static bool is_delimiter(const mc_lines *lines, char c) {
     const char *p = mc_record_skip(lines, lines->begin);
     const int64_t count = count_outside(lines, p, c);
     for (int k = 1; k < DELIMITER_RECORDS && p < lines->end; k++) {
@@ -50,7 +50,7 @@ char mc_csv_delimiter(const mc_lines *lines, const char *name) {
     if (ends_with(name, ".tsv") || ends_with(name, ".tsv.gz"))
         return '\t';
     for (size_t i = 0; i < sizeof candidates; i++)
-        if (separates(lines, candidates[i]))
+        if (is_delimiter(lines, candidates[i]))
             return candidates[i];
     return ',';
 }
@@ -102,7 +102,7 @@ static bool same_cell(const mc_cell *a, const mc_cell *b) {
     return length == b->end - b->begin && memcmp(a->begin, b->begin, (size_t)length) == 0;
 }
 
-static void look(sample *s, int64_t record, int64_t j, const mc_cell *cell) {
+static void sample_cell(sample *s, int64_t record, int64_t j, const mc_cell *cell) {
     glance *g = &s->column[j];
     double value = 0;
     const mc_cell_kind kind = mc_cell_read(cell, &value);
@@ -126,7 +126,7 @@ static mercer_status look_at_record(mercer_ctx *ctx, const mc_raw *raw, sample *
             return mc_csv_fail_cell(ctx, raw, &cell);
         if ((*stop != raw->delimiter) != (j == raw->columns - 1))
             return mc_csv_fail_ragged(ctx, raw, mc_record_at(raw->lines, record));
-        look(s, record, j, &cell);
+        sample_cell(s, record, j, &cell);
         p = stop + 1;
     }
     return MERCER_OK;

@@ -41,7 +41,7 @@ typedef struct streaming {
     bool failed[PIECES];
 } streaming;
 
-static int64_t least(int64_t a, int64_t b) {
+static int64_t smaller_int64(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
@@ -57,7 +57,7 @@ static void load_piece(void *arg, int64_t k, int64_t begin, int64_t end, int thr
     }
 }
 
-static bool any(const bool *flag, int64_t count) {
+static bool any_flag_set(const bool *flag, int64_t count) {
     for (int64_t i = 0; i < count; i++)
         if (flag[i])
             return true;
@@ -76,9 +76,9 @@ static int64_t tail_of(const streaming *s) {
 /* The batch at this place; *fine: nothing unexpected in it, and its records are numbered. */
 static mercer_status load_batch(mercer_ctx *ctx, streaming *s, int64_t at, bool *fine) {
     s->at = at;
-    s->size = least(batch_of(s), s->total - at);
-    s->tail = least(tail_of(s), s->total - at - s->size);
-    const int64_t pieces = mc_chunks(s->size, s->piece), columns = s->raw->columns;
+    s->size = smaller_int64(batch_of(s), s->total - at);
+    s->tail = smaller_int64(tail_of(s), s->total - at - s->size);
+    const int64_t pieces = mc_chunk_count(s->size, s->piece), columns = s->raw->columns;
     MC_TRY(mc_for(ctx, s->size, s->piece, load_piece, s));
     char *end = s->text + s->size + s->tail;
     memset(end, 0, MC_INPUT_PAD);
@@ -91,7 +91,7 @@ static mercer_status load_batch(mercer_ctx *ctx, streaming *s, int64_t at, bool 
     s->row[pieces] = s->rows;
     /* The delimiters must do for all records but the last, which may go on in the next batch: otherwise there would be
        room for cells that are not in the file. */
-    *fine = !any(s->failed, pieces) && (columns == 1 || s->rows - 1 <= s->delimiters / (columns - 1));
+    *fine = !any_flag_set(s->failed, pieces) && (columns == 1 || s->rows - 1 <= s->delimiters / (columns - 1));
     return MERCER_OK;
 }
 
@@ -117,7 +117,7 @@ static mc_csv_cursor first_record(const streaming *s, int64_t k) {
     const char *p = s->text + k * s->piece;
     mc_csv_cursor c = {.row = s->row[k] - s->raw->header};
     if (s->at + k > 0) {
-        const char *newline = memchr(p, '\n', (size_t)least(s->piece, s->size - k * s->piece));
+        const char *newline = memchr(p, '\n', (size_t)smaller_int64(s->piece, s->size - k * s->piece));
         c.p = newline ? newline + 1 : p;
         return c;
     }
@@ -152,7 +152,7 @@ static bool fill_two(const streaming *s, int64_t k, int64_t pieces, const mc_csv
 
 static void fill_pieces(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     streaming *s = arg;
-    const int64_t pieces = mc_chunks(s->size, s->piece);
+    const int64_t pieces = mc_chunk_count(s->size, s->piece);
     const mc_csv_fill fill = {.raw = s->raw,
                               .slot = s->slot,
                               .end = s->text + s->size + s->tail,
@@ -162,18 +162,19 @@ static void fill_pieces(void *arg, int64_t chunk, int64_t begin, int64_t end, in
 }
 
 static mercer_status fill_batch(mercer_ctx *ctx, streaming *s, bool *fine) {
-    const int64_t pieces = mc_chunks(s->size, s->piece);
+    const int64_t pieces = mc_chunk_count(s->size, s->piece);
     MC_TRY(make_room(ctx, s, fine));
     if (!*fine)
         return MERCER_OK;
     MC_TRY(mc_for(ctx, pieces, 2, fill_pieces, s));
-    *fine = !any(s->failed, mc_chunks(pieces, 2)) && !any(s->special, mercer_threads(ctx) * s->raw->columns);
+    *fine = !any_flag_set(s->failed, mc_chunk_count(pieces, 2))
+            && !any_flag_set(s->special, mercer_threads(ctx) * s->raw->columns);
     return MERCER_OK;
 }
 
 static mercer_status take_room(mercer_ctx *ctx, streaming *s) {
     MC_TRY(MC_ALLOC(ctx, s->special, mercer_threads(ctx) * s->raw->columns));
-    s->text = mc_alloc_unset(ctx, least(batch_of(s) + tail_of(s), s->total) + MC_INPUT_PAD, 1);
+    s->text = mc_alloc_unset(ctx, smaller_int64(batch_of(s) + tail_of(s), s->total) + MC_INPUT_PAD, 1);
     return s->text ? MERCER_OK : MERCER_MEMORY;
 }
 
@@ -183,10 +184,10 @@ static mercer_status fill_rows(mercer_ctx *ctx, streaming *s, bool *done) {
     bool fine = true;
     for (int64_t at = 0; at < s->total && fine; at += batch_of(s)) {
         const double low = (double)at / (double)s->total;
-        const double high = (double)least(at + batch_of(s), s->total) / (double)s->total;
-        mc_span(ctx, low, low + (high - low) / 4);
+        const double high = (double)smaller_int64(at + batch_of(s), s->total) / (double)s->total;
+        mc_set_phase_span(ctx, low, low + (high - low) / 4);
         MC_TRY(load_batch(ctx, s, at, &fine));
-        mc_span(ctx, low + (high - low) / 4, high);
+        mc_set_phase_span(ctx, low + (high - low) / 4, high);
         if (fine)
             MC_TRY(fill_batch(ctx, s, &fine));
     }
@@ -230,8 +231,8 @@ static int64_t piece_of(const mc_reading *reading) {
     return reading->piece ? reading->piece : PIECE;
 }
 
-static mercer_status stream(mercer_ctx *ctx, const mc_input *input, const mc_reading *reading, mc_raw *raw, bool *done,
-                            mercer_data **out) {
+static mercer_status stream_csv(mercer_ctx *ctx, const mc_input *input, const mc_reading *reading, mc_raw *raw,
+                                bool *done, mercer_data **out) {
     bool simple = false, filled = false, again = false;
     MC_TRY(read_head(ctx, reading, raw, &simple));
     if (!simple)
@@ -252,7 +253,7 @@ static mercer_status stream(mercer_ctx *ctx, const mc_input *input, const mc_rea
 
 /* The first megabyte, up to its last newline. */
 static mercer_status load_head(mercer_ctx *ctx, const mc_input *input, mc_input *head) {
-    *head = (mc_input){.name = input->name, .fd = -1, .size = least(HEAD, input->total)};
+    *head = (mc_input){.name = input->name, .fd = -1, .size = smaller_int64(HEAD, input->total)};
     head->bytes = mc_alloc(ctx, HEAD + MC_INPUT_PAD, 1);
     MC_TRY(head->bytes ? MERCER_OK : MERCER_MEMORY);
     if (mc_input_piece(input, 0, head->bytes, head->size))
@@ -264,7 +265,7 @@ static mercer_status load_head(mercer_ctx *ctx, const mc_input *input, mc_input 
 
 /* Failures of the attempt are not failures of the reading, unless there is no memory left or the caller wants to stop.
    */
-static mercer_status settle(mercer_ctx *ctx, mercer_status status, bool *done) {
+static mercer_status forgive_stream_failure(mercer_ctx *ctx, mercer_status status, bool *done) {
     if (status == MERCER_OK || status == MERCER_MEMORY || status == MERCER_CANCELLED || status == MERCER_TIME)
         return status;
     ctx->message[0] = '\0';
@@ -288,10 +289,10 @@ mercer_status mc_csv_stream(mercer_ctx *ctx, const mc_input *input, const mc_rea
         lines.counted = raw.delimiter = mc_csv_delimiter(&lines, input->name);
         status = mc_lines_find(ctx, &head, &lines);
         if (!status && !lines.quotes && lines.rows > 1)
-            status = stream(ctx, input, reading, &raw, done, out);
+            status = stream_csv(ctx, input, reading, &raw, done, out);
         mc_lines_close(&lines);
     }
     mc_raw_close(&raw);
     mc_free(head.bytes);
-    return settle(ctx, status, done);
+    return forgive_stream_failure(ctx, status, done);
 }

@@ -38,7 +38,7 @@ static uint64_t hash_of(const char *bytes, int64_t length) {
     return h ^ h >> 32;
 }
 
-static bool same(const mc_dict *dict, int64_t id, uint64_t hash, const char *bytes, int64_t length) {
+static bool entry_equals(const mc_dict *dict, int64_t id, uint64_t hash, const char *bytes, int64_t length) {
     const mc_dict_entry *e = &dict->entry[id];
     return e->hash == hash && e->length == length
            && (length == 0 || memcmp(dict->bytes.bytes + e->offset, bytes, (size_t)length) == 0);
@@ -47,7 +47,7 @@ static bool same(const mc_dict *dict, int64_t id, uint64_t hash, const char *byt
 /* The slot that holds the string, or the free one where it belongs. */
 static int64_t place_of(const mc_dict *dict, uint64_t hash, const char *bytes, int64_t length) {
     int64_t s = (int64_t)(hash & (uint64_t)(dict->slots - 1));
-    while (dict->slot[s] && !same(dict, dict->slot[s] - 1, hash, bytes, length))
+    while (dict->slot[s] && !entry_equals(dict, dict->slot[s] - 1, hash, bytes, length))
         s = (s + 1) & (dict->slots - 1);
     return s;
 }
@@ -58,7 +58,7 @@ int64_t mc_dict_find(const mc_dict *dict, const char *bytes, int64_t length) {
 
 static mercer_status make_room(mc_dict *dict) {
     const int64_t room = dict->room ? 2 * dict->room : 32;
-    mc_dict_entry *entry = mc_grow(dict->ctx, dict->entry, room, sizeof *entry);
+    mc_dict_entry *entry = mc_grow_block(dict->ctx, dict->entry, room, sizeof *entry);
     if (!entry)
         return MERCER_MEMORY;
     dict->entry = entry;

@@ -31,7 +31,8 @@ static mercer_status fail_unseen(mercer_ctx *ctx, const mc_raw *raw, int64_t i, 
                                  int64_t count, const char *what) {
     const mc_cell cell = mc_raw_cell(raw, &raw->column[j], i);
     const mc_quote seen = mc_quote_of(cell.begin, cell.end - cell.begin);
-    const char *near = mc_suggest(cell.begin, (size_t)(cell.end - cell.begin), (const char *const *)known, (long)count);
+    const char *near =
+        mc_suggest_name(cell.begin, (size_t)(cell.end - cell.begin), (const char *const *)known, (long)count);
     if (near)
         return mc_raw_fail(ctx, raw, i, j, "'%s' is a %s the model has not seen; did you mean '%s'?", seen.text, what,
                            mc_quote_of(near, (int64_t)strlen(near)).text);

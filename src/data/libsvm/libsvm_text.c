@@ -187,7 +187,7 @@ static const char *read_index(const filling *f, piece *s, const char *p, int64_t
     return p + 1;
 }
 
-static void store(const filling *f, piece *s, int64_t at, int64_t index, double value) {
+static void store_entry(const filling *f, piece *s, int64_t at, int64_t index, double value) {
     if (value != 0 || !f->least)
         s->columns = index + f->serial > s->columns ? index + f->serial : s->columns;
     if (value != 0) {
@@ -222,7 +222,7 @@ static const char *fill_row(const filling *f, piece *s, int64_t at, int64_t row,
             return stop_at(s, NOT_FLOAT, pair);
         if (f->limit && value != 0 && index + f->serial > f->limit)
             return stop_at(s, BEYOND, pair);
-        store(f, s, at, index, value);
+        store_entry(f, s, at, index, value);
         before = index;
     }
     f->count[row] = s->stored - stored;
@@ -283,7 +283,7 @@ static mercer_status fail_piece(mercer_ctx *ctx, const mc_input *input, const pi
     return MERCER_OK;
 }
 
-static mercer_status report(mercer_ctx *ctx, const mc_input *input, const filling *f) {
+static mercer_status report_first_fault(mercer_ctx *ctx, const mc_input *input, const filling *f) {
     for (int64_t k = 0; k < f->lines->pieces; k++)
         if (f->piece[k].fault)
             return fail_piece(ctx, input, &f->piece[k], f->limit - f->serial);
@@ -297,7 +297,7 @@ typedef struct moving {
     mercer_data *data;
 } moving;
 
-static void put(mercer_data *data, int64_t k, double value) {
+static void set_stored_value(mercer_data *data, int64_t k, double value) {
     if (data->dtype == MERCER_F32)
         ((float *)data->values)[k] = (float)value;
     else
@@ -314,10 +314,10 @@ static void move_piece(void *arg, int64_t chunk, int64_t begin, int64_t end, int
         for (int64_t i = f->lines->row[k]; i < f->lines->row[k + 1]; i++)
             for (int64_t c = 0; c < f->count[i]; c++, from++)
                 if (m->data->row_start) {
-                    put(m->data, m->data->row_start[i] + c, f->value[from]);
+                    set_stored_value(m->data, m->data->row_start[i] + c, f->value[from]);
                     m->data->column[m->data->row_start[i] + c] = f->column[from];
                 } else {
-                    put(m->data, i * m->data->d + f->column[from], f->value[from]);
+                    set_stored_value(m->data, i * m->data->d + f->column[from], f->value[from]);
                 }
     }
 }
@@ -426,7 +426,7 @@ static mercer_status read_lines(mercer_ctx *ctx, const mc_input *input, const mc
                                 mercer_data **data) {
     MC_TRY(take_room(ctx, f));
     MC_TRY(mc_for(ctx, f->lines->pieces, 1, fill_pieces, f));
-    MC_TRY(report(ctx, input, f));
+    MC_TRY(report_first_fault(ctx, input, f));
     MC_TRY(make_values(ctx, input->name, f, data));
     (*data)->open = true;
     MC_TRY(make_target(ctx, reading, f, *data));

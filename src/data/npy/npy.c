@@ -42,8 +42,8 @@ static int64_t find_rounded_label(const mc_npy_header *h, const mc_raw *raw, int
     return -1;
 }
 
-static mercer_status build(mercer_ctx *ctx, const mc_reading *reading, const mc_npy_header *h, mc_raw *raw,
-                           mercer_data **out) {
+static mercer_status build_npy_table(mercer_ctx *ctx, const mc_reading *reading, const mc_npy_header *h, mc_raw *raw,
+                                     mercer_data **out) {
     int64_t column = 0;
     const int64_t row = find_rounded_label(h, raw, &column);
     MC_TRY(mc_raw_build(ctx, reading, raw, out));
@@ -70,7 +70,7 @@ static mercer_status read_table(mercer_ctx *ctx, const mc_reading *reading, mc_r
     MC_TRY(mc_npy_load(ctx, &header, raw));
     bool again = false;
     MC_TRY(mc_raw_classify(ctx, reading, raw, &again));
-    return build(ctx, reading, &header, raw, out);
+    return build_npy_table(ctx, reading, &header, raw, out);
 }
 
 mercer_status mc_npy_read(mercer_ctx *ctx, const mc_input *input, const mc_reading *reading, mercer_data **out) {
@@ -105,7 +105,7 @@ static mercer_status write_all(mercer_ctx *ctx, mc_output *output, const double 
 
 mercer_status mc_npy_write(mercer_ctx *ctx, const char *path, const double *values, int64_t n, int64_t m) {
     MC_NEED(ctx, path, values);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     if (n < 0 || m < 0 || (m > 0 && n > INT64_MAX / 8 / m))
         return mc_fail(ctx, MERCER_INVALID, "npy: cannot write %lld x %lld values", (long long)n, (long long)m);
     mc_output *output = NULL;

@@ -21,21 +21,21 @@ bool mc_npy_looks(const char *bytes, int64_t size) {
     return size >= MAGIC && memcmp(bytes, "\x93NUMPY", MAGIC) == 0;
 }
 
-static char look(cursor *c) {
+static char peek_past_blanks(cursor *c) {
     while (c->p < c->end && (*c->p == ' ' || *c->p == '\n'))
         c->p++;
     return c->p < c->end ? *c->p : '\0';
 }
 
-static bool accept(cursor *c, char wanted) {
-    if (look(c) != wanted)
+static bool accept_char(cursor *c, char wanted) {
+    if (peek_past_blanks(c) != wanted)
         return false;
     c->p++;
     return true;
 }
 
 static bool read_string(cursor *c, const char **text, int64_t *length) {
-    const char quote = look(c);
+    const char quote = peek_past_blanks(c);
     if (quote != '\'' && quote != '"')
         return false;
     *text = ++c->p;
@@ -47,7 +47,7 @@ static bool read_string(cursor *c, const char **text, int64_t *length) {
 
 static bool accept_word(cursor *c, const char *word) {
     const size_t length = strlen(word);
-    look(c);
+    peek_past_blanks(c);
     if ((size_t)(c->end - c->p) < length || memcmp(c->p, word, length) != 0)
         return false;
     c->p += length;
@@ -56,23 +56,23 @@ static bool accept_word(cursor *c, const char *word) {
 
 static bool read_count(cursor *c, int64_t *out) {
     int64_t v = 0;
-    if (look(c) < '0' || *c->p > '9')
+    if (peek_past_blanks(c) < '0' || *c->p > '9')
         return false;
     for (; c->p < c->end && *c->p >= '0' && *c->p <= '9'; c->p++)
         if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, *c->p - '0', &v))
             return false;
-    accept(c, 'L'); /* written by Python 2 */
+    accept_char(c, 'L'); /* written by Python 2 */
     *out = v;
     return true;
 }
 
 static bool read_shape(cursor *c, fields *f) {
-    if (!accept(c, '('))
+    if (!accept_char(c, '('))
         return false;
-    for (f->dimensions = 0; !accept(c, ')'); f->dimensions++) {
+    for (f->dimensions = 0; !accept_char(c, ')'); f->dimensions++) {
         if (f->dimensions == DIMENSIONS || !read_count(c, &f->shape[f->dimensions]))
             return false;
-        if (!accept(c, ',') && look(c) != ')')
+        if (!accept_char(c, ',') && peek_past_blanks(c) != ')')
             return false;
     }
     return true;
@@ -81,7 +81,7 @@ static bool read_shape(cursor *c, fields *f) {
 static bool read_field(cursor *c, fields *f) {
     const char *key;
     int64_t length;
-    if (!read_string(c, &key, &length) || !accept(c, ':'))
+    if (!read_string(c, &key, &length) || !accept_char(c, ':'))
         return false;
     if (length == 5 && memcmp(key, "descr", 5) == 0)
         return read_string(c, &f->descr, &f->descr_length);
@@ -93,10 +93,10 @@ static bool read_field(cursor *c, fields *f) {
 }
 
 static bool read_fields(cursor c, fields *f) {
-    if (!accept(&c, '{'))
+    if (!accept_char(&c, '{'))
         return false;
-    while (!accept(&c, '}'))
-        if (!read_field(&c, f) || (!accept(&c, ',') && look(&c) != '}'))
+    while (!accept_char(&c, '}'))
+        if (!read_field(&c, f) || (!accept_char(&c, ',') && peek_past_blanks(&c) != '}'))
             return false;
     return f->descr && f->fortran >= 0 && f->dimensions >= 0;
 }

@@ -51,7 +51,7 @@ static void from_f4(const char *bytes, int64_t count, double *out) {
 typedef void convert(const char *bytes, int64_t count, double *out);
 
 /* NULL: doubles, which are read where they are wanted. */
-static convert *converter(const mc_npy_header *h) {
+static convert *converter_of_dtype(const mc_npy_header *h) {
     static const struct {
         char kind;
         int size;
@@ -109,7 +109,7 @@ static void to_host_order(char *bytes, int size, int64_t count) {
 }
 
 /* Elements first .. first + count - 1 of the file as doubles; what mc_input_piece says. */
-static int fetch(const loading *l, int64_t first, int64_t count, int thread, double *out) {
+static int fetch_elements(const loading *l, int64_t first, int64_t count, int thread, double *out) {
     const mc_npy_header *h = l->header;
     char *bytes = l->from ? l->bytes + (int64_t)thread * BLOCK * h->size : (char *)out;
     const int error = mc_input_piece(l->raw->input, h->offset + first * h->size, bytes, count * h->size);
@@ -142,7 +142,7 @@ static void box_not_finite(const loading *l, double *v, int64_t count, int64_t c
     }
 }
 
-static void check(const loading *l, double *v, int64_t count, int64_t column, int64_t step, int thread) {
+static void box_special_values(const loading *l, double *v, int64_t count, int64_t column, int64_t step, int thread) {
     if (l->header->kind == 'f' && some_not_finite(v, count))
         box_not_finite(l, v, count, column, step, l->special + (int64_t)thread * l->raw->columns);
 }
@@ -187,10 +187,10 @@ static bool in_place(const loading *l) {
 static void load_stretch(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     const loading *l = arg;
     double *v = in_place(l) ? l->runs[0].cell + begin : l->block + (int64_t)thread * BLOCK;
-    l->error[chunk] = fetch(l, begin, end - begin, thread, v);
+    l->error[chunk] = fetch_elements(l, begin, end - begin, thread, v);
     if (l->error[chunk])
         return;
-    check(l, v, end - begin, begin % l->raw->columns, 1, thread);
+    box_special_values(l, v, end - begin, begin % l->raw->columns, 1, thread);
     if (!in_place(l))
         deal_out(l, begin, end, v);
 }
@@ -198,7 +198,8 @@ static void load_stretch(void *arg, int64_t chunk, int64_t begin, int64_t end, i
 /* ---- Fortran order ---- */
 
 /* Rows of a block are close together in the table, so that a few of them stay in the cache while the columns go by. */
-static void transpose(const loading *l, int64_t row, int64_t rows, int64_t first, int64_t columns, const double *v) {
+static void transpose_into_cells(const loading *l, int64_t row, int64_t rows, int64_t first, int64_t columns,
+                                 const double *v) {
     for (int64_t t = 0; t < rows; t += TILE)
         for (int64_t j = 0; j < columns; j++) {
             const mc_file_column *c = &l->raw->column[first + j];
@@ -215,12 +216,12 @@ static void load_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
         const int64_t columns = m - first < BLOCK_COLUMNS ? m - first : BLOCK_COLUMNS;
         for (int64_t j = 0; j < columns && !l->error[chunk]; j++) {
             double *column = v + j * BLOCK_ROWS;
-            l->error[chunk] = fetch(l, (first + j) * l->raw->n + begin, end - begin, thread, column);
+            l->error[chunk] = fetch_elements(l, (first + j) * l->raw->n + begin, end - begin, thread, column);
             if (!l->error[chunk])
-                check(l, column, end - begin, first + j, 0, thread);
+                box_special_values(l, column, end - begin, first + j, 0, thread);
         }
         if (!l->error[chunk])
-            transpose(l, begin, end - begin, first, columns, v);
+            transpose_into_cells(l, begin, end - begin, first, columns, v);
     }
 }
 
@@ -236,13 +237,13 @@ static mercer_status take_room(mercer_ctx *ctx, loading *l, int64_t chunks) {
     return l->block && l->bytes ? MERCER_OK : MERCER_MEMORY;
 }
 
-static mercer_status load(mercer_ctx *ctx, loading *l, mc_raw *raw) {
+static mercer_status load_array(mercer_ctx *ctx, loading *l, mc_raw *raw) {
     const int64_t n = l->header->fortran ? raw->n : raw->n * raw->columns,
                   grain = l->header->fortran ? BLOCK_ROWS : BLOCK;
-    MC_TRY(take_room(ctx, l, mc_chunks(n, grain)));
+    MC_TRY(take_room(ctx, l, mc_chunk_count(n, grain)));
     find_runs(l);
     MC_TRY(mc_for(ctx, n, grain, l->header->fortran ? load_rows : load_stretch, l));
-    for (int64_t k = 0; k < mc_chunks(n, grain); k++)
+    for (int64_t k = 0; k < mc_chunk_count(n, grain); k++)
         if (l->error[k])
             return mc_input_fail(ctx, raw->input, l->error[k]);
     for (int64_t j = 0; j < raw->columns; j++)
@@ -252,8 +253,8 @@ static mercer_status load(mercer_ctx *ctx, loading *l, mc_raw *raw) {
 }
 
 mercer_status mc_npy_load(mercer_ctx *ctx, const mc_npy_header *header, mc_raw *raw) {
-    loading l = {.raw = raw, .header = header, .from = converter(header)};
-    const mercer_status status = load(ctx, &l, raw);
+    loading l = {.raw = raw, .header = header, .from = converter_of_dtype(header)};
+    const mercer_status status = load_array(ctx, &l, raw);
     void *const blocks[] = {l.runs, l.special, l.error, l.block, l.bytes};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         mc_free(blocks[i]);

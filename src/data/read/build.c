@@ -16,14 +16,14 @@ static bool makes_columns(const mc_file_column *c) {
     return c->kind == MC_COLUMN_NUMBER || c->kind == MC_COLUMN_LEVELS;
 }
 
-static int64_t width(const mc_file_column *c) {
+static int64_t encoded_width(const mc_file_column *c) {
     return c->kind == MC_COLUMN_NUMBER ? 1 : c->kind == MC_COLUMN_LEVELS ? c->levels : 0;
 }
 
 static int64_t count_columns(const mc_raw *raw) {
     int64_t d = 0;
     for (int64_t k = 0; k < raw->used; k++)
-        d += width(&raw->column[raw->order[k]]);
+        d += encoded_width(&raw->column[raw->order[k]]);
     return d;
 }
 
@@ -33,7 +33,7 @@ typedef struct filling {
     int64_t *first; /* per entry of order: its first data column */
 } filling;
 
-static void put(mercer_data *data, int64_t i, int64_t j, double value) {
+static void set_cell(mercer_data *data, int64_t i, int64_t j, double value) {
     if (data->dtype == MERCER_F32)
         ((float *)data->values)[i * data->d + j] = (float)value;
     else
@@ -51,9 +51,9 @@ static void fill_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
                 continue;
             const double cell = c->cell[i * c->stride];
             if (c->kind == MC_COLUMN_NUMBER)
-                put(f->data, i, f->first[k], mc_cell_kind_of(cell) == MC_CELL_NUMBER ? cell : c->mean);
+                set_cell(f->data, i, f->first[k], mc_cell_kind_of(cell) == MC_CELL_NUMBER ? cell : c->mean);
             else if (cell >= 0)
-                put(f->data, i, f->first[k] + (int64_t)cell, 1);
+                set_cell(f->data, i, f->first[k] + (int64_t)cell, 1);
         }
 }
 
@@ -62,7 +62,7 @@ static mercer_status fill_values(mercer_ctx *ctx, const mc_raw *raw, mercer_data
     MC_TRY(MC_ALLOC(ctx, f.first, raw->used));
     for (int64_t k = 0, d = 0; k < raw->used; k++) {
         f.first[k] = d;
-        d += width(&raw->column[raw->order[k]]);
+        d += encoded_width(&raw->column[raw->order[k]]);
     }
     const mercer_status status = mc_for(ctx, data->n, ROW_GRAIN, fill_rows, &f);
     mc_free(f.first);
@@ -131,7 +131,7 @@ static int64_t count_kind(const mc_raw *raw, mc_column_kind kind) {
 }
 
 /* The columns of this kind as n x count doubles, in the order of the schema. */
-static mercer_status gather(mercer_ctx *ctx, const mc_raw *raw, mc_column_kind kind, double **out) {
+static mercer_status gather_columns(mercer_ctx *ctx, const mc_raw *raw, mc_column_kind kind, double **out) {
     const int64_t count = count_kind(raw, kind);
     MC_TRY(MC_ALLOC(ctx, *out, raw->n * count));
     for (int64_t k = 0, t = 0; k < raw->used; k++) {
@@ -171,7 +171,7 @@ static mercer_status make_target(mercer_ctx *ctx, const mc_reading *reading, con
     if (c->text)
         return take_levels(ctx, raw, c, data);
     double *value = NULL;
-    MC_TRY(gather(ctx, raw, MC_COLUMN_TARGET, &value));
+    MC_TRY(gather_columns(ctx, raw, MC_COLUMN_TARGET, &value));
     return mc_target_of_numbers(ctx, reading->schema ? MERCER_TARGET_NUMBER : reading->set->kind, value,
                                 count_kind(raw, MC_COLUMN_TARGET), data);
 }
@@ -179,7 +179,7 @@ static mercer_status make_target(mercer_ctx *ctx, const mc_reading *reading, con
 static mercer_status make_weights(mercer_ctx *ctx, const mc_raw *raw, mercer_data *data) {
     if (count_kind(raw, MC_COLUMN_WEIGHT) == 0)
         return MERCER_OK;
-    MC_TRY(gather(ctx, raw, MC_COLUMN_WEIGHT, &data->weight));
+    MC_TRY(gather_columns(ctx, raw, MC_COLUMN_WEIGHT, &data->weight));
     return mc_weights_check(ctx, data->weight, data->n);
 }
 
@@ -200,7 +200,7 @@ static mercer_status make_names(mercer_ctx *ctx, const mc_reading *reading, cons
     const bool header = reading->schema ? reading->schema->header : raw->header;
     int64_t bytes = 0, levels = 0;
     for (int64_t k = 0; k < raw->used; k++)
-        for (int64_t l = 0; l < width(&raw->column[raw->order[k]]); l++) {
+        for (int64_t l = 0; l < encoded_width(&raw->column[raw->order[k]]); l++) {
             bytes += column_name(reading, raw, k, l, NULL, 0) + 1;
             levels += raw->column[raw->order[k]].kind == MC_COLUMN_LEVELS;
         }
@@ -209,7 +209,7 @@ static mercer_status make_names(mercer_ctx *ctx, const mc_reading *reading, cons
     char *next = NULL;
     data->name = mc_strings_new(ctx, data->d, bytes, &next);
     for (int64_t k = 0, j = 0; data->name && k < raw->used; k++)
-        for (int64_t l = 0; l < width(&raw->column[raw->order[k]]); l++) {
+        for (int64_t l = 0; l < encoded_width(&raw->column[raw->order[k]]); l++) {
             data->name[j++] = next;
             const int length = column_name(reading, raw, k, l, next, (size_t)bytes) + 1;
             next += length;

@@ -5,14 +5,14 @@
 #include <float.h>
 #include <math.h>
 
-static bool fills(const mc_file_column *c) {
+static bool is_input_column(const mc_file_column *c) {
     return c->kind == MC_COLUMN_NUMBER || c->kind == MC_COLUMN_LEVELS;
 }
 
 /* A missing cell is an error unless its row is dropped or something can stand in for it. */
 static bool missing_is_bad(const mc_reading *reading, const mc_file_column *c) {
     const mercer_missing way = reading->set->missing;
-    return way == MERCER_MISSING_ERROR || (way == MERCER_MISSING_MEAN && !fills(c));
+    return way == MERCER_MISSING_ERROR || (way == MERCER_MISSING_MEAN && !is_input_column(c));
 }
 
 static bool number_is_bad(const mc_reading *reading, const mc_file_column *c, double value) {
@@ -41,7 +41,7 @@ static bool may_be_bad(const mc_reading *reading, const mc_file_column *c) {
 
 static mercer_status fail_missing(mercer_ctx *ctx, const mc_raw *raw, int64_t i, int64_t j) {
     const mc_file_column *c = &raw->column[j];
-    if (!fills(c))
+    if (!is_input_column(c))
         return mc_raw_fail(
             ctx, raw, i, j,
             "the value of a %s is missing and cannot be filled in; give it, or drop such rows (--missing drop)",

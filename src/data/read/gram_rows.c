@@ -15,7 +15,7 @@ bool mc_reads_serial(const mc_reading *reading) {
     return reading->schema ? reading->schema->serial : reading->set->gram;
 }
 
-static void put(mercer_data *data, int64_t k, double v) {
+static void set_stored_value(mercer_data *data, int64_t k, double v) {
     if (data->dtype == MERCER_F32)
         ((float *)data->values)[k] = (float)v;
     else
@@ -43,7 +43,7 @@ static mercer_status name_serial(mercer_ctx *ctx, mercer_data *data) {
 }
 
 /* A column of zeros before the others. */
-static mercer_status widen(mercer_ctx *ctx, mercer_data *data) {
+static mercer_status prepend_zero_column(mercer_ctx *ctx, mercer_data *data) {
     const size_t size = mc_dtype_size(data->dtype), row = (size_t)data->d * size;
     char *wide = mc_alloc(ctx, data->n, row + size);
     if (!wide)
@@ -68,7 +68,7 @@ static mercer_status number_rows(mercer_ctx *ctx, const char *name, mercer_data 
         return mc_fail(ctx, MERCER_DATA, "%s: a Gram matrix is square, but this one has %lld rows and %lld columns",
                        name, (long long)data->n, (long long)data->d - 1);
     for (int64_t i = 0; i < data->n; i++)
-        put(data, i * data->d, (double)i + 1);
+        set_stored_value(data, i * data->d, (double)i + 1);
     return MERCER_OK;
 }
 
@@ -78,12 +78,12 @@ mercer_status mc_data_serial(mercer_ctx *ctx, const mc_reading *reading, const c
         return MERCER_OK;
     MC_TRY(mc_data_densify(ctx, data));
     if (!libsvm && (afresh || data->d < mc_schema_columns(&data->schema)))
-        MC_TRY(widen(ctx, data));
+        MC_TRY(prepend_zero_column(ctx, data));
     data->schema.serial = true;
     if (afresh)
         return has_numbers(data) ? MERCER_OK : number_rows(ctx, name, data);
     for (int64_t i = 0; i < data->n; i++)
         if (mc_data_value(data, i, 0) > 0)
-            put(data, i * data->d, 0);
+            set_stored_value(data, i * data->d, 0);
     return MERCER_OK;
 }

@@ -49,7 +49,7 @@ static mercer_status make_room(mercer_ctx *ctx, const mc_input *input, inflation
 }
 
 /* One step of zlib over a piece of input and a piece of room; both lengths fit its 32-bit counters. */
-static int step(const mc_input *input, inflation *f) {
+static int inflate_piece(const mc_input *input, inflation *f) {
     const int64_t in = input->size - f->taken < PIECE ? input->size - f->taken : PIECE;
     const int64_t out = f->room - f->size < PIECE ? f->room - f->size : PIECE;
     f->z.next_in = (Bytef *)input->bytes + f->taken;
@@ -94,17 +94,17 @@ static mercer_status inflate_all(mercer_ctx *ctx, const mc_input *input, inflati
     for (bool done = false; !done;) {
         if (f->size == f->room)
             MC_TRY(make_room(ctx, input, f));
-        const int code = step(input, f);
+        const int code = inflate_piece(input, f);
         if (code == Z_STREAM_END)
             MC_TRY(next_member(ctx, input, f, &done));
         else if (code != Z_OK && !(code == Z_BUF_ERROR && f->z.avail_out == 0))
             return fail_code(ctx, input, f, code);
-        MC_TRY(mc_progress(ctx, (double)f->taken / (double)input->size));
+        MC_TRY(mc_report_progress(ctx, (double)f->taken / (double)input->size));
     }
     return MERCER_OK;
 }
 
-mercer_status mc_gunzip(mercer_ctx *ctx, mc_input *input) {
+mercer_status mc_gunzip_input(mercer_ctx *ctx, mc_input *input) {
     inflation f = {.z = {.zalloc = zlib_alloc, .zfree = zlib_free, .opaque = ctx}};
     if (inflateInit2(&f.z, GZIP_WINDOW) != Z_OK)
         return MERCER_MEMORY; /* the only failure with a matching library; mc_alloc has said why */

@@ -64,7 +64,7 @@ static mercer_status read_sized(mercer_ctx *ctx, mc_input *input) {
     input->bytes = mc_alloc_unset(ctx, input->total + MC_INPUT_PAD, 1);
     MC_TRY(input->bytes ? MERCER_OK : MERCER_MEMORY);
     input->size = input->total;
-    const int64_t count = mc_chunks(input->size, PIECE);
+    const int64_t count = mc_chunk_count(input->size, PIECE);
     pieces p = {.input = input};
     MC_TRY(MC_ALLOC(ctx, p.error, count));
     mercer_status status = mc_for(ctx, input->size, PIECE, read_piece, &p);
@@ -79,7 +79,7 @@ static mercer_status read_stream(mercer_ctx *ctx, mc_input *input) {
     for (int64_t room = 0;;) {
         if (input->size == room) {
             room = room ? 2 * room : FIRST_ROOM;
-            char *bytes = mc_grow(ctx, input->bytes, room + MC_INPUT_PAD, 1);
+            char *bytes = mc_grow_block(ctx, input->bytes, room + MC_INPUT_PAD, 1);
             if (!bytes)
                 return MERCER_MEMORY;
             input->bytes = bytes;
@@ -97,9 +97,9 @@ static mercer_status read_stream(mercer_ctx *ctx, mc_input *input) {
 }
 
 /* Inflate what is gzipped, and pad. */
-static mercer_status settle(mercer_ctx *ctx, mc_input *input) {
+static mercer_status inflate_and_pad(mercer_ctx *ctx, mc_input *input) {
     if (mc_is_gzip(input->bytes, input->size))
-        MC_TRY(mc_gunzip(ctx, input));
+        MC_TRY(mc_gunzip_input(ctx, input));
     memset(input->bytes + input->size, 0, MC_INPUT_PAD);
     return MERCER_OK;
 }
@@ -108,7 +108,7 @@ mercer_status mc_input_load(mercer_ctx *ctx, mc_input *input) {
     if (input->fd < 0)
         return MERCER_OK;
     MC_TRY(input->plain_file ? read_sized(ctx, input) : read_stream(ctx, input));
-    return settle(ctx, input);
+    return inflate_and_pad(ctx, input);
 }
 
 static mercer_status set_name(mercer_ctx *ctx, const char *name, mc_input *out) {
@@ -146,7 +146,7 @@ mercer_status mc_input_copy(mercer_ctx *ctx, const char *name, const void *bytes
     out->size = size;
     if (out->bytes && size)
         memcpy(out->bytes, bytes, (size_t)size);
-    const mercer_status status = out->bytes ? settle(ctx, out) : MERCER_MEMORY;
+    const mercer_status status = out->bytes ? inflate_and_pad(ctx, out) : MERCER_MEMORY;
     if (status)
         mc_input_close(out);
     return status;

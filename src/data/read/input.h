@@ -29,7 +29,7 @@ void mc_input_close(mc_input *input);
 
 /* Replace gzipped bytes by what they hold. */
 bool mc_is_gzip(const char *bytes, int64_t size);
-mercer_status mc_gunzip(mercer_ctx *ctx, mc_input *input);
+mercer_status mc_gunzip_input(mercer_ctx *ctx, mc_input *input);
 
 /* MERCER_DATA: "name, line 3: " and the sentence, the line found from the place in the bytes. */
 mercer_status mc_fail_line(mercer_ctx *ctx, const mc_input *input, const char *place, const char *format, ...)

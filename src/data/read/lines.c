@@ -151,7 +151,7 @@ static mercer_status settle_quotes(mercer_ctx *ctx, const mc_input *input, scan 
     return MERCER_OK;
 }
 
-static mercer_status find(mercer_ctx *ctx, const mc_input *input, scan *s) {
+static mercer_status find_rows(mercer_ctx *ctx, const mc_input *input, scan *s) {
     mc_lines *l = s->lines, plain = *l; /* shares the arrays */
     plain.quotes = false;
     s->lines = &plain;
@@ -168,13 +168,13 @@ static mercer_status find(mercer_ctx *ctx, const mc_input *input, scan *s) {
 
 mercer_status mc_lines_find(mercer_ctx *ctx, const mc_input *input, mc_lines *l) {
     l->piece = l->piece ? l->piece : MC_LINES_PIECE;
-    l->pieces = mc_chunks(l->end - l->begin, l->piece);
+    l->pieces = mc_chunk_count(l->end - l->begin, l->piece);
     scan s = {.lines = l};
     mercer_status status = MERCER_MEMORY;
     if (MC_ALLOC(ctx, l->first, l->pieces) == MERCER_OK && MC_ALLOC(ctx, l->row, l->pieces + 1) == MERCER_OK
         && MC_ALLOC(ctx, l->count, l->pieces) == MERCER_OK && MC_ALLOC(ctx, s.tally, l->pieces) == MERCER_OK
         && MC_ALLOC(ctx, s.inside, l->pieces) == MERCER_OK && MC_ALLOC(ctx, s.rows, l->pieces) == MERCER_OK)
-        status = find(ctx, input, &s);
+        status = find_rows(ctx, input, &s);
     mc_free(s.tally);
     mc_free(s.inside);
     mc_free(s.rows);

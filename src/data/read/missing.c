@@ -49,7 +49,7 @@ static mercer_status find_means(mercer_ctx *ctx, mc_raw *raw) {
         if (c->kind == MC_COLUMN_NUMBER)
             share[c->cell - raw->x] = c->numbers ? 1 / (double)c->numbers : 0;
     }
-    const mercer_status status = mc_means(ctx, &rows, share, share + raw->dx);
+    const mercer_status status = mc_column_means(ctx, &rows, share, share + raw->dx);
     for (int64_t j = 0; j < raw->columns && !status; j++)
         if (raw->column[j].kind == MC_COLUMN_NUMBER)
             raw->column[j].mean = share[raw->dx + (raw->column[j].cell - raw->x)];
@@ -57,7 +57,7 @@ static mercer_status find_means(mercer_ctx *ctx, mc_raw *raw) {
     return status;
 }
 
-static void recount(mc_raw *raw) {
+static void recount_after_dropping(mc_raw *raw) {
     for (int64_t j = 0; j < raw->columns; j++) {
         raw->column[j].missing = 0;
         if (raw->column[j].kind == MC_COLUMN_NUMBER)
@@ -72,7 +72,7 @@ mercer_status mc_raw_missing(mercer_ctx *ctx, const mc_reading *reading, mc_raw 
     raw->missing = missing;
     if (missing > 0 && reading->set->missing == MERCER_MISSING_DROP) {
         MC_TRY(drop_rows(ctx, raw));
-        recount(raw);
+        recount_after_dropping(raw);
     }
     if (reading->schema) {
         for (int64_t j = 0; j < raw->columns; j++)

@@ -19,7 +19,7 @@ static bool is_input(const mc_file_column *c) {
 
 static mercer_status rows_room(mercer_ctx *ctx, int64_t n, int64_t d, double **rows) {
     const size_t size = (size_t)d * sizeof **rows;
-    double *room = *rows ? mc_grow(ctx, *rows, n, size) : mc_alloc_unset(ctx, n, size);
+    double *room = *rows ? mc_grow_block(ctx, *rows, n, size) : mc_alloc_unset(ctx, n, size);
     MC_TRY(room ? MERCER_OK : MERCER_MEMORY);
     *rows = room;
     return MERCER_OK;

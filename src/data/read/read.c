@@ -55,7 +55,8 @@ bool mc_is_csv(const mc_input *input) {
     return !mc_is_gzip(input->bytes, input->size) && format_of(input)->read == mc_csv_read;
 }
 
-static mercer_status dispatch(mercer_ctx *ctx, const mc_input *input, const mc_reading *reading, mercer_data **out) {
+static mercer_status read_by_format(mercer_ctx *ctx, const mc_input *input, const mc_reading *reading,
+                                    mercer_data **out) {
     if (input->size == 0)
         return mc_fail(ctx, MERCER_DATA, "%s is empty", input->name);
     return format_of(input)->read(ctx, input, reading, out);
@@ -82,15 +83,15 @@ static mercer_status read_input(mercer_ctx *ctx, mc_input *input, const mc_readi
     MC_TRY(mc_csv_stream(ctx, input, reading, &done, out));
     if (done)
         return MERCER_OK;
-    mc_span(ctx, 0, 0.3);
+    mc_set_phase_span(ctx, 0, 0.3);
     MC_TRY(mc_input_load(ctx, input));
-    mc_span(ctx, 0.3, 1);
-    return dispatch(ctx, input, reading, out);
+    mc_set_phase_span(ctx, 0.3, 1);
+    return read_by_format(ctx, input, reading, out);
 }
 
 /* What was read, its rows numbered where they are those of a Gram matrix. */
-static mercer_status numbered(mercer_ctx *ctx, const mc_input *input, const mc_reading *reading, mercer_status status,
-                              mercer_data **out) {
+static mercer_status number_gram_rows(mercer_ctx *ctx, const mc_input *input, const mc_reading *reading,
+                                      mercer_status status, mercer_data **out) {
     MC_THEN(status, mc_data_serial(ctx, reading, input->name, *out));
     if (status) {
         mercer_data_free(*out);
@@ -102,10 +103,10 @@ static mercer_status numbered(mercer_ctx *ctx, const mc_input *input, const mc_r
 mercer_status mc_data_read_as(mercer_ctx *ctx, const char *path, const mc_reading *reading, mercer_data **out) {
     *out = NULL;
     MC_TRY(check_settings(ctx, reading->set));
-    mc_phase(ctx, "read");
+    mc_begin_phase(ctx, "read");
     mc_input input;
     MC_TRY(mc_input_open(ctx, path, &input));
-    const mercer_status status = numbered(ctx, &input, reading, read_input(ctx, &input, reading, out), out);
+    const mercer_status status = number_gram_rows(ctx, &input, reading, read_input(ctx, &input, reading, out), out);
     mc_input_close(&input);
     return status;
 }
@@ -113,7 +114,7 @@ mercer_status mc_data_read_as(mercer_ctx *ctx, const char *path, const mc_readin
 mercer_status mercer_data_read(mercer_ctx *ctx, const char *path, const mercer_read *set, mercer_data **out) {
     MC_CLEAR(out);
     MC_NEED(ctx, path, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     mercer_read chosen = mercer_read_defaults();
     MC_TRY(mc_sized_read(ctx, "mercer_read", set, &chosen, sizeof chosen));
     return mc_data_read_as(ctx, path, &(mc_reading){.set = &chosen}, out);
@@ -133,7 +134,7 @@ mercer_status mc_data_parse_as(mercer_ctx *ctx, const void *bytes, int64_t size,
     MC_TRY(check_settings(ctx, reading->set));
     mc_input input;
     MC_TRY(mc_input_copy(ctx, name, bytes, size, &input));
-    const mercer_status status = numbered(ctx, &input, reading, dispatch(ctx, &input, reading, out), out);
+    const mercer_status status = number_gram_rows(ctx, &input, reading, read_by_format(ctx, &input, reading, out), out);
     mc_input_close(&input);
     return status;
 }

@@ -37,7 +37,7 @@ static mercer_status fail_no_column(mercer_ctx *ctx, const mc_raw *raw, const ch
     for (int64_t j = 0; j < raw->columns; j++)
         if (raw->column[j].name)
             names[count++] = raw->column[j].name;
-    const char *near = mc_suggest(text, length, names, count), *first = names[0],
+    const char *near = mc_suggest_name(text, length, names, count), *first = names[0],
                *last = count ? names[count - 1] : NULL;
     mc_free(names);
     const mc_quote seen = mc_quote_of(text, (int64_t)length);
@@ -208,7 +208,7 @@ static mercer_status near_free(mercer_ctx *ctx, const mc_raw *raw, const char *n
     for (int64_t j = 0; j < raw->columns; j++)
         if (raw->column[j].name && !raw->column[j].like)
             names[count++] = raw->column[j].name;
-    *out = mc_suggest(name, strlen(name), names, count);
+    *out = mc_suggest_name(name, strlen(name), names, count);
     mc_free(names);
     return MERCER_OK;
 }

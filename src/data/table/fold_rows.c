@@ -64,6 +64,6 @@ mercer_status mc_data_folds(mercer_ctx *ctx, const mercer_data *data, int64_t k,
 mercer_status mercer_data_folds(mercer_ctx *ctx, const mercer_data *data, int64_t k, const char *const *groups,
                                 uint64_t seed, int64_t *fold) {
     MC_NEED(ctx, data, fold);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     return mc_data_folds(ctx, data, k, groups, seed, fold);
 }

@@ -18,12 +18,12 @@ static int by_size(const void *arg, int64_t a, int64_t b) {
     return (size[a] < size[b]) - (size[a] > size[b]);
 }
 
-static void deal(const int64_t *order, int64_t n, int64_t k, int32_t *fold) {
+static void deal_folds(const int64_t *order, int64_t n, int64_t k, int32_t *fold) {
     for (int64_t i = 0; i < n; i++)
         fold[order[i]] = (int32_t)(i % k);
 }
 
-static int64_t smallest(const int64_t *load, int64_t k) {
+static int64_t smallest_fold(const int64_t *load, int64_t k) {
     int64_t best = 0;
     for (int64_t f = 1; f < k; f++)
         best = load[f] < load[best] ? f : best;
@@ -50,7 +50,7 @@ static mercer_status deal_groups(mercer_ctx *ctx, mc_rng *rng, int64_t n, int64_
     mc_rng_shuffle(rng, order, groups);
     mc_sort(order, scratch, groups, by_size, size);
     for (int64_t g = 0; g < groups; g++) {
-        home[order[g]] = smallest(load, k);
+        home[order[g]] = smallest_fold(load, k);
         load[home[order[g]]] += size[order[g]];
     }
     for (int64_t i = 0; i < n; i++)
@@ -68,7 +68,7 @@ static mercer_status deal_rows(mercer_ctx *ctx, mc_rng *rng, int64_t n, int64_t 
     mc_rng_shuffle(rng, order, n);
     if (key)
         mc_sort(order, scratch, n, by_key, key);
-    deal(order, n, k, fold);
+    deal_folds(order, n, k, fold);
     mc_work_close(&w);
     return MERCER_OK;
 }

@@ -24,12 +24,12 @@ static const double pi = 3.14159265358979323846;
 /* The coordinates of row i go to x; its class or its value is returned. */
 typedef double row_maker(mc_rng *rng, int64_t i, double *x);
 
-static double between(mc_rng *rng, double low, double high) {
+static double uniform_between(mc_rng *rng, double low, double high) {
     return low + (high - low) * mc_rng_uniform(rng);
 }
 
 /* Two half circles, one upside down and shifted into the other. */
-static double moons(mc_rng *rng, int64_t i, double *x) {
+static double generate_moons(mc_rng *rng, int64_t i, double *x) {
     const double t = mc_rng_uniform(rng) / 2, c = mc_portable_math_cos_turns(t), s = mc_portable_math_sin_turns(t);
     x[0] = i % 2 ? 1 - c : c;
     x[1] = i % 2 ? 0.5 - s : s;
@@ -37,7 +37,7 @@ static double moons(mc_rng *rng, int64_t i, double *x) {
 }
 
 /* A circle of radius 1/2 in a circle of radius 1. */
-static double circles(mc_rng *rng, int64_t i, double *x) {
+static double generate_circles(mc_rng *rng, int64_t i, double *x) {
     const double t = mc_rng_uniform(rng), radius = i % 2 ? 0.5 : 1;
     x[0] = radius * mc_portable_math_cos_turns(t);
     x[1] = radius * mc_portable_math_sin_turns(t);
@@ -45,7 +45,7 @@ static double circles(mc_rng *rng, int64_t i, double *x) {
 }
 
 /* Two arms of one and a half turns. */
-static double spirals(mc_rng *rng, int64_t i, double *x) {
+static double generate_spirals(mc_rng *rng, int64_t i, double *x) {
     const double t = 1.5 * sqrt(mc_rng_uniform(rng)), radius = 2 * t + 0.1, side = i % 2 ? -1 : 1;
     x[0] = side * radius * mc_portable_math_cos_turns(t);
     x[1] = side * radius * mc_portable_math_sin_turns(t);
@@ -53,7 +53,7 @@ static double spirals(mc_rng *rng, int64_t i, double *x) {
 }
 
 /* Three centres on the unit circle; all spread comes from the noise. */
-static double blobs(mc_rng *rng, int64_t i, double *x) {
+static double generate_blobs(mc_rng *rng, int64_t i, double *x) {
     (void)rng;
     x[0] = mc_portable_math_cos_turns((double)(i % 3) / 3);
     x[1] = mc_portable_math_sin_turns((double)(i % 3) / 3);
@@ -63,35 +63,35 @@ static double blobs(mc_rng *rng, int64_t i, double *x) {
 /* The class is the sign of the product. */
 static double xor_quadrants(mc_rng *rng, int64_t i, double *x) {
     (void)i;
-    x[0] = between(rng, -1, 1);
-    x[1] = between(rng, -1, 1);
+    x[0] = uniform_between(rng, -1, 1);
+    x[1] = uniform_between(rng, -1, 1);
     return (x[0] > 0) == (x[1] > 0) ? 0 : 1;
 }
 
 /* Four by four fields of two colours. */
-static double checkerboard(mc_rng *rng, int64_t i, double *x) {
+static double generate_checkerboard(mc_rng *rng, int64_t i, double *x) {
     (void)i;
-    x[0] = between(rng, 0, 4);
-    x[1] = between(rng, 0, 4);
+    x[0] = uniform_between(rng, 0, 4);
+    x[1] = uniform_between(rng, 0, 4);
     return (double)(((int)x[0] + (int)x[1]) % 2);
 }
 
 /* sin(x) / x on [-10, 10] */
-static double sinc(mc_rng *rng, int64_t i, double *x) {
+static double generate_sinc(mc_rng *rng, int64_t i, double *x) {
     (void)i;
-    x[0] = between(rng, -10, 10);
+    x[0] = uniform_between(rng, -10, 10);
     return x[0] == 0 ? 1 : mc_portable_math_sin(x[0]) / x[0];
 }
 
 /* A slow wave and a fast one on [0, 10]. */
-static double waves(mc_rng *rng, int64_t i, double *x) {
+static double generate_waves(mc_rng *rng, int64_t i, double *x) {
     (void)i;
-    x[0] = between(rng, 0, 10);
+    x[0] = uniform_between(rng, 0, 10);
     return mc_portable_math_sin(x[0]) + 0.5 * mc_portable_math_sin(4 * x[0]);
 }
 
 /* Friedman (1991), as are the next two: five of ten columns matter. */
-static double friedman1(mc_rng *rng, int64_t i, double *x) {
+static double generate_friedman1(mc_rng *rng, int64_t i, double *x) {
     (void)i;
     for (int j = 0; j < 10; j++)
         x[j] = mc_rng_uniform(rng);
@@ -99,34 +99,34 @@ static double friedman1(mc_rng *rng, int64_t i, double *x) {
 }
 
 /* Resistance, frequency, inductance and capacity of a circuit; returns its reactance. */
-static double circuit(mc_rng *rng, double *x) {
-    x[0] = between(rng, 0, 100);
-    x[1] = between(rng, 40 * pi, 560 * pi);
+static double draw_circuit(mc_rng *rng, double *x) {
+    x[0] = uniform_between(rng, 0, 100);
+    x[1] = uniform_between(rng, 40 * pi, 560 * pi);
     x[2] = mc_rng_uniform(rng);
-    x[3] = between(rng, 1, 11);
+    x[3] = uniform_between(rng, 1, 11);
     return x[1] * x[2] - 1 / (x[1] * x[3]);
 }
 
 /* The impedance. */
-static double friedman2(mc_rng *rng, int64_t i, double *x) {
+static double generate_friedman2(mc_rng *rng, int64_t i, double *x) {
     (void)i;
-    const double reactance = circuit(rng, x);
+    const double reactance = draw_circuit(rng, x);
     return sqrt(x[0] * x[0] + reactance * reactance);
 }
 
 /* The phase. */
-static double friedman3(mc_rng *rng, int64_t i, double *x) {
+static double generate_friedman3(mc_rng *rng, int64_t i, double *x) {
     (void)i;
-    const double reactance = circuit(rng, x);
+    const double reactance = draw_circuit(rng, x);
     return x[0] == 0 ? (reactance < 0 ? -pi / 2 : pi / 2) : mc_portable_math_atan(reactance / x[0]);
 }
 
 /* A rolled-up rectangle in space; the target is the place along the roll. */
-static double swissroll(mc_rng *rng, int64_t i, double *x) {
+static double generate_swissroll(mc_rng *rng, int64_t i, double *x) {
     (void)i;
     const double t = 1.5 * pi * (1 + 2 * mc_rng_uniform(rng));
     x[0] = t * mc_portable_math_cos(t);
-    x[1] = between(rng, 0, 21);
+    x[1] = uniform_between(rng, 0, 21);
     x[2] = t * mc_portable_math_sin(t);
     return t;
 }
@@ -139,18 +139,18 @@ typedef struct generator {
 
 /* One list makes the names and the rows. */
 #define GENERATORS(X)                                                                                                  \
-    X("moons", 2, true, moons)                                                                                         \
-    X("circles", 2, true, circles)                                                                                     \
-    X("spirals", 2, true, spirals)                                                                                     \
-    X("blobs", 2, true, blobs)                                                                                         \
+    X("moons", 2, true, generate_moons)                                                                                \
+    X("circles", 2, true, generate_circles)                                                                            \
+    X("spirals", 2, true, generate_spirals)                                                                            \
+    X("blobs", 2, true, generate_blobs)                                                                                \
     X("xor", 2, true, xor_quadrants)                                                                                   \
-    X("checkerboard", 2, true, checkerboard)                                                                           \
-    X("sinc", 1, false, sinc)                                                                                          \
-    X("waves", 1, false, waves)                                                                                        \
-    X("friedman1", 10, false, friedman1)                                                                               \
-    X("friedman2", 4, false, friedman2)                                                                                \
-    X("friedman3", 4, false, friedman3)                                                                                \
-    X("swissroll", 3, false, swissroll)
+    X("checkerboard", 2, true, generate_checkerboard)                                                                  \
+    X("sinc", 1, false, generate_sinc)                                                                                 \
+    X("waves", 1, false, generate_waves)                                                                               \
+    X("friedman1", 10, false, generate_friedman1)                                                                      \
+    X("friedman2", 4, false, generate_friedman2)                                                                       \
+    X("friedman3", 4, false, generate_friedman3)                                                                       \
+    X("swissroll", 3, false, generate_swissroll)
 
 static const generator table[] = {
 #define X(name, d, classes, make) {d, classes, make},
@@ -193,9 +193,9 @@ static void make_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
     }
 }
 
-static mercer_status fill(mercer_ctx *ctx, making *m) {
+static mercer_status generate_table(mercer_ctx *ctx, making *m) {
     MC_TRY(MC_ALLOC(ctx, m->target, m->data->n));
-    mc_phase(ctx, "generate");
+    mc_begin_phase(ctx, "generate");
     MC_TRY(mc_for(ctx, m->data->n, ROW_GRAIN, make_rows, m));
     double *target = m->target;
     m->target = NULL; /* taken over */
@@ -206,13 +206,13 @@ static mercer_status fill(mercer_ctx *ctx, making *m) {
     return mc_schema_of_names(ctx, m->data, NULL);
 }
 
-static mercer_status find(mercer_ctx *ctx, const char *name, const generator **out) {
+static mercer_status find_generator(mercer_ctx *ctx, const char *name, const generator **out) {
     for (int k = 0; k < COUNT; k++)
         if (strcmp(names[k], name) == 0) {
             *out = &table[k];
             return MERCER_OK;
         }
-    const char *near = mc_suggest(name, strlen(name), names, COUNT);
+    const char *near = mc_suggest_name(name, strlen(name), names, COUNT);
     return mc_fail(ctx, MERCER_INVALID, "there is no generator '%s'; did you mean '%s'?", name, near ? near : names[0]);
 }
 
@@ -220,15 +220,15 @@ mercer_status mercer_data_generate(mercer_ctx *ctx, const char *name, int64_t n,
                                    mercer_data **out) {
     MC_CLEAR(out);
     MC_NEED(ctx, name, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     making m = {.noise = noise, .seed = seed};
-    MC_TRY(find(ctx, name, &m.g));
+    MC_TRY(find_generator(ctx, name, &m.g));
     if (n < 1 || !(noise >= 0 && noise <= 1e100))
         return mc_fail(ctx, MERCER_INVALID,
                        "generate: n must be at least 1 and noise in [0, 1e100], got n = %lld, noise = %g", (long long)n,
                        noise);
     MC_TRY(mc_data_new(ctx, n, m.g->d, MERCER_F64, -1, &m.data));
-    const mercer_status status = fill(ctx, &m);
+    const mercer_status status = generate_table(ctx, &m);
     mc_free(m.target);
     if (status)
         mercer_data_free(m.data);

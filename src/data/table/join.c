@@ -7,14 +7,14 @@
 #include "data/table/strings.h"
 #include <string.h>
 
-static void put(mercer_data *to, int64_t place, double value) {
+static void set_stored_value(mercer_data *to, int64_t place, double value) {
     if (to->dtype == MERCER_F64)
         ((double *)to->values)[place] = value;
     else
         ((float *)to->values)[place] = (float)value;
 }
 
-static double stored(const mercer_data *from, int64_t k) {
+static double stored_value(const mercer_data *from, int64_t k) {
     return from->dtype == MERCER_F64 ? ((const double *)from->values)[k] : (double)((const float *)from->values)[k];
 }
 
@@ -22,7 +22,7 @@ static void add_sparse(mercer_data *to, int64_t first, const mercer_data *from) 
     for (int64_t i = 0; i < from->n; i++) {
         int64_t place = to->row_start[first + i];
         for (int64_t k = from->row_start[i]; k < from->row_start[i + 1]; k++, place++) {
-            put(to, place, stored(from, k));
+            set_stored_value(to, place, stored_value(from, k));
             to->column[place] = from->column[k];
         }
         to->row_start[first + i + 1] = place;
@@ -34,11 +34,11 @@ static void add_dense(mercer_data *to, int64_t first, const mercer_data *from, d
     for (int64_t i = 0; i < from->n; i++) {
         mc_data_values(from, i, line);
         for (int64_t j = 0; j < to->d; j++)
-            put(to, (first + i) * to->d + j, line[j]);
+            set_stored_value(to, (first + i) * to->d + j, line[j]);
     }
 }
 
-static mercer_status fill(mercer_ctx *ctx, const mercer_data *a, const mercer_data *b, mercer_data *to) {
+static mercer_status append_both_tables(mercer_ctx *ctx, const mercer_data *a, const mercer_data *b, mercer_data *to) {
     if (to->row_start) {
         add_sparse(to, 0, a);
         add_sparse(to, a->n, b);
@@ -74,7 +74,7 @@ mercer_status mc_data_join(mercer_ctx *ctx, const mercer_data *a, const mercer_d
     mercer_data *values = NULL;
     *out = NULL;
     MC_TRY(mc_data_new(ctx, a->n + b->n, a->d, dtype, sparse ? a->row_start[a->n] + b->row_start[b->n] : -1, &values));
-    mercer_status status = fill(ctx, a, b, values);
+    mercer_status status = append_both_tables(ctx, a, b, values);
     if (!status)
         status = mc_data_take(ctx, a, NULL, a->n, out);
     if (!status) {

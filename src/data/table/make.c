@@ -117,7 +117,7 @@ static mercer_status fail_value(mercer_ctx *ctx, const mercer_table *t, int64_t 
 }
 
 static mercer_status copy_dense(mercer_ctx *ctx, const mercer_table *t, mercer_data *data) {
-    const int64_t chunks = mc_chunks(t->n, ROW_GRAIN);
+    const int64_t chunks = mc_chunk_count(t->n, ROW_GRAIN);
     copying c = {.table = t, .data = data};
     MC_TRY(MC_ALLOC(ctx, c.bad, chunks));
     mercer_status status = mc_for(ctx, t->n, ROW_GRAIN, copy_rows, &c);
@@ -203,7 +203,7 @@ static mercer_status copy_texts(mercer_ctx *ctx, const mercer_table *t, mercer_d
     return data->text ? MERCER_OK : MERCER_MEMORY;
 }
 
-static mercer_status fill(mercer_ctx *ctx, const mercer_table *t, mercer_data *data) {
+static mercer_status copy_table(mercer_ctx *ctx, const mercer_table *t, mercer_data *data) {
     MC_TRY(t->row_start ? copy_csr(ctx, t, data) : copy_dense(ctx, t, data));
     MC_TRY(copy_target(ctx, t, data));
     MC_TRY(copy_weights(ctx, t, data));
@@ -224,7 +224,7 @@ mercer_status mc_data_make(mercer_ctx *ctx, const mercer_table *table, mercer_da
     mercer_data *data = NULL;
     MC_TRY(
         mc_data_new(ctx, table->n, table->d, table->dtype, table->row_start ? table->row_start[table->n] : -1, &data));
-    const mercer_status status = fill(ctx, table, data);
+    const mercer_status status = copy_table(ctx, table, data);
     if (status)
         mercer_data_free(data);
     else
@@ -235,7 +235,7 @@ mercer_status mc_data_make(mercer_ctx *ctx, const mercer_table *table, mercer_da
 mercer_status mercer_data_make(mercer_ctx *ctx, const mercer_table *table, mercer_data **out) {
     MC_CLEAR(out);
     MC_NEED(ctx, table, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     mercer_table whole = {0};
     MC_TRY(mc_sized_read(ctx, "mercer_table", table, &whole, sizeof whole));
     return mc_data_make(ctx, &whole, out);

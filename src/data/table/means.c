@@ -31,8 +31,8 @@ static void add_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int t
     }
 }
 
-mercer_status mc_means(mercer_ctx *ctx, const mc_row_block *rows, const double *share, double *out) {
-    const int64_t chunks = mc_chunks(rows->n, ROW_GRAIN), d = rows->d;
+mercer_status mc_column_means(mercer_ctx *ctx, const mc_row_block *rows, const double *share, double *out) {
+    const int64_t chunks = mc_chunk_count(rows->n, ROW_GRAIN), d = rows->d;
     averaging a = {.rows = rows, .share = share};
     mercer_status status =
         MC_ALLOC(ctx, a.part, chunks * d) || MC_ALLOC(ctx, a.scratch, ctx->threads * d) ? MERCER_MEMORY : MERCER_OK;
@@ -81,7 +81,7 @@ mercer_status mc_schema_means(mercer_ctx *ctx, const mercer_data *data, mc_schem
     MC_TRY(MC_ALLOC(ctx, share, 2 * data->d));
     for (int64_t j = 0; j < data->d; j++)
         share[j] = 1 / (double)data->n;
-    const mercer_status status = mc_means(ctx, &rows, share, share + data->d);
+    const mercer_status status = mc_column_means(ctx, &rows, share, share + data->d);
     if (!status)
         fill_in(schema, share + data->d);
     mc_free(share);

@@ -13,7 +13,7 @@ typedef struct mc_row_block {
 
 /* out_j <- share_j times the sum of column j, share_j being 1 / numbers in it: no finite column overflows. The same
    bits for any number of threads. */
-mercer_status mc_means(mercer_ctx *ctx, const mc_row_block *rows, const double *share, double *out);
+mercer_status mc_column_means(mercer_ctx *ctx, const mc_row_block *rows, const double *share, double *out);
 
 /* The columns of schema whose mean is not known (NaN), from the rows of data. */
 mercer_status mc_schema_means(mercer_ctx *ctx, const mercer_data *data, mc_schema *schema);

@@ -34,7 +34,7 @@ struct stats {
     double (*term)(const stats *s, int64_t j, double x);
 };
 
-static int64_t place(const int32_t *column, int64_t k) {
+static int64_t column_of_entry(const int32_t *column, int64_t k) {
     return column ? column[k] : k;
 }
 
@@ -42,20 +42,20 @@ static void fold_range(const stats *s, double *low, double *high, const int32_t 
                        int64_t count) {
     (void)s;
     for (int64_t k = 0; k < count; k++) {
-        const int64_t j = place(column, k);
+        const int64_t j = column_of_entry(column, k);
         low[j] = x[k] < low[j] ? x[k] : low[j];
         high[j] = x[k] > high[j] ? x[k] : high[j];
     }
 }
 
 /* u; a constant column has u = 0. */
-static double unit(const stats *s, int64_t j, double x) {
+static double scaled_to_unit(const stats *s, int64_t j, double x) {
     const double range = s->high[j] - s->low[j];
     return range > 0 ? (x - s->low[j]) / range : 0.0;
 }
 
-static double square(const stats *s, int64_t j, double x) {
-    const double e = unit(s, j, x) - s->mean[j];
+static double squared_deviation(const stats *s, int64_t j, double x) {
+    const double e = scaled_to_unit(s, j, x) - s->mean[j];
     return e * e;
 }
 
@@ -63,14 +63,14 @@ static void fold_unit(const stats *s, double *sum, double *unused, const int32_t
                       int64_t count) {
     (void)unused;
     for (int64_t k = 0; k < count; k++)
-        sum[place(column, k)] += unit(s, place(column, k), x[k]);
+        sum[column_of_entry(column, k)] += scaled_to_unit(s, column_of_entry(column, k), x[k]);
 }
 
 static void fold_square(const stats *s, double *sum, double *unused, const int32_t *column, const double *x,
                         int64_t count) {
     (void)unused;
     for (int64_t k = 0; k < count; k++)
-        sum[place(column, k)] += square(s, place(column, k), x[k]);
+        sum[column_of_entry(column, k)] += squared_deviation(s, column_of_entry(column, k), x[k]);
 }
 
 /* Stored values from, from+1, ... as doubles. */
@@ -96,11 +96,11 @@ static void fold_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
 }
 
 /* Sparse data go in one chunk: d slots per chunk could pass the size of the data themselves. */
-static int64_t grain(const mercer_data *data) {
+static int64_t row_grain(const mercer_data *data) {
     return data->row_start ? data->n : ROW_GRAIN;
 }
 
-static void fill(double *x, int64_t n, double value) {
+static void fill_constant(double *x, int64_t n, double value) {
     for (int64_t i = 0; i < n; i++)
         x[i] = value;
 }
@@ -115,10 +115,10 @@ static void count_stored(const stats *s) {
 
 static mercer_status find_range(mercer_ctx *ctx, stats *s) {
     const int64_t d = s->data->d;
-    fill(s->part, s->chunks * d, INFINITY);
-    fill(s->part2, s->chunks * d, -INFINITY);
+    fill_constant(s->part, s->chunks * d, INFINITY);
+    fill_constant(s->part2, s->chunks * d, -INFINITY);
     s->fold = fold_range;
-    MC_TRY(mc_for(ctx, s->data->n, grain(s->data), fold_rows, s));
+    MC_TRY(mc_for(ctx, s->data->n, row_grain(s->data), fold_rows, s));
     for (int64_t j = 0; j < d; j++) {
         const bool zeros = s->count[j] < s->data->n;
         s->low[j] = zeros ? 0 : INFINITY;
@@ -136,10 +136,10 @@ static mercer_status find_range(mercer_ctx *ctx, stats *s) {
 }
 
 /* out[j] = (sum of the terms of the stored values + those of the zeros between them) / n. */
-static mercer_status average(mercer_ctx *ctx, stats *s, double *out) {
+static mercer_status average_columns(mercer_ctx *ctx, stats *s, double *out) {
     const int64_t n = s->data->n, d = s->data->d;
-    fill(s->part, s->chunks * d, 0);
-    MC_TRY(mc_for(ctx, n, grain(s->data), fold_rows, s));
+    fill_constant(s->part, s->chunks * d, 0);
+    MC_TRY(mc_for(ctx, n, row_grain(s->data), fold_rows, s));
     for (int64_t j = 0; j < d; j++) {
         double sum = 0;
         for (int64_t c = 0; c < s->chunks; c++)
@@ -150,18 +150,18 @@ static mercer_status average(mercer_ctx *ctx, stats *s, double *out) {
     return MERCER_OK;
 }
 
-static mercer_status measure(mercer_ctx *ctx, stats *s) {
+static mercer_status measure_column_stats(mercer_ctx *ctx, stats *s) {
     count_stored(s);
     MC_TRY(find_range(ctx, s));
     s->fold = fold_unit;
-    s->term = unit;
-    MC_TRY(average(ctx, s, s->mean));
+    s->term = scaled_to_unit;
+    MC_TRY(average_columns(ctx, s, s->mean));
     s->fold = fold_square;
-    s->term = square;
-    return average(ctx, s, s->square);
+    s->term = squared_deviation;
+    return average_columns(ctx, s, s->square);
 }
 
-static double deviation(const stats *s, int64_t j) {
+static double standard_deviation(const stats *s, int64_t j) {
     return (s->high[j] - s->low[j]) * sqrt(s->square[j]);
 }
 
@@ -169,7 +169,7 @@ static double deviation(const stats *s, int64_t j) {
 static bool spreads_differ(const stats *s) {
     double least = INFINITY, greatest = 0;
     for (int64_t j = 0; j < s->data->d; j++) {
-        const double spread = deviation(s, j);
+        const double spread = standard_deviation(s, j);
         least = spread > 0 ? fmin(least, spread) : least;
         greatest = fmax(greatest, spread);
     }
@@ -177,26 +177,26 @@ static bool spreads_differ(const stats *s) {
 }
 
 /* 1 / spread; 1 where the column is constant or its spread has no reciprocal. */
-static double reciprocal(double spread) {
+static double safe_reciprocal(double spread) {
     return spread >= DBL_MIN ? 1 / spread : 1;
 }
 
-static void choose(const stats *s, mc_scale *out) {
+static void choose_shift_and_factor(const stats *s, mc_scale *out) {
     const bool sparse = s->data->row_start != NULL;
     for (int64_t j = 0; j < out->d; j++) {
         const double range = s->high[j] - s->low[j];
         if (out->kind == MC_SCALE_STANDARD) {
             out->shift[j] = sparse ? 0 : s->low[j] + range * s->mean[j];
-            out->factor[j] = reciprocal(deviation(s, j));
+            out->factor[j] = safe_reciprocal(standard_deviation(s, j));
         } else {
             out->shift[j] = sparse ? 0 : s->low[j];
-            out->factor[j] = reciprocal(sparse ? fmax(fabs(s->low[j]), fabs(s->high[j])) : range);
+            out->factor[j] = safe_reciprocal(sparse ? fmax(fabs(s->low[j]), fabs(s->high[j])) : range);
         }
     }
 }
 
 static mercer_status fit_columns(mercer_ctx *ctx, const mercer_data *data, mc_scale *out) {
-    const int64_t d = data->d, chunks = mc_chunks(data->n, grain(data));
+    const int64_t d = data->d, chunks = mc_chunk_count(data->n, row_grain(data));
     stats s = {.data = data, .chunks = chunks};
     mc_work w;
     MC_TRY(mc_work_open(
@@ -208,13 +208,13 @@ static mercer_status fit_columns(mercer_ctx *ctx, const mercer_data *data, mc_sc
     s.part = mc_work_take(&w, chunks * d, 8);
     s.part2 = mc_work_take(&w, chunks * d, 8);
     s.scratch = mc_work_take(&w, mercer_threads(ctx) * d, 8);
-    mercer_status status = measure(ctx, &s);
+    mercer_status status = measure_column_stats(ctx, &s);
     if (!status && out->kind == MC_SCALE_AUTO)
         out->kind = spreads_differ(&s) ? MC_SCALE_STANDARD : MC_SCALE_NONE;
     if (!status && out->kind != MC_SCALE_NONE)
         status = MC_ALLOC(ctx, out->shift, d) || MC_ALLOC(ctx, out->factor, d) ? MERCER_MEMORY : MERCER_OK;
     if (!status && out->kind != MC_SCALE_NONE)
-        choose(&s, out);
+        choose_shift_and_factor(&s, out);
     mc_work_close(&w);
     return status;
 }
@@ -263,7 +263,7 @@ static void apply_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int
 }
 
 static mercer_status apply_all(mercer_ctx *ctx, const mc_scale *scale, mercer_data *data) {
-    const int64_t chunks = mc_chunks(data->n, ROW_GRAIN);
+    const int64_t chunks = mc_chunk_count(data->n, ROW_GRAIN);
     applying a = {.scale = scale, .data = data};
     MC_TRY(MC_ALLOC(ctx, a.bad, chunks));
     mercer_status status = mc_for(ctx, data->n, ROW_GRAIN, apply_rows, &a);
@@ -277,7 +277,7 @@ static mercer_status apply_all(mercer_ctx *ctx, const mc_scale *scale, mercer_da
 }
 
 /* A scaling found on dense data moves the zeros of a sparse file too. */
-static bool shifts(const mc_scale *scale) {
+static bool moves_zeros(const mc_scale *scale) {
     for (int64_t j = 0; j < scale->d && scale->kind != MC_SCALE_NONE; j++)
         if (scale->shift[j] != 0)
             return true;
@@ -291,7 +291,7 @@ mercer_status mc_scale_apply(mercer_ctx *ctx, const mc_scale *scale, const merce
                        (long long)data->d, (long long)scale->d);
     mercer_data *copy = NULL;
     MC_TRY(mc_data_take(ctx, data, NULL, data->n, &copy));
-    mercer_status status = shifts(scale) ? mc_data_densify(ctx, copy) : MERCER_OK;
+    mercer_status status = moves_zeros(scale) ? mc_data_densify(ctx, copy) : MERCER_OK;
     if (!status && scale->kind != MC_SCALE_NONE)
         status = apply_all(ctx, scale, copy);
     if (status)

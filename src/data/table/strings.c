@@ -13,17 +13,17 @@ char **mc_strings_new(mercer_ctx *ctx, int64_t count, int64_t bytes, char **firs
     return list;
 }
 
-static int64_t item(const int64_t *rows, int64_t width, int64_t k) {
+static int64_t source_item(const int64_t *rows, int64_t width, int64_t k) {
     return rows ? rows[k / width] * width + k % width : k;
 }
 
 static char **copy_items(mercer_ctx *ctx, const char *const *list, int64_t width, const int64_t *rows, int64_t total) {
     int64_t bytes = 0;
     for (int64_t k = 0; k < total; k++)
-        bytes += (int64_t)strlen(list[item(rows, width, k)]) + 1;
+        bytes += (int64_t)strlen(list[source_item(rows, width, k)]) + 1;
     char *next = NULL, **copy = mc_strings_new(ctx, total, bytes, &next);
     for (int64_t k = 0; copy && k < total; k++) {
-        const char *text = list[item(rows, width, k)];
+        const char *text = list[source_item(rows, width, k)];
         const size_t size = strlen(text) + 1;
         copy[k] = memcpy(next, text, size);
         next += size;

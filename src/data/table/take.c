@@ -16,7 +16,7 @@ typedef struct taking {
     const int64_t *rows;
 } taking;
 
-static int64_t source(const taking *t, int64_t i) {
+static int64_t source_row(const taking *t, int64_t i) {
     return t->rows ? t->rows[i] : i;
 }
 
@@ -26,7 +26,7 @@ static void take_dense(void *arg, int64_t chunk, int64_t begin, int64_t end, int
     const taking *t = arg;
     const size_t row = (size_t)t->from->d * mc_dtype_size(t->from->dtype);
     for (int64_t i = begin; i < end; i++)
-        memcpy((char *)t->to->values + (size_t)i * row, (const char *)t->from->values + (size_t)source(t, i) * row,
+        memcpy((char *)t->to->values + (size_t)i * row, (const char *)t->from->values + (size_t)source_row(t, i) * row,
                row);
 }
 
@@ -36,7 +36,7 @@ static void take_csr(void *arg, int64_t chunk, int64_t begin, int64_t end, int t
     const taking *t = arg;
     const size_t size = mc_dtype_size(t->from->dtype);
     for (int64_t i = begin; i < end; i++) {
-        const int64_t from = t->from->row_start[source(t, i)], to = t->to->row_start[i],
+        const int64_t from = t->from->row_start[source_row(t, i)], to = t->to->row_start[i],
                       count = t->to->row_start[i + 1] - to;
         memcpy((char *)t->to->values + (size_t)to * size, (const char *)t->from->values + (size_t)from * size,
                (size_t)count * size);
@@ -59,7 +59,7 @@ void mc_data_move_values(mercer_data *from, mercer_data *to) {
 static int64_t count_stored(const taking *t, int64_t count) {
     int64_t stored = 0;
     for (int64_t i = 0; i < count; i++)
-        stored += t->from->row_start[source(t, i) + 1] - t->from->row_start[source(t, i)];
+        stored += t->from->row_start[source_row(t, i) + 1] - t->from->row_start[source_row(t, i)];
     return stored;
 }
 
@@ -68,7 +68,7 @@ static mercer_status take_values(mercer_ctx *ctx, taking *t) {
     if (!to->row_start)
         return to->d ? mc_for(ctx, to->n, ROW_GRAIN, take_dense, t) : MERCER_OK;
     for (int64_t i = 0; i < to->n; i++) {
-        const int64_t *start = &t->from->row_start[source(t, i)];
+        const int64_t *start = &t->from->row_start[source_row(t, i)];
         to->row_start[i + 1] = to->row_start[i] + start[1] - start[0];
     }
     return mc_for(ctx, to->n, ROW_GRAIN, take_csr, t);
@@ -82,7 +82,7 @@ static mercer_status take_array(mercer_ctx *ctx, const taking *t, const void *fr
     const size_t row = (size_t)width * size;
     *to = mc_alloc(ctx, t->to->n, row);
     for (int64_t i = 0; *to && i < t->to->n; i++)
-        memcpy((char *)*to + (size_t)i * row, (const char *)from + (size_t)source(t, i) * row, row);
+        memcpy((char *)*to + (size_t)i * row, (const char *)from + (size_t)source_row(t, i) * row, row);
     return *to ? MERCER_OK : MERCER_MEMORY;
 }
 
@@ -192,7 +192,7 @@ mercer_status mercer_data_take(mercer_ctx *ctx, const mercer_data *data, const i
                                mercer_data **out) {
     MC_CLEAR(out);
     MC_NEED(ctx, data, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     if (count < 1 || (!rows && count > data->n))
         return mc_fail(ctx, MERCER_INVALID, "take: count must be at least 1%s, got %lld",
                        rows ? "" : " and at most the number of rows", (long long)count);
@@ -206,7 +206,7 @@ mercer_status mercer_data_take(mercer_ctx *ctx, const mercer_data *data, const i
 mercer_status mercer_data_weigh(mercer_ctx *ctx, const mercer_data *data, const double *weights, mercer_data **out) {
     MC_CLEAR(out);
     MC_NEED(ctx, data, weights, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     MC_TRY(mc_weights_check(ctx, weights, data->n));
     mercer_data *copy = NULL;
     MC_TRY(mc_data_take(ctx, data, NULL, data->n, &copy));

@@ -105,7 +105,7 @@ static void add_row(const writing *w, mc_text *out, int64_t i) {
     mc_text_bytes(out, "\n", 1);
 }
 
-static mercer_status flush(mercer_ctx *ctx, writing *w) {
+static mercer_status flush_text(mercer_ctx *ctx, writing *w) {
     MC_TRY(w->text.status);
     MC_TRY(mc_output_write(ctx, w->output, w->text.bytes, (size_t)w->text.length));
     w->text.length = 0;
@@ -113,21 +113,21 @@ static mercer_status flush(mercer_ctx *ctx, writing *w) {
 }
 
 static mercer_status write_rows(mercer_ctx *ctx, writing *w) {
-    mc_phase(ctx, "write");
+    mc_begin_phase(ctx, "write");
     add_header(&w->text, w->data);
     for (int64_t i = 0; i < w->data->n; i++) {
         add_row(w, &w->text, i);
         if (w->text.length < FLUSH_BYTES && !w->text.status)
             continue;
-        MC_TRY(flush(ctx, w));
-        MC_TRY(mc_progress(ctx, (double)i / (double)w->data->n));
+        MC_TRY(flush_text(ctx, w));
+        MC_TRY(mc_report_progress(ctx, (double)i / (double)w->data->n));
     }
-    return flush(ctx, w);
+    return flush_text(ctx, w);
 }
 
 mercer_status mercer_data_write(mercer_ctx *ctx, const mercer_data *data, const char *path) {
     MC_NEED(ctx, data);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     writing w = {.data = data, .text = mc_text_open(ctx)};
     MC_TRY(MC_ALLOC(ctx, w.row, mc_data_width(data)));
     mercer_status status = mc_output_open(ctx, path ? path : "-", &w.output);

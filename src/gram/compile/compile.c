@@ -28,7 +28,7 @@ typedef struct place {
     double factor;
 } place;
 
-static mercer_status emit(compiler *c, const mc_node *node, place at);
+static mercer_status emit_node(compiler *c, const mc_node *node, place at);
 
 static int new_temporary(compiler *c) {
     return c->plan->temporaries++;
@@ -36,7 +36,7 @@ static int new_temporary(compiler *c) {
 
 static mercer_status new_line(compiler *c, mc_function_of_tile function, place at, mc_tile_line **out) {
     mc_plan *plan = c->plan;
-    mc_tile_line *line = mc_grow(c->ctx, plan->line, plan->lines + 1, sizeof *line);
+    mc_tile_line *line = mc_grow_block(c->ctx, plan->line, plan->lines + 1, sizeof *line);
     if (!line)
         return MERCER_MEMORY;
     plan->line = line;
@@ -51,7 +51,7 @@ static mercer_status new_line(compiler *c, mc_function_of_tile function, place a
     return MERCER_OK;
 }
 
-static mercer_status flatten(compiler *c, const mc_view *view, int64_t **out) {
+static mercer_status flatten_view(compiler *c, const mc_view *view, int64_t **out) {
     MC_TRY(MC_ALLOC(c->ctx, *out, view->d));
     for (int64_t j = 0; j < view->d; j++)
         (*out)[j] = mc_view_place(view, j);
@@ -111,7 +111,7 @@ static void free_part(mc_tile_part *p) {
 
 /* A weight whose square has left the range of doubles, or come so near to it that digits are lost, is none: the bounds
    see it, and the judge takes over. */
-static double sound(double weight) {
+static double weight_or_nan(double weight) {
     return isnormal(weight) ? weight : NAN;
 }
 
@@ -125,11 +125,11 @@ static mercer_status fill_part(compiler *c, want *w, const mc_view *view, mc_til
                         .given = w->given,
                         .strings = w->strings,
                         .scale = 1};
-    MC_TRY(flatten(c, view, &p->column));
+    MC_TRY(flatten_view(c, view, &p->column));
     MC_TRY(MC_ALLOC(c->ctx, p->weight, view->d));
-    const double first = w->weight && view->d ? sound(w->weigh(mc_value_at(w->weight, 0))) : 1;
+    const double first = w->weight && view->d ? weight_or_nan(w->weigh(mc_value_at(w->weight, 0))) : 1;
     for (int64_t j = 0; j < view->d; j++)
-        p->weight[j] = w->weight ? sound(w->weigh(mc_value_at(w->weight, j))) / first : 1;
+        p->weight[j] = w->weight ? weight_or_nan(w->weigh(mc_value_at(w->weight, j))) / first : 1;
     w->a *= first;
     if (!w->period)
         return MERCER_OK;
@@ -146,7 +146,7 @@ static mercer_status add_part(compiler *c, mc_tile_part *fresh, int *out) {
             free_part(fresh);
             return MERCER_OK;
         }
-    mc_tile_part *grown = mc_grow(c->ctx, plan->part, plan->parts + 1, sizeof *grown);
+    mc_tile_part *grown = mc_grow_block(c->ctx, plan->part, plan->parts + 1, sizeof *grown);
     if (!grown) {
         free_part(fresh);
         return MERCER_MEMORY;
@@ -184,11 +184,11 @@ static mercer_status emit_want(compiler *c, want w, mc_function_of_tile function
 
 /* ---- Atoms ---- */
 
-static double itself(double v) {
+static double identity_weight(double v) {
     return v;
 }
 
-static double squared(double v) {
+static double square_weight(double v) {
     return v * v;
 }
 
@@ -205,7 +205,7 @@ static want distance_of(double a, const mc_value *weight, double (*weigh)(double
 }
 
 static want sum_of(mc_statistic kind, double a, const mc_value *weight) {
-    return (want){.kind = kind, .use = MC_USE_SUM, .a = a, .weight = weight, .weigh = itself};
+    return (want){.kind = kind, .use = MC_USE_SUM, .a = a, .weight = weight, .weigh = identity_weight};
 }
 
 /* What raises to the power n: by squaring where n is whole and small enough to count with, otherwise as pow does. */
@@ -262,11 +262,11 @@ static mercer_status emit_vector(compiler *c, mc_vector_kind kind, const mc_node
     (*out)->vector = kind;
     (*out)->node = node;
     (*out)->columns = at.view->d;
-    return flatten(c, at.view, &(*out)->column);
+    return flatten_view(c, at.view, &(*out)->column);
 }
 
 /* Where a value is made before it is scaled into its place: the place itself when it will be overwritten anyway. */
-static place workshop(compiler *c, place at) {
+static place intermediate_place(compiler *c, place at) {
     return (place){
         .view = at.view, .target = at.combine == MC_SET ? at.target : new_temporary(c), .combine = MC_SET, .factor = 1};
 }
@@ -278,7 +278,7 @@ static mercer_status emit_arccos(compiler *c, const mc_node *node, place at) {
     mc_tile_line *line;
     if (order == 0)
         return emit_want(c, w, MC_ARC0, at, &line);
-    const place there = workshop(c, at);
+    const place there = intermediate_place(c, at);
     MC_TRY(emit_want(c, w, functions[order], there, &line));
     MC_TRY(emit_vector(c, MC_VECTOR_NORM, node, there.target, at, &line));
     line->power = order;
@@ -296,9 +296,9 @@ static mercer_status emit_atom(compiler *c, const mc_node *node, place at) {
     switch (node->atom) {
     case MC_LINEAR: return emit_power_of_dot(c, dot_of(1, 0), 1, at);
     case MC_POLY: return emit_power_of_dot(c, dot_of(p[2].number, p[1].number), p[0].number, at);
-    case MC_RBF: return emit_want(c, distance_of(-log2e, &p[0], itself), MC_EXP2, at, &line);
+    case MC_RBF: return emit_want(c, distance_of(-log2e, &p[0], identity_weight), MC_EXP2, at, &line);
     case MC_LAPLACIAN: return emit_want(c, sum_of(MC_ABSOLUTE, -log2e, &p[0]), MC_EXP2, at, &line);
-    case MC_EXPONENTIAL: return emit_want(c, distance_of(-log2e * log2e, &p[0], squared), MC_ROOT, at, &line);
+    case MC_EXPONENTIAL: return emit_want(c, distance_of(-log2e * log2e, &p[0], square_weight), MC_ROOT, at, &line);
     case MC_MATERN: return emit_matern(c, node, at);
     case MC_RQ: return emit_rq(c, node, at);
     case MC_PERIODIC: return emit_periodic(c, node, at);
@@ -354,8 +354,8 @@ static mercer_status emit_number(compiler *c, double number, place at) {
 /* t <-, +=, *= factor f(t'), t' holding the child. */
 static mercer_status emit_function(compiler *c, const mc_node *child, mc_function_of_tile function, place at,
                                    mc_tile_line **out) {
-    const place there = workshop(c, at);
-    MC_TRY(emit(c, child, there));
+    const place there = intermediate_place(c, at);
+    MC_TRY(emit_node(c, child, there));
     MC_TRY(new_line(c, function, at, out));
     (*out)->step.source = there.target;
     return MERCER_OK;
@@ -369,7 +369,7 @@ static mercer_status emit_sum(compiler *c, const mc_node *node, place at) {
     for (int i = 0; i < node->children; i++) {
         place here = at;
         here.combine = i > 0 ? MC_ADD : at.combine;
-        MC_TRY(emit(c, node->child[i], here));
+        MC_TRY(emit_node(c, node->child[i], here));
     }
     return MERCER_OK;
 }
@@ -383,7 +383,7 @@ static mercer_status emit_factors(compiler *c, const mc_node *node, place at) {
         here.combine = first ? at.combine : MC_MULTIPLY;
         here.factor = first ? at.factor : 1;
         first = false;
-        MC_TRY(emit(c, node->child[i], here));
+        MC_TRY(emit_node(c, node->child[i], here));
     }
     return first ? emit_number(c, 1, at) : MERCER_OK;
 }
@@ -399,7 +399,7 @@ static mercer_status emit_product(compiler *c, const mc_node *node, place at) {
     at.factor *= number;
     if (at.combine != MC_ADD || others <= 1)
         return emit_factors(c, node, at);
-    const place there = workshop(c, at);
+    const place there = intermediate_place(c, at);
     MC_TRY(emit_factors(c, node, there));
     mc_tile_line *line;
     MC_TRY(new_line(c, MC_SAME, at, &line));
@@ -432,8 +432,8 @@ static mercer_status emit_exp(compiler *c, const mc_node *node, place at) {
 }
 
 static mercer_status emit_scaled(compiler *c, mc_vector_kind kind, const mc_node *node, place at) {
-    const place there = workshop(c, at);
-    MC_TRY(emit(c, node->child[0], there));
+    const place there = intermediate_place(c, at);
+    MC_TRY(emit_node(c, node->child[0], there));
     mc_tile_line *line;
     return emit_vector(c, kind, node, there.target, at, &line);
 }
@@ -441,10 +441,10 @@ static mercer_status emit_scaled(compiler *c, mc_vector_kind kind, const mc_node
 static mercer_status emit_columns(compiler *c, const mc_node *node, place at) {
     const mc_view inner = mc_view_columns(at.view, node);
     at.view = &inner;
-    return emit(c, node->child[0], at);
+    return emit_node(c, node->child[0], at);
 }
 
-static mercer_status emit(compiler *c, const mc_node *node, place at) {
+static mercer_status emit_node(compiler *c, const mc_node *node, place at) {
     switch (node->kind) {
     case MC_NUMBER: return emit_number(c, node->number, at);
     case MC_ATOM: return emit_atom(c, node, at);
@@ -463,10 +463,10 @@ mercer_status mc_plan_compile(mercer_ctx *ctx, const mc_node *root, int64_t d, m
     *plan = (mc_plan){.temporaries = 1};
     compiler c = {.ctx = ctx, .plan = plan};
     const mc_view all = {.d = d};
-    return emit(&c, root, (place){.view = &all, .target = 0, .combine = MC_SET, .factor = 1});
+    return emit_node(&c, root, (place){.view = &all, .target = 0, .combine = MC_SET, .factor = 1});
 }
 
-mercer_status mc_plan_judged(mercer_ctx *ctx, const mc_node *root, int64_t d, mc_plan *plan) {
+mercer_status mc_plan_by_reference(mercer_ctx *ctx, const mc_node *root, int64_t d, mc_plan *plan) {
     *plan = (mc_plan){.temporaries = 1};
     compiler c = {.ctx = ctx, .plan = plan};
     const mc_view all = {.d = d};
@@ -478,11 +478,11 @@ mercer_status mc_plan_judged(mercer_ctx *ctx, const mc_node *root, int64_t d, mc
 }
 
 /* What a matrix or a function of the program says is not asked pair by pair. */
-bool mc_plan_can_be_judged(const mc_node *root) {
+bool mc_plan_allows_reference(const mc_node *root) {
     if (root->kind == MC_ATOM && (root->atom == MC_PRECOMPUTED || root->atom == MC_USER))
         return false;
     for (int i = 0; i < root->children; i++)
-        if (!mc_plan_can_be_judged(root->child[i]))
+        if (!mc_plan_allows_reference(root->child[i]))
             return false;
     return true;
 }

@@ -108,7 +108,7 @@ static void number_groups(const both_sides *b, const int64_t *items, int64_t cou
     }
 }
 
-static mercer_status identities(mercer_ctx *ctx, const mc_gram *g, mc_tile_line *line) {
+static mercer_status number_equal_rows(mercer_ctx *ctx, const mc_gram *g, mc_tile_line *line) {
     const int64_t count = g->x->n + (g->symmetric ? 0 : g->z->n);
     const both_sides b = {.gram = g, .line = line};
     int64_t *items = NULL;
@@ -130,15 +130,15 @@ static mercer_status measure_columns(mercer_ctx *ctx, const mc_gram *g, mc_tile_
         MC_TRY(node_vector(ctx, line, g->z, &line->col_double));
     else
         line->col_double = line->row_double;
-    line->col_max = mc_largest(line->col_double, g->z->n);
+    line->col_max = mc_largest_magnitude(line->col_double, g->z->n);
     return MERCER_OK;
 }
 
 static mercer_status measure_line(mercer_ctx *ctx, mc_gram *g, mc_tile_line *line, const mc_tile_line *kept) {
     if (line->vector == MC_VECTOR_IDENTITY)
-        return identities(ctx, g, line);
+        return number_equal_rows(ctx, g, line);
     MC_TRY(node_vector(ctx, line, g->x, &line->row_double));
-    line->row_max = mc_largest(line->row_double, g->x->n);
+    line->row_max = mc_largest_magnitude(line->row_double, g->x->n);
     if (!kept)
         return measure_columns(ctx, g, line);
     line->col_max = kept->col_max;
@@ -175,7 +175,7 @@ static recipe recipe_of(const mc_tile_line *line, const mc_tile_part *p) {
     }
 }
 
-static void put(const mc_gram *g, void *out, int64_t i, double v) {
+static void store_real(const mc_gram *g, void *out, int64_t i, double v) {
     if (g->precision == MERCER_F32)
         ((float *)out)[i] = (float)v;
     else
@@ -183,7 +183,7 @@ static void put(const mc_gram *g, void *out, int64_t i, double v) {
 }
 
 /* Points past the end repeat the last one: what they give is thrown away, but it is a number like the others. */
-static int64_t clamped(int64_t i, int64_t n) {
+static int64_t clamp_index(int64_t i, int64_t n) {
     return i < n ? i : n - 1;
 }
 
@@ -195,20 +195,20 @@ static void put_whole(const mc_gram *g, void *out, int64_t i, double v) {
         ((int64_t *)out)[i] = (int64_t)v;
 }
 
-static int64_t padded(const mc_gram *g, int64_t n) {
-    return mc_chunks(n, g->ops->columns) * g->ops->columns;
+static int64_t padded_length(const mc_gram *g, int64_t n) {
+    return mc_chunk_count(n, g->ops->columns) * g->ops->columns;
 }
 
 static mercer_status new_vector(mercer_ctx *ctx, const mc_gram *g, int64_t n, void **out) {
-    *out = mc_alloc(ctx, padded(g, n), g->precision == MERCER_F32 ? sizeof(float) : sizeof(double));
+    *out = mc_alloc(ctx, padded_length(g, n), g->precision == MERCER_F32 ? sizeof(float) : sizeof(double));
     return *out ? MERCER_OK : MERCER_MEMORY;
 }
 
 static mercer_status from_part(mercer_ctx *ctx, const mc_gram *g, recipe r, const mc_pack *pack, void **out) {
     MC_TRY(new_vector(ctx, g, pack->n, out));
-    for (int64_t i = 0; i < padded(g, pack->n); i++) {
-        const int64_t j = clamped(i, pack->n);
-        put(g, *out, i, r.by_norm * pack->norm2[j] + r.by_shift * pack->shift[j] + r.constant);
+    for (int64_t i = 0; i < padded_length(g, pack->n); i++) {
+        const int64_t j = clamp_index(i, pack->n);
+        store_real(g, *out, i, r.by_norm * pack->norm2[j] + r.by_shift * pack->shift[j] + r.constant);
     }
     return MERCER_OK;
 }
@@ -216,11 +216,11 @@ static mercer_status from_part(mercer_ctx *ctx, const mc_gram *g, recipe r, cons
 static mercer_status from_double(mercer_ctx *ctx, const mc_gram *g, const mc_tile_line *line, const double *v,
                                  int64_t n, void **out) {
     MC_TRY(new_vector(ctx, g, n, out));
-    for (int64_t i = 0; i < padded(g, n); i++)
+    for (int64_t i = 0; i < padded_length(g, n); i++)
         if (line->vector == MC_VECTOR_IDENTITY)
-            put_whole(g, *out, i, v[clamped(i, n)]);
+            put_whole(g, *out, i, v[clamp_index(i, n)]);
         else
-            put(g, *out, i, v[clamped(i, n)]);
+            store_real(g, *out, i, v[clamp_index(i, n)]);
     return MERCER_OK;
 }
 

@@ -133,8 +133,8 @@ typedef struct mc_plan {
 mercer_status mc_plan_compile(mercer_ctx *ctx, const mc_node *root, int64_t d, mc_plan *plan);
 /* The whole expression as one part whose values the reference evaluator gives, pair by pair: slow, and right wherever
    they are numbers. */
-mercer_status mc_plan_judged(mercer_ctx *ctx, const mc_node *root, int64_t d, mc_plan *plan);
-bool mc_plan_can_be_judged(const mc_node *root);
+mercer_status mc_plan_by_reference(mercer_ctx *ctx, const mc_node *root, int64_t d, mc_plan *plan);
+bool mc_plan_allows_reference(const mc_node *root);
 void mc_plan_free(mc_plan *plan);
 
 /* feature_rows.c: the rows behind a part. scratch holds mc_feature_scratch(data, part) doubles. */
@@ -150,7 +150,7 @@ mercer_status mc_part_phase(mercer_ctx *ctx, mc_tile_part *part, const mercer_da
 /* pack_uint8.c: symmetric operators of doubles whose rows are whole numbers of one unit. Where the machine multiplies
    bytes the part gets its grain; what is packed of row i from its coordinates, and a group of `rows` packed rows for
    the left side of a tile. */
-mercer_status mc_part_grain(mercer_ctx *ctx, mc_tile_part *part, const mercer_data *data);
+mercer_status mc_part_uint8_unit(mercer_ctx *ctx, mc_tile_part *part, const mercer_data *data);
 void mc_pack_uint8_pack(const mc_tile_part *part, int64_t width, int64_t i, const double *x, void *values);
 void mc_pack_uint8_gather(const mc_tile_part *part, int64_t width, int64_t rows, const int64_t *row, void *out);
 
@@ -169,7 +169,7 @@ typedef struct mc_bound {
 /* temporary: one per temporary; *reach bounds every value on the way to K_ij, infinite where nothing is known. */
 mc_bound mc_plan_bound(const mc_plan *plan, const mc_tile_ops *bodies, bool worst, mc_bound *temporary, double *reach);
 /* The largest |v_i|; infinite where one is no number. */
-double mc_largest(const double *v, int64_t n);
+double mc_largest_magnitude(const double *v, int64_t n);
 /* The worst error in two terms, relative |K_ij| + rest: those of a Gaussian, otherwise all of it in the rest. */
 void mc_plan_terms(const mc_plan *plan, const mc_tile_ops *bodies, double all, double *relative, double *rest);
 

@@ -12,13 +12,13 @@ int64_t mc_feature_scratch(const mercer_data *data, const mc_tile_part *part) {
     return data->d + part->columns;
 }
 
-static double centred(const mc_tile_part *p, const double *row, int64_t k) {
+static double centred_value(const mc_tile_part *p, const double *row, int64_t k) {
     return row[p->column[k]] - (p->centre ? p->centre[k] : 0);
 }
 
-static void plain(const mc_tile_part *p, const double *row, double *out) {
+static void map_plain_features(const mc_tile_part *p, const double *row, double *out) {
     for (int64_t k = 0; k < p->columns; k++)
-        out[k] = p->weight[k] * centred(p, row, k);
+        out[k] = p->weight[k] * centred_value(p, row, k);
 }
 
 /* The norm by scaled squares: no row is too long or too short for it. */
@@ -33,8 +33,8 @@ static double norm_of(const double *x, int64_t n) {
     return largest * sqrt(sum);
 }
 
-static void unit(const mc_tile_part *p, const double *row, double *out) {
-    plain(p, row, out);
+static void map_unit_features(const mc_tile_part *p, const double *row, double *out) {
+    map_plain_features(p, row, out);
     const double norm = norm_of(out, p->columns);
     for (int64_t k = 0; k < p->columns && norm > 0; k++)
         out[k] /= norm;
@@ -48,13 +48,13 @@ static void on_circle(double x, double period, double weight, double *out) {
     out[1] = weight * sin(t);
 }
 
-static void wave(const mc_tile_part *p, const double *row, double *out) {
+static void map_wave_features(const mc_tile_part *p, const double *row, double *out) {
     for (int64_t k = 0; k < p->columns; k++)
-        on_circle(centred(p, row, k), p->period[k], p->weight[k], out + 2 * k);
+        on_circle(centred_value(p, row, k), p->period[k], p->weight[k], out + 2 * k);
 }
 
 /* A x with A given by its lower triangle, as the reference evaluator reads it. */
-static void image(const mc_tile_part *p, const double *x, double *out) {
+static void map_image_features(const mc_tile_part *p, const double *x, double *out) {
     const mc_value *A = p->matrix;
     for (int64_t i = 0; i < p->columns; i++)
         out[i] = 0;
@@ -70,18 +70,18 @@ void mc_feature_row(const mc_tile_part *p, const mercer_data *data, int64_t i, b
                     double *out) {
     mc_data_values(data, i, scratch);
     switch (p->feature) {
-    case MC_PLAIN: plain(p, scratch, out); break;
-    case MC_UNIT: unit(p, scratch, out); break;
-    case MC_WAVE: wave(p, scratch, out); break;
+    case MC_PLAIN: map_plain_features(p, scratch, out); break;
+    case MC_UNIT: map_unit_features(p, scratch, out); break;
+    case MC_WAVE: map_wave_features(p, scratch, out); break;
     case MC_IMAGE:
-        plain(p, scratch, right ? scratch + data->d : out);
+        map_plain_features(p, scratch, right ? scratch + data->d : out);
         if (right)
-            image(p, scratch + data->d, out);
+            map_image_features(p, scratch + data->d, out);
         break;
     }
 }
 
-static double stored(const mercer_data *data, int64_t e) {
+static double stored_value(const mercer_data *data, int64_t e) {
     return data->dtype == MERCER_F64 ? ((const double *)data->values)[e] : (double)((const float *)data->values)[e];
 }
 
@@ -90,7 +90,7 @@ int64_t mc_feature_sparse(const mc_tile_part *p, const int32_t *place, const mer
     int64_t count = 0;
     for (int64_t e = data->row_start[i]; e < data->row_start[i + 1]; e++) {
         const int32_t k = place[data->column[e]];
-        const double x = stored(data, e);
+        const double x = stored_value(data, e);
         if (k < 0 || x == 0)
             continue;
         if (p->feature == MC_WAVE) {

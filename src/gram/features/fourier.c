@@ -17,7 +17,7 @@ size_t mc_fourier_bytes(int64_t d, int64_t count) {
 }
 
 /* omega given row by row, as the frequencies are drawn and kept, to columns. */
-static mercer_status make(mercer_ctx *ctx, int64_t d, int64_t count, double mass, mc_fourier **out) {
+static mercer_status allocate_fourier(mercer_ctx *ctx, int64_t d, int64_t count, double mass, mc_fourier **out) {
     mc_fourier *f = NULL;
     MC_TRY(MC_ALLOC(ctx, f, 1));
     *f = (mc_fourier){.d = d, .count = count, .mass = mass};
@@ -37,7 +37,7 @@ mercer_status mc_fourier_open(mercer_ctx *ctx, const mercer_kernel *kernel, int6
     MC_TRY(mc_spectrum_mass(ctx, kernel, &mass));
     MC_TRY(MC_ALLOC(ctx, drawn, d * count));
     mercer_status status = mc_spectrum_draw(ctx, kernel, d, seed, count, drawn);
-    MC_THEN(status, make(ctx, d, count, mass, &f));
+    MC_THEN(status, allocate_fourier(ctx, d, count, mass, &f));
     for (int64_t i = 0; !status && i < d * count; i++)
         f->omega[i % d * count + i / d] = drawn[i];
     mc_free(drawn);
@@ -48,7 +48,7 @@ mercer_status mc_fourier_open(mercer_ctx *ctx, const mercer_kernel *kernel, int6
 mercer_status mc_fourier_of(mercer_ctx *ctx, const mercer_data *rows, mc_fourier **out) {
     *out = NULL;
     const int64_t count = rows->n / 2;
-    MC_TRY(make(ctx, rows->d, count, 0, out));
+    MC_TRY(allocate_fourier(ctx, rows->d, count, 0, out));
     for (int64_t j = 0; j < count; j++)
         for (int64_t c = 0; c < rows->d; c++)
             (*out)->omega[c * count + j] = mc_data_value(rows, j, c);
@@ -78,7 +78,7 @@ static double stored_value(const mercer_data *x, int64_t k) {
     return x->dtype == MERCER_F32 ? (double)((const float *)x->values)[k] : ((const double *)x->values)[k];
 }
 
-static void angles(const mc_fourier *f, const mercer_data *x, int64_t i, double *angle) {
+static void compute_angles(const mc_fourier *f, const mercer_data *x, int64_t i, double *angle) {
     memset(angle, 0, (size_t)f->count * sizeof *angle);
     const int64_t first = x->row_start ? x->row_start[i] : i * x->d,
                   last = x->row_start ? x->row_start[i + 1] : first + x->d;
@@ -92,7 +92,7 @@ static void rows_chunk(void *arg, int64_t chunk, int64_t begin, int64_t end, int
     const int64_t count = t->f->count;
     for (int64_t i = begin; i < end; i++) {
         double *cosines = t->out + 2 * i * count, *sines = cosines + count;
-        angles(t->f, t->x, t->begin + i, cosines);
+        compute_angles(t->f, t->x, t->begin + i, cosines);
         for (int64_t j = 0; j < count; j++)
             sincos(cosines[j], &sines[j], &cosines[j]);
     }

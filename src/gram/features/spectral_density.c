@@ -55,7 +55,7 @@ typedef struct draw {
 /* Looks at the clock now and then: how many pieces one frequency takes is the kernel's to say. */
 static bool goes_on(draw *s) {
     if (++s->drawn % LOOK == 0 && !s->status)
-        s->status = mc_progress(s->ctx, -1);
+        s->status = mc_report_progress(s->ctx, -1);
     return !s->status;
 }
 
@@ -86,7 +86,7 @@ static double gamma_law(mc_rng *rng, double shape) {
 }
 
 /* Arrivals of unit rate up to time mean. */
-static int64_t poisson(draw *s, double mean) {
+static int64_t draw_poisson(draw *s, double mean) {
     int64_t count = -1;
     for (double time = 0; time <= mean && goes_on(s); count++)
         time -= log(1 - mc_rng_uniform(&s->rng));
@@ -98,11 +98,11 @@ static int64_t poisson(draw *s, double mean) {
 static double poisson_difference(draw *s, double mean) {
     if (mean > MANY)
         return nearbyint(sqrt(2 * mean) * mc_rng_normal(&s->rng));
-    const int64_t p = poisson(s, mean), q = poisson(s, mean);
+    const int64_t p = draw_poisson(s, mean), q = draw_poisson(s, mean);
     return (double)(p - q);
 }
 
-static double cauchy(mc_rng *rng) {
+static double draw_cauchy(mc_rng *rng) {
     return tan(3.14159265358979323846 * (mc_rng_uniform(rng) - 0.5));
 }
 
@@ -126,7 +126,7 @@ static void make_unit(int64_t d, double *q) {
 
 /* Rows of normals made orthonormal; the earlier rows are taken off twice, since once is not enough in rounded
    arithmetic. */
-static void orthonormal(mc_rng *rng, int64_t d, double *Q) {
+static void draw_orthonormal_rows(mc_rng *rng, int64_t d, double *Q) {
     for (int64_t i = 0; i < d; i++) {
         double *q = Q + i * d;
         for (int64_t c = 0; c < d; c++)
@@ -145,7 +145,7 @@ static rotation *rotation_of(draw *s, const mc_node *node) {
 }
 
 /* z <- a vector of d independent normals, by way of the atom's rotation where it has one. */
-static void normals(draw *s, const mc_node *node, int64_t d) {
+static void draw_normal_vector(draw *s, const mc_node *node, int64_t d) {
     rotation *r = rotation_of(s, node);
     if (!r || r->last == s->j) {
         for (int64_t c = 0; c < d; c++)
@@ -156,7 +156,7 @@ static void normals(draw *s, const mc_node *node, int64_t d) {
         r->block = s->j / d;
         const uint64_t which = (uint64_t)(r - s->rotation) + 1;
         mc_rng rng = mc_rng_at(s->seed, MC_STREAM_FOURIER, which << 40 | (uint64_t)r->block);
-        orthonormal(&rng, d, r->Q);
+        draw_orthonormal_rows(&rng, d, r->Q);
     }
     r->last = s->j;
     const double length = sqrt(chi_squared(&s->rng, d));
@@ -168,47 +168,47 @@ static void normals(draw *s, const mc_node *node, int64_t d) {
 
 typedef void atom_draw(draw *s, const mc_node *node, const mc_view *view);
 
-static void add(draw *s, const mc_view *view, int64_t c, double frequency) {
+static void add_frequency(draw *s, const mc_view *view, int64_t c, double frequency) {
     s->omega[mc_view_place(view, c)] += frequency;
 }
 
 static void draw_rbf(draw *s, const mc_node *node, const mc_view *view) {
-    normals(s, node, view->d);
+    draw_normal_vector(s, node, view->d);
     for (int64_t c = 0; c < view->d; c++)
-        add(s, view, c, sqrt(2 * mc_value_at(&node->parameter[0], c)) * s->z[c]);
+        add_frequency(s, view, c, sqrt(2 * mc_value_at(&node->parameter[0], c)) * s->z[c]);
 }
 
 static void draw_exponential(draw *s, const mc_node *node, const mc_view *view) {
-    normals(s, node, view->d);
+    draw_normal_vector(s, node, view->d);
     const double g = fabs(mc_rng_normal(&s->rng));
     for (int64_t c = 0; c < view->d; c++)
-        add(s, view, c, mc_value_at(&node->parameter[0], c) * s->z[c] / g);
+        add_frequency(s, view, c, mc_value_at(&node->parameter[0], c) * s->z[c] / g);
 }
 
 static void draw_matern(draw *s, const mc_node *node, const mc_view *view) {
-    normals(s, node, view->d);
+    draw_normal_vector(s, node, view->d);
     const double degrees = 2 * node->parameter[0].number, g = sqrt(chi_squared(&s->rng, (int64_t)degrees) / degrees);
     for (int64_t c = 0; c < view->d; c++)
-        add(s, view, c, s->z[c] / (mc_value_at(&node->parameter[1], c) * g));
+        add_frequency(s, view, c, s->z[c] / (mc_value_at(&node->parameter[1], c) * g));
 }
 
 static void draw_rq(draw *s, const mc_node *node, const mc_view *view) {
-    normals(s, node, view->d);
+    draw_normal_vector(s, node, view->d);
     const double alpha = node->parameter[0].number, tau = gamma_law(&s->rng, alpha) / alpha;
     for (int64_t c = 0; c < view->d; c++)
-        add(s, view, c, s->z[c] / mc_value_at(&node->parameter[1], c) * sqrt(tau));
+        add_frequency(s, view, c, s->z[c] / mc_value_at(&node->parameter[1], c) * sqrt(tau));
 }
 
 static void draw_laplacian(draw *s, const mc_node *node, const mc_view *view) {
     for (int64_t c = 0; c < view->d; c++)
-        add(s, view, c, mc_value_at(&node->parameter[0], c) * cauchy(&s->rng));
+        add_frequency(s, view, c, mc_value_at(&node->parameter[0], c) * draw_cauchy(&s->rng));
 }
 
 static void draw_periodic(draw *s, const mc_node *node, const mc_view *view) {
     for (int64_t c = 0; c < view->d; c++) {
         const double length = mc_value_at(&node->parameter[1], c), mean = 1 / (2 * length * length);
         const double k = poisson_difference(s, mean);
-        add(s, view, c, 2 * 3.14159265358979323846 / mc_value_at(&node->parameter[0], c) * k);
+        add_frequency(s, view, c, 2 * 3.14159265358979323846 / mc_value_at(&node->parameter[0], c) * k);
     }
 }
 
@@ -222,7 +222,7 @@ static const struct {
 
 /* ---- Expressions ---- */
 
-static mercer_status refuse(mercer_ctx *ctx, const mc_node *node) {
+static mercer_status fail_unsupported_kernel(mercer_ctx *ctx, const mc_node *node) {
     char *text = NULL;
     MC_TRY(mc_node_print(ctx, node, &text));
     mc_fail_at(ctx, MERCER_INVALID, node->offset,
@@ -250,7 +250,7 @@ static mercer_status check_draws(mercer_ctx *ctx, const mc_node *node, double dr
 static mercer_status check_atom(mercer_ctx *ctx, const mc_node *node) {
     const mc_value *length = &node->parameter[1];
     if (!atoms[node->atom].draw)
-        return refuse(ctx, node);
+        return fail_unsupported_kernel(ctx, node);
     for (int64_t c = 0; node->atom == MC_PERIODIC && c < (length->kind == MC_VALUE_VECTOR ? length->columns : 1); c++)
         MC_TRY(check_draws(ctx, node, 0.5 / mc_value_at(length, c) / mc_value_at(length, c)));
     return MERCER_OK;
@@ -260,7 +260,7 @@ static mercer_status mass_of(mercer_ctx *ctx, const mc_node *node, double *out) 
     double child[2] = {0, 0};
     *out = 1;
     switch (node->kind) {
-    case MC_NUMBER: *out = node->number; return node->number > 0 ? MERCER_OK : refuse(ctx, node);
+    case MC_NUMBER: *out = node->number; return node->number > 0 ? MERCER_OK : fail_unsupported_kernel(ctx, node);
     case MC_ATOM: return check_atom(ctx, node);
     case MC_SUM:
     case MC_PRODUCT:
@@ -275,13 +275,13 @@ static mercer_status mass_of(mercer_ctx *ctx, const mc_node *node, double *out) 
         MC_TRY(mass_of(ctx, node->child[0], &child[0]));
         *out = node->kind == MC_EXP ? exp(child[0]) : pow(child[0], node->number);
         if (node->kind == MC_POWER && !(node->number >= 1 && node->number == floor(node->number)))
-            return refuse(ctx, node);
+            return fail_unsupported_kernel(ctx, node);
         return check_draws(ctx, node, node->kind == MC_EXP ? child[0] : node->number);
     case MC_NORMALIZE: return mass_of(ctx, node->child[0], &child[0]);
     case MC_COLUMNS: return mass_of(ctx, node->child[0], out);
     case MC_WEIGH: break;
     }
-    return refuse(ctx, node);
+    return fail_unsupported_kernel(ctx, node);
 }
 
 mercer_status mc_spectrum_mass(mercer_ctx *ctx, const mercer_kernel *kernel, double *mass) {
@@ -320,7 +320,7 @@ static void draw_node(draw *s, const mc_node *node, const mc_view *view) {
         draw_node(s, node->child[0], &inner);
         return;
     }
-    case MC_EXP: times = poisson(s, known_mass(node->child[0])); break;
+    case MC_EXP: times = draw_poisson(s, known_mass(node->child[0])); break;
     case MC_POWER: times = (int64_t)fmin(node->number, 0x1p62); break;
     case MC_PRODUCT:
     case MC_NORMALIZE: break;

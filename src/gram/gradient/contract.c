@@ -59,13 +59,13 @@ static void find_slots(const mercer_kernel *kernel, step *s) {
     }
 }
 
-static bool covered(const mc_node *node) {
+static bool is_covered_by_tiles(const mc_node *node) {
     if (node->kind == MC_NORMALIZE || (node->kind == MC_ATOM && !mc_contract_atoms[node->atom].forward))
         return false;
     if (node->kind == MC_ATOM && node->atom == MC_POLY && node->parameter[0].number != floor(node->parameter[0].number))
         return false;
     for (int i = 0; i < node->children; i++)
-        if (!covered(node->child[i]))
+        if (!is_covered_by_tiles(node->child[i]))
             return false;
     return true;
 }
@@ -131,7 +131,7 @@ typedef struct tile {
 } tile;
 
 /* The columns an atom sees, as panels. */
-static mc_pairs gather(const tile *t, const step *s) {
+static mc_pairs gather_atom_columns(const tile *t, const step *s) {
     const plan *p = t->p;
     for (int64_t c = 0; c < s->d; c++)
         for (int64_t i = 0; i < SIDE; i++) {
@@ -146,7 +146,7 @@ static void forward_step(const tile *t, int k) {
     double *v = t->value + (int64_t)k * TILE;
     const double *first = s->children ? t->value + (int64_t)s->child[0] * TILE : NULL;
     if (s->node->kind == MC_ATOM) {
-        const mc_pairs pairs = gather(t, s);
+        const mc_pairs pairs = gather_atom_columns(t, s);
         mc_contract_atoms[s->node->atom].forward(s->node, &pairs, t->statistic + (int64_t)k * TILE, v);
         return;
     }
@@ -197,7 +197,7 @@ static void atom_back(const tile *t, int k, double *a) {
     double *sums[MC_PARAMETERS_MAX];
     for (int q = 0; q < MC_PARAMETERS_MAX; q++)
         sums[q] = s->slot[q] < 0 ? NULL : t->sums + s->slot[q];
-    const mc_pairs pairs = gather(t, s);
+    const mc_pairs pairs = gather_atom_columns(t, s);
     mc_contract_atoms[s->node->atom].backward(s->node, &pairs, t->statistic + (int64_t)k * TILE,
                                               t->value + (int64_t)k * TILE, a, sums);
 }
@@ -229,7 +229,7 @@ static void root_adjoint(const tile *t) {
             a[i * SIDE + j] *= t->i0 + i > t->j0 + j ? 2 : t->i0 + i == t->j0 + j ? 1 : 0;
 }
 
-static void do_tile(const tile *t) {
+static void contract_tile(const tile *t) {
     for (int k = 0; k < t->p->count; k++)
         forward_step(t, k);
     root_adjoint(t);
@@ -248,13 +248,13 @@ static void tile_row(void *arg, int64_t chunk, int64_t begin, int64_t end, int t
     t.z = t.x + p->d * SIDE;
     for (t.j0 = 0; t.j0 < end; t.j0 += SIDE) {
         t.columns = p->n - t.j0 < SIDE ? p->n - t.j0 : SIDE;
-        do_tile(&t);
+        contract_tile(&t);
     }
 }
 
 /* ---- pair by pair, for what the tiles do not cover ---- */
 
-static void judge_row(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+static void contract_reference_row(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     const plan *p = arg;
     double *m = p->scratch + thread * p->scratch_size, *g = m + TILE, *sums = p->part + chunk * p->slots;
     for (int64_t j0 = 0; j0 < end; j0 += SIDE) {
@@ -272,8 +272,8 @@ static void judge_row(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
 
 /* ---- the whole ---- */
 
-static mercer_status run(mercer_ctx *ctx, plan *p, mc_body *body, int64_t scratch, double *gradient) {
-    const int64_t chunks = mc_chunks(p->n, SIDE);
+static mercer_status contract_in_chunks(mercer_ctx *ctx, plan *p, mc_body *body, int64_t scratch, double *gradient) {
+    const int64_t chunks = mc_chunk_count(p->n, SIDE);
     p->scratch_size = scratch;
     MC_TRY(MC_ALLOC(ctx, p->part, chunks * p->slots));
     MC_TRY(MC_ALLOC(ctx, p->scratch, scratch * mercer_threads(ctx)));
@@ -294,16 +294,16 @@ static mercer_status run_tiles(mercer_ctx *ctx, plan *p, double *gradient) {
     mc_free(all);
     MC_TRY(status);
     MC_TRY(fill_weights(ctx, p));
-    return run(ctx, p, tile_row, 3 * (int64_t)p->count * TILE + 2 * p->d * SIDE, gradient);
+    return contract_in_chunks(ctx, p, tile_row, 3 * (int64_t)p->count * TILE + 2 * p->d * SIDE, gradient);
 }
 
-static mercer_status contract(mercer_ctx *ctx, plan *p, double *gradient) {
+static mercer_status compute_gradient(mercer_ctx *ctx, plan *p, double *gradient) {
     MC_TRY(MC_ALLOC(ctx, p->rows, p->n * p->width));
     for (int64_t i = 0; i < p->n; i++)
         mc_data_row(p->x, i, p->rows + i * p->width);
-    if (covered(p->kernel->root) && count_nodes(p->kernel->root) <= NODES_MAX)
+    if (is_covered_by_tiles(p->kernel->root) && count_nodes(p->kernel->root) <= NODES_MAX)
         return run_tiles(ctx, p, gradient);
-    return run(ctx, p, judge_row, TILE + p->slots, gradient);
+    return contract_in_chunks(ctx, p, contract_reference_row, TILE + p->slots, gradient);
 }
 
 size_t mc_gram_contract_bytes(const mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x) {
@@ -311,7 +311,7 @@ size_t mc_gram_contract_bytes(const mercer_ctx *ctx, const mercer_kernel *kernel
     const int64_t tiles = 3 * nodes * TILE + 2 * x->d * SIDE, pairs = TILE + kernel->slots + 1;
     const int64_t scratch = (tiles > pairs ? tiles : pairs) * mercer_threads(ctx);
     const int64_t numbers =
-        x->n * mc_data_row_width(x) + mc_chunks(x->n, SIDE) * kernel->slots + scratch + nodes * (x->d + x->n);
+        x->n * mc_data_row_width(x) + mc_chunk_count(x->n, SIDE) * kernel->slots + scratch + nodes * (x->d + x->n);
     return sizeof(plan) + (size_t)numbers * sizeof(double) + (size_t)(5 + 2 * nodes) * 2 * MC_ALIGN;
 }
 
@@ -328,7 +328,7 @@ mercer_status mc_gram_contract(mercer_ctx *ctx, const mercer_kernel *kernel, con
                 .width = mc_data_row_width(x),
                 .slots = kernel->slots};
     memset(gradient, 0, (size_t)kernel->slots * sizeof *gradient);
-    const mercer_status status = contract(ctx, p, gradient);
+    const mercer_status status = compute_gradient(ctx, p, gradient);
     for (int k = 0; k < p->count; k++) {
         mc_free(p->step[k].column);
         mc_free(p->step[k].weight);

@@ -9,7 +9,7 @@
  * threads. */
 typedef void mc_block_source(const void *self, int64_t i0, int64_t i1, int64_t j0, int64_t j1, double *out, int64_t ld);
 
-/* kernel must be bound to the columns of x. gradient: kernel->slots numbers, in the order of mc_slots. */
+/* kernel must be bound to the columns of x. gradient: kernel->slots numbers, in the order of mc_list_slots. */
 mercer_status mc_gram_contract(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x,
                                mc_block_source *block, const void *self, double *gradient);
 

@@ -29,12 +29,12 @@ static double absolute_difference(double x, double z) {
     return fabs(x - z);
 }
 
-static double product(double x, double z) {
+static double product_term(double x, double z) {
     return x * z;
 }
 
 /* statistic_ij <- statistic_ij + weight * t(x_ip, z_jp); inlined per term, so the inner loop is plain arithmetic. */
-static inline void accumulate(const mc_pairs *p, int64_t column, double weight, term *t, double *statistic) {
+static inline void accumulate_terms(const mc_pairs *p, int64_t column, double weight, term *t, double *statistic) {
     for (int64_t i = 0; i < p->rows; i++) {
         const double x = p->x[column * SIDE + i], *z = p->z + column * SIDE;
         double *row = statistic + i * SIDE;
@@ -44,7 +44,7 @@ static inline void accumulate(const mc_pairs *p, int64_t column, double weight, 
 }
 
 /* sum_ij A_ij t(x_ip, z_jp); A is zero beyond the tile's own columns. */
-static inline double contract(const mc_pairs *p, int64_t column, term *t, const double *A) {
+static inline double contract_column(const mc_pairs *p, int64_t column, term *t, const double *A) {
     double sum = 0;
     for (int64_t i = 0; i < p->rows; i++) {
         const double x = p->x[column * SIDE + i], *z = p->z + column * SIDE, *row = A + i * SIDE;
@@ -57,7 +57,7 @@ static inline double contract(const mc_pairs *p, int64_t column, term *t, const 
     return sum;
 }
 
-static void clear(double *tile) {
+static void clear_tile(double *tile) {
     memset(tile, 0, SIDE * SIDE * sizeof *tile);
 }
 
@@ -71,17 +71,17 @@ static void exp_minus(const mc_pairs *p, const double *statistic, double *value)
         value[i] = exp(-statistic[i]);
 }
 
-static void rbf(const mc_node *node, const mc_pairs *p, double *s, double *k) {
-    clear(s);
+static void rbf_forward(const mc_node *node, const mc_pairs *p, double *s, double *k) {
+    clear_tile(s);
     for (int64_t j = 0; j < p->d; j++)
-        accumulate(p, j, mc_value_at(&node->parameter[0], j), square_difference, s);
+        accumulate_terms(p, j, mc_value_at(&node->parameter[0], j), square_difference, s);
     exp_minus(p, s, k);
 }
 
-static void laplacian(const mc_node *node, const mc_pairs *p, double *s, double *k) {
-    clear(s);
+static void laplacian_forward(const mc_node *node, const mc_pairs *p, double *s, double *k) {
+    clear_tile(s);
     for (int64_t j = 0; j < p->d; j++)
-        accumulate(p, j, mc_value_at(&node->parameter[0], j), absolute_difference, s);
+        accumulate_terms(p, j, mc_value_at(&node->parameter[0], j), absolute_difference, s);
     exp_minus(p, s, k);
 }
 
@@ -96,7 +96,7 @@ static void rbf_back(const mc_node *node, const mc_pairs *p, const double *s, co
     (void)s;
     scale_by(p, A, k, -1);
     for (int64_t j = 0; sums[0] && j < p->d; j++)
-        *sum_at(node, 0, j, sums[0]) += contract(p, j, square_difference, A);
+        *sum_at(node, 0, j, sums[0]) += contract_column(p, j, square_difference, A);
 }
 
 static void laplacian_back(const mc_node *node, const mc_pairs *p, const double *s, const double *k, double *A,
@@ -104,15 +104,15 @@ static void laplacian_back(const mc_node *node, const mc_pairs *p, const double 
     (void)s;
     scale_by(p, A, k, -1);
     for (int64_t j = 0; sums[0] && j < p->d; j++)
-        *sum_at(node, 0, j, sums[0]) += contract(p, j, absolute_difference, A);
+        *sum_at(node, 0, j, sums[0]) += contract_column(p, j, absolute_difference, A);
 }
 
 /* q^2 = sum (u w)^2 with w the parameter itself (exponential) or its inverse (a length scale). */
 static void squared_distance(const mc_node *node, int parameter, bool inverse, const mc_pairs *p, double *s) {
-    clear(s);
+    clear_tile(s);
     for (int64_t j = 0; j < p->d; j++) {
         const double v = mc_value_at(&node->parameter[parameter], j), w = inverse ? 1 / v : v;
-        accumulate(p, j, w * w, square_difference, s);
+        accumulate_terms(p, j, w * w, square_difference, s);
     }
 }
 
@@ -121,11 +121,11 @@ static void distance_back(const mc_node *node, int parameter, bool inverse, cons
                           double *const *sums) {
     for (int64_t j = 0; sums[parameter] && j < p->d; j++) {
         const double v = mc_value_at(&node->parameter[parameter], j), slope = inverse ? -2 / (v * v * v) : 2 * v;
-        *sum_at(node, parameter, j, sums[parameter]) += slope * contract(p, j, square_difference, A);
+        *sum_at(node, parameter, j, sums[parameter]) += slope * contract_column(p, j, square_difference, A);
     }
 }
 
-static void exponential(const mc_node *node, const mc_pairs *p, double *s, double *k) {
+static void exponential_forward(const mc_node *node, const mc_pairs *p, double *s, double *k) {
     squared_distance(node, 0, false, p, s);
     for (int64_t i = 0; i < p->rows * SIDE; i++)
         k[i] = exp(-sqrt(s[i]));
@@ -154,7 +154,7 @@ static double matern_slope(double nu, double s) {
     return nu == 1.5 ? -1.5 * e : -5.0 / 6 * (1 + q) * e;
 }
 
-static void matern(const mc_node *node, const mc_pairs *p, double *s, double *k) {
+static void matern_forward(const mc_node *node, const mc_pairs *p, double *s, double *k) {
     squared_distance(node, 1, true, p, s);
     for (int64_t i = 0; i < p->rows * SIDE; i++)
         k[i] = matern_value(node->parameter[0].number, s[i]);
@@ -170,7 +170,7 @@ static void matern_back(const mc_node *node, const mc_pairs *p, const double *s,
     distance_back(node, 1, true, p, A, sums);
 }
 
-static void rq(const mc_node *node, const mc_pairs *p, double *s, double *k) {
+static void rq_forward(const mc_node *node, const mc_pairs *p, double *s, double *k) {
     const double alpha = node->parameter[0].number;
     squared_distance(node, 1, true, p, s);
     for (int64_t i = 0; i < p->rows * SIDE; i++)
@@ -205,9 +205,9 @@ static void make_waves(const mc_pairs *p, int64_t column, double period, waves *
         sincos(j < p->columns ? pi * (z[j] - z[0]) / period : 0, &out->sin_z[j], &out->cos_z[j]);
 }
 
-static void periodic(const mc_node *node, const mc_pairs *p, double *s, double *k) {
+static void periodic_forward(const mc_node *node, const mc_pairs *p, double *s, double *k) {
     waves w;
-    clear(s);
+    clear_tile(s);
     for (int64_t c = 0; c < p->d; c++) {
         const double l = mc_value_at(&node->parameter[1], c), scale = 2 / (l * l);
         make_waves(p, c, mc_value_at(&node->parameter[0], c), &w);
@@ -259,11 +259,11 @@ static void periodic_back(const mc_node *node, const mc_pairs *p, const double *
     }
 }
 
-static void linear(const mc_node *node, const mc_pairs *p, double *s, double *k) {
+static void linear_forward(const mc_node *node, const mc_pairs *p, double *s, double *k) {
     (void)node;
-    clear(s);
+    clear_tile(s);
     for (int64_t j = 0; j < p->d; j++)
-        accumulate(p, j, 1, product, s);
+        accumulate_terms(p, j, 1, product_term, s);
     memcpy(k, s, SIDE * SIDE * sizeof *k);
 }
 
@@ -272,8 +272,8 @@ static void linear_back(const mc_node *node, const mc_pairs *p, const double *s,
     (void)node, (void)p, (void)s, (void)k, (void)A, (void)sums;
 }
 
-static void poly(const mc_node *node, const mc_pairs *p, double *s, double *k) {
-    linear(node, p, s, k);
+static void poly_forward(const mc_node *node, const mc_pairs *p, double *s, double *k) {
+    linear_forward(node, p, s, k);
     for (int64_t i = 0; i < p->rows * SIDE; i++)
         k[i] = pow(node->parameter[2].number * s[i] + node->parameter[1].number, node->parameter[0].number);
 }
@@ -295,12 +295,12 @@ static void poly_back(const mc_node *node, const mc_pairs *p, const double *s, c
 }
 
 const mc_contract_atom mc_contract_atoms[MC_ATOM_COUNT] = {
-    [MC_LINEAR] = {linear, linear_back},
-    [MC_POLY] = {poly, poly_back},
-    [MC_RBF] = {rbf, rbf_back},
-    [MC_LAPLACIAN] = {laplacian, laplacian_back},
-    [MC_EXPONENTIAL] = {exponential, exponential_back},
-    [MC_MATERN] = {matern, matern_back},
-    [MC_RQ] = {rq, rq_back},
-    [MC_PERIODIC] = {periodic, periodic_back},
+    [MC_LINEAR] = {linear_forward, linear_back},
+    [MC_POLY] = {poly_forward, poly_back},
+    [MC_RBF] = {rbf_forward, rbf_back},
+    [MC_LAPLACIAN] = {laplacian_forward, laplacian_back},
+    [MC_EXPONENTIAL] = {exponential_forward, exponential_back},
+    [MC_MATERN] = {matern_forward, matern_back},
+    [MC_RQ] = {rq_forward, rq_back},
+    [MC_PERIODIC] = {periodic_forward, periodic_back},
 };

@@ -72,7 +72,7 @@ static size_t draw_bytes(mercer_ctx *ctx, int64_t n, int64_t rank) {
 
 size_t mc_lowrank_bytes(mercer_ctx *ctx, int64_t n, int64_t rank) {
     rank = rank < n ? rank : n;
-    const int64_t panels = mc_chunks(rank, MC_PANEL);
+    const int64_t panels = mc_chunk_count(rank, MC_PANEL);
     const size_t block = 2 * MC_ALIGN, panel = mc_work_need(n * MC_PANEL, sizeof(float)) + block;
     return sizeof(mc_lowrank) + mc_work_need(n, sizeof(double)) + 2 * mc_work_need(rank + MC_PANEL, sizeof(int64_t))
            + 6 * block + (size_t)panels * (panel + 2 * sizeof(float *)) + draw_bytes(ctx, n, rank);
@@ -120,14 +120,14 @@ void mc_lowrank_close(mc_lowrank *f) {
 }
 
 /* Room for columns up to rank. */
-static mercer_status reserve(mercer_ctx *ctx, mc_lowrank *f, int64_t rank) {
-    const int64_t panels = mc_chunks(rank, MC_PANEL);
+static mercer_status reserve_panels(mercer_ctx *ctx, mc_lowrank *f, int64_t rank) {
+    const int64_t panels = mc_chunk_count(rank, MC_PANEL);
     if (panels > f->room) {
-        float **panel = mc_grow(ctx, f->panel, panels, sizeof *panel);
+        float **panel = mc_grow_block(ctx, f->panel, panels, sizeof *panel);
         MC_TRY(panel ? MERCER_OK : MERCER_MEMORY);
         f->panel = panel;
         f->room = panels;
-        int64_t *pivot = mc_grow(ctx, f->pivot, panels * MC_PANEL, sizeof *pivot);
+        int64_t *pivot = mc_grow_block(ctx, f->pivot, panels * MC_PANEL, sizeof *pivot);
         MC_TRY(pivot ? MERCER_OK : MERCER_MEMORY);
         f->pivot = pivot;
     }
@@ -150,7 +150,7 @@ static int64_t place_of(const double *sums, int64_t n, double x) {
     return low;
 }
 
-static void propose(draw *r, mc_rng *rng) {
+static void draw_proposals(draw *r, mc_rng *rng) {
     const mc_lowrank *f = r->f;
     double sum = 0;
     for (int64_t i = 0; i < f->n; i++)
@@ -160,7 +160,7 @@ static void propose(draw *r, mc_rng *rng) {
 }
 
 /* out[a + k * count] <- F(rows[a], k). */
-static void gather(const mc_lowrank *f, const int64_t *rows, int64_t count, double *out) {
+static void gather_factor_rows(const mc_lowrank *f, const int64_t *rows, int64_t count, double *out) {
     for (int64_t k = 0; k < f->rank; k++) {
         const float *column = mc_lowrank_column(f, k);
         for (int64_t a = 0; a < count; a++)
@@ -180,13 +180,13 @@ static mercer_status remainder_at(mercer_ctx *ctx, draw *r) {
         r->least[a] = NOISE * r->H[a + a * b];
     if (!rank)
         return MERCER_OK;
-    gather(f, r->proposal, b, r->rows);
+    gather_factor_rows(f, r->proposal, b, r->rows);
     mc_syrk(-1, mc_column_major(r->rows, b, rank, b), 1, mc_column_major(r->H, b, b, b));
     return MERCER_OK;
 }
 
 /* H(j+1.., j+1..) <- H - h h', h the j-th column over sqrt(H_jj), which takes that column's place. */
-static void eliminate(double *H, int64_t b, int64_t j) {
+static void eliminate_pivot(double *H, int64_t b, int64_t j) {
     double *h = H + j * b;
     const double root = sqrt(h[j]);
     for (int64_t i = j; i < b; i++)
@@ -209,7 +209,7 @@ static void select_pivots(draw *r, mc_rng *rng, int64_t need) {
         const double h = r->H[j + j * b];
         if (!(h > u[j] && h > r->least[j]))
             continue;
-        eliminate(r->H, b, j);
+        eliminate_pivot(r->H, b, j);
         r->place[r->kept] = j;
         r->pivot[r->kept++] = r->proposal[j];
     }
@@ -219,7 +219,7 @@ static void select_pivots(draw *r, mc_rng *rng, int64_t need) {
 }
 
 /* The columns of K at the pivots, where the new columns of F will stand. */
-static mercer_status fetch(mercer_ctx *ctx, const draw *r) {
+static mercer_status fetch_pivot_columns(mercer_ctx *ctx, const draw *r) {
     const mc_lowrank *f = r->f;
     for (int64_t a = 0, run; a < r->kept; a += run) {
         const int64_t to_end = MC_PANEL - (f->rank + a) % MC_PANEL;
@@ -230,7 +230,7 @@ static mercer_status fetch(mercer_ctx *ctx, const draw *r) {
 }
 
 /* T <- S(rows) K(rows, J) S(J): rows begin to end of the columns fetched, m x kept. */
-static void load(const draw *r, int64_t begin, int64_t m, float *T) {
+static void load_scaled_rows(const draw *r, int64_t begin, int64_t m, float *T) {
     const mc_lowrank *f = r->f;
     for (int64_t a = 0; a < r->kept; a++) {
         const float *column = mc_lowrank_column(f, f->rank + a) + begin;
@@ -240,7 +240,7 @@ static void load(const draw *r, int64_t begin, int64_t m, float *T) {
     }
 }
 
-static void store(const draw *r, int64_t begin, int64_t m, const float *T) {
+static void store_new_columns(const draw *r, int64_t begin, int64_t m, const float *T) {
     mc_lowrank *f = r->f;
     for (int64_t a = 0; a < r->kept; a++) {
         float *column = mc_lowrank_column(f, f->rank + a) + begin;
@@ -261,22 +261,22 @@ static void extend_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, in
     const int64_t m = end - begin, kept = r->kept;
     float *T = r->scratch + (int64_t)thread * ROWS * r->b;
     const mc_dense fresh = mc_column_major_f32(T, m, kept, m);
-    load(r, begin, m, T);
+    load_scaled_rows(r, begin, m, T);
     for (int64_t k = 0; k < f->rank; k += MC_PANEL) {
         const int64_t width = f->rank - k < MC_PANEL ? f->rank - k : MC_PANEL;
         mc_gemm(-1, mc_column_major_f32(mc_lowrank_column(f, k) + begin, m, width, f->n),
                 mc_row_major_f32(r->kept_rows + k * kept, width, kept, kept), 1, fresh);
     }
     mc_trsm(1, mc_column_major_f32(r->L, kept, kept, kept), false, mc_transposed(fresh));
-    store(r, begin, m, T);
+    store_new_columns(r, begin, m, T);
 }
 
 /* Stopped halfway, the columns up to rank stand; of left only the sum, which is then that of before, may still be used.
    */
-static mercer_status extend(mercer_ctx *ctx, draw *r) {
+static mercer_status extend_factor(mercer_ctx *ctx, draw *r) {
     mc_lowrank *f = r->f;
-    MC_TRY(reserve(ctx, f, f->rank + r->kept));
-    MC_TRY(fetch(ctx, r));
+    MC_TRY(reserve_panels(ctx, f, f->rank + r->kept));
+    MC_TRY(fetch_pivot_columns(ctx, r));
     for (int64_t k = 0; k < f->rank; k++)
         for (int64_t a = 0; a < r->kept; a++)
             r->kept_rows[a + k * r->kept] = mc_lowrank_column(f, k)[r->pivot[a]];
@@ -290,7 +290,7 @@ static mercer_status extend(mercer_ctx *ctx, draw *r) {
 }
 
 /* Proposals for the next block: drawing and rejecting them should cost a quarter of what their columns cost. */
-static void resize(draw *r, int64_t most) {
+static void choose_block_size(draw *r, int64_t most) {
     mc_lowrank *f = r->f;
     const double b = (double)r->b, each = (double)(f->rank + ENTRY);
     const double rejecting = b * b * each + b * b * (double)r->kept, extending = (double)(r->kept * f->n) * each;
@@ -309,19 +309,19 @@ static mercer_status one_block(mercer_ctx *ctx, draw *r, int64_t rank) {
     mc_lowrank *f = r->f;
     mc_rng rng = mc_rng_at(f->seed, MC_STREAM_PIVOTS, (uint64_t)f->rounds);
     r->b = f->block;
-    propose(r, &rng);
+    draw_proposals(r, &rng);
     MC_TRY(remainder_at(ctx, r));
     select_pivots(r, &rng, rank - f->rank);
     if (r->kept) {
         const double before = f->trace_left;
-        mc_span(ctx, (double)f->rank / (double)rank, (double)(f->rank + r->kept) / (double)rank);
-        MC_TRY(extend(ctx, r));
+        mc_set_phase_span(ctx, (double)f->rank / (double)rank, (double)(f->rank + r->kept) / (double)rank);
+        MC_TRY(extend_factor(ctx, r));
         sum_up(f);
         learn_gain(f, (before - f->trace_left) / (double)r->kept, (double)r->kept, (double)(f->rank - r->kept));
     }
     f->rounds++;
-    resize(r, block_most(rank));
-    return mc_progress(ctx, (double)f->rank / (double)rank);
+    choose_block_size(r, block_most(rank));
+    return mc_report_progress(ctx, (double)f->rank / (double)rank);
 }
 
 mercer_status mc_lowrank_grow(mercer_ctx *ctx, mc_lowrank *f, int64_t rank, double trace) {

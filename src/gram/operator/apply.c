@@ -45,7 +45,8 @@ static void apply_rectangle(void *arg, int64_t chunk, int64_t begin, int64_t end
     (void)begin, (void)end;
     const mc_product *p = arg;
     const mc_gram *g = p->g;
-    const int64_t block = chunk / p->ranges, range = chunk % p->ranges, panels = mc_chunks(g->z->n, g->ops->columns);
+    const int64_t block = chunk / p->ranges, range = chunk % p->ranges,
+                  panels = mc_chunk_count(g->z->n, g->ops->columns);
     const int64_t i0 = block * p->rows_each, last = (range + 1) * p->range_panels;
     mc_product_task t = {.p = p,
                          .space = &p->space[thread],
@@ -118,7 +119,7 @@ static void apply_pair(void *arg, int64_t chunk, int64_t begin, int64_t end, int
                          .i0 = i0,
                          .count = i0 + p->rows_each < n ? p->rows_each : n - i0,
                          .p0 = j0 / width,
-                         .p1 = mc_chunks(j0 + columns, width),
+                         .p1 = mc_chunk_count(j0 + columns, width),
                          .symmetric = true};
     mc_task_compute(&t, I == J);
     if (I == J)
@@ -136,45 +137,46 @@ static void clear_result(const mc_product *p) {
 
 /* ---- Shape of the work, from n, m and d alone ---- */
 
-static int64_t coordinates(const mc_gram *g) {
+static int64_t dense_coordinates(const mc_gram *g) {
     int64_t d = 0;
     for (int i = 0; i < g->plan.parts; i++)
         d += g->plan.part[i].sparse ? 0 : g->plan.part[i].d;
     return d;
 }
 
-static int64_t least(int64_t a, int64_t b) {
+static int64_t least_of(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
 /* Rows of a block, whole panels: its packed points fit the cache, a task is worth starting (TASK_WORK operations), and
    a large problem has blocks enough for many threads. */
 static int64_t block_rows(const mc_size *s) {
-    const int64_t width = s->ops->columns, most = s->groups * s->ops->rows / width, all = mc_chunks(s->n, width);
+    const int64_t width = s->ops->columns, most = s->groups * s->ops->rows / width, all = mc_chunk_count(s->n, width);
     const int64_t cached = 4 * MC_BLOCK_CACHE / ((s->d ? s->d : 1) * width * s->real), many = s->n / (BLOCKS * width);
     const int64_t worthy = (int64_t)sqrt(TASK_WORK / (double)(s->d + 16)) / width;
-    const int64_t panels = least(least(many > worthy ? many : worthy, cached), least(most, all));
+    const int64_t panels = least_of(least_of(many > worthy ? many : worthy, cached), least_of(most, all));
     return (panels > 1 ? panels : 1) * width;
 }
 
 mc_cut mc_product_shape(const mc_size *s) {
     mc_cut shape = {.rows_each = block_rows(s), .ranges = 1};
-    shape.blocks = mc_chunks(s->n, shape.rows_each);
-    const int64_t panels = mc_chunks(s->m, s->ops->columns), wanted = shape.blocks ? mc_chunks(TASKS, shape.blocks) : 1;
-    shape.range_panels = mc_chunks(panels, wanted);
+    shape.blocks = mc_chunk_count(s->n, shape.rows_each);
+    const int64_t panels = mc_chunk_count(s->m, s->ops->columns),
+                  wanted = shape.blocks ? mc_chunk_count(TASKS, shape.blocks) : 1;
+    shape.range_panels = mc_chunk_count(panels, wanted);
     shape.range_panels = shape.range_panels < MC_BLOCK_PANELS ? MC_BLOCK_PANELS : shape.range_panels;
     if (!s->symmetric && panels > shape.range_panels)
-        shape.ranges = mc_chunks(panels, shape.range_panels);
+        shape.ranges = mc_chunk_count(panels, shape.range_panels);
     return shape;
 }
 
-static void shape(mc_product *p) {
+static void shape_product(mc_product *p) {
     const mc_gram *g = p->g;
     const mc_size size = {.ops = g->ops,
                           .real = mc_real_size(g),
                           .n = g->x->n,
                           .m = g->z->n,
-                          .d = coordinates(g),
+                          .d = dense_coordinates(g),
                           .groups = mc_tile_space_groups(g),
                           .symmetric = g->symmetric};
     const mc_cut shape = mc_product_shape(&size);
@@ -183,7 +185,7 @@ static void shape(mc_product *p) {
     p->rounds_of = p->blocks + p->blocks % 2;
     p->range_panels = shape.range_panels;
     p->ranges = shape.ranges;
-    p->length = mc_chunks(g->z->n, g->ops->columns) * g->ops->columns;
+    p->length = mc_chunk_count(g->z->n, g->ops->columns) * g->ops->columns;
 }
 
 /* A sum of a row is flushed after MC_BLOCK_PANELS panels, of a block with itself at its end; lanes share it where
@@ -192,13 +194,14 @@ static void shape(mc_product *p) {
    with itself, then ranges or rounds. */
 mc_depth mc_product_depth(const mc_gram *g, int64_t t) {
     mc_product p = {.g = g};
-    shape(&p);
+    shape_product(&p);
     const int64_t width = g->ops->columns, lanes = t > MC_SINGLES ? 1 : g->ops->lanes;
-    const int64_t panels = g->symmetric ? mc_chunks(p.rows_each, width) : p.range_panels,
-                  run = g->symmetric ? panels : least(least(panels, mc_chunks(g->z->n, width)), MC_BLOCK_PANELS);
+    const int64_t panels = g->symmetric ? mc_chunk_count(p.rows_each, width) : p.range_panels,
+                  run = g->symmetric ? panels
+                                     : least_of(least_of(panels, mc_chunk_count(g->z->n, width)), MC_BLOCK_PANELS);
     const int64_t row = run * width / lanes + run + lanes, column = g->symmetric ? p.rows_each : 0;
     const int64_t flushes =
-        mc_chunks(panels, MC_BLOCK_PANELS) + mc_chunks(p.rows_each, g->ops->rows * MC_GROUPS_SUMMED);
+        mc_chunk_count(panels, MC_BLOCK_PANELS) + mc_chunk_count(p.rows_each, g->ops->rows * MC_GROUPS_SUMMED);
     return (mc_depth){.tile = row > column ? row : column,
                       .wide = flushes + 3 + (g->symmetric ? p.rounds_of + 1 : p.ranges)};
 }
@@ -226,33 +229,33 @@ static void load_right(mc_product *p, int64_t c) {
     }
 }
 
-static void unscale(const mc_product *p) {
+static void unscale_result(const mc_product *p) {
     for (int64_t i = 0; i < p->g->x->n; i++)
         for (int64_t c = 0; c < p->t; c++)
             p->Y[i * p->ld + c] *= p->unscale[c];
 }
 
-static int64_t tasks(const mc_product *p) {
+static int64_t count_tasks(const mc_product *p) {
     if (!p->g->symmetric)
         return p->blocks * p->ranges;
     return p->blocks + (p->rounds_of > 0 ? (p->rounds_of - 1) * (p->rounds_of / 2) : 0);
 }
 
-static mercer_status run(mercer_ctx *ctx, mc_product *p) {
+static mercer_status compute_product(mercer_ctx *ctx, mc_product *p) {
     memset(p->w, 0, (size_t)(p->length * p->stride * real_size(p)));
     for (int64_t c = 0; c < p->t; c++)
         load_right(p, c);
     if (!p->g->symmetric) {
-        MC_TRY(mc_for(ctx, tasks(p), 1, apply_rectangle, p));
+        MC_TRY(mc_for(ctx, count_tasks(p), 1, apply_rectangle, p));
         if (p->partial)
             add_ranges(p);
     } else {
         clear_result(p);
         for (int64_t b = 0; b < p->blocks; b++)
             atomic_init(&p->turn[b], 0);
-        MC_TRY(mc_for(ctx, tasks(p), 1, apply_pair, p));
+        MC_TRY(mc_for(ctx, count_tasks(p), 1, apply_pair, p));
     }
-    unscale(p);
+    unscale_result(p);
     return mc_fault_report(ctx, p->g);
 }
 
@@ -268,7 +271,7 @@ static int64_t partial_sums(const mc_product *p) {
     return p->ranges > 1 ? p->ranges * p->g->x->n * p->t : 0;
 }
 
-static int64_t turns(const mc_product *p) {
+static int64_t count_turns(const mc_product *p) {
     return p->g->symmetric ? p->blocks : 0;
 }
 
@@ -276,12 +279,12 @@ static int64_t buffer_bytes(const mc_product *p) {
     return mc_sums_bytes(p->g->ops, real_size(p), p->rows_each, p->t);
 }
 
-static void cut(mc_product *p, int threads, mc_work *work) {
+static void lay_out_product_workspace(mc_product *p, int threads, mc_work *work) {
     p->unscale = mc_work_take(work, p->t, sizeof(double));
     p->w = mc_work_take(work, p->length * p->stride, (size_t)real_size(p));
     p->partial = mc_work_take(work, partial_sums(p), sizeof(double));
     p->partial = partial_sums(p) ? p->partial : NULL;
-    p->turn = mc_work_take(work, turns(p), sizeof *p->turn);
+    p->turn = mc_work_take(work, count_turns(p), sizeof *p->turn);
     p->buffer_bytes = buffer_bytes(p);
     p->buffers = mc_work_take(work, threads, (size_t)p->buffer_bytes);
 }
@@ -289,9 +292,9 @@ static void cut(mc_product *p, int threads, mc_work *work) {
 static mercer_status open_product(mercer_ctx *ctx, mc_product *p, int threads, mc_work *spaces, mc_work *work) {
     MC_TRY(mc_tile_spaces_open(ctx, p->g, threads, p->rows_each / p->g->ops->rows, spaces, &p->space));
     mc_work counted = {0};
-    cut(p, threads, &counted);
+    lay_out_product_workspace(p, threads, &counted);
     MC_TRY(mc_work_open(ctx, work, counted.used));
-    cut(p, threads, work);
+    lay_out_product_workspace(p, threads, work);
     return MERCER_OK;
 }
 
@@ -299,15 +302,15 @@ mercer_status mc_gram_apply(mercer_ctx *ctx, const mc_gram *gram, int64_t t, con
     const int64_t most = MC_RIGHTS * gram->ops->lanes;
     mc_product p = {.g = gram, .ld = t};
     mc_work spaces = {0}, work = {0};
-    shape(&p);
+    shape_product(&p);
     set_width(&p, t < most ? t : most);
-    mercer_status status = open_product(ctx, &p, mc_for_threads(ctx, tasks(&p)), &spaces, &work);
+    mercer_status status = open_product(ctx, &p, mc_for_threads(ctx, count_tasks(&p)), &spaces, &work);
     for (int64_t c = 0; c < t && !status; c += most) {
         set_width(&p, t - c < most ? t - c : most);
-        memset(p.buffers, 0, (size_t)mc_for_threads(ctx, tasks(&p)) * (size_t)p.buffer_bytes);
+        memset(p.buffers, 0, (size_t)mc_for_threads(ctx, count_tasks(&p)) * (size_t)p.buffer_bytes);
         p.V = V + c;
         p.Y = Y + c;
-        status = run(ctx, &p);
+        status = compute_product(ctx, &p);
     }
     mc_work_close(&work);
     mc_work_close(&spaces);

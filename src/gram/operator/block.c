@@ -102,7 +102,7 @@ static void fill_rectangle(void *arg, int64_t chunk, int64_t begin, int64_t end,
     const int64_t width = g->ops->columns, first = chunk / r->column_tasks * r->group_rows;
     const int64_t count = first + r->group_rows < r->count ? r->group_rows : r->count - first;
     int64_t p0 = r->j0 / width + chunk % r->column_tasks * COLUMN_PANELS;
-    const int64_t last = mc_chunks(r->j1, width), p1 = p0 + COLUMN_PANELS < last ? p0 + COLUMN_PANELS : last;
+    const int64_t last = mc_chunk_count(r->j1, width), p1 = p0 + COLUMN_PANELS < last ? p0 + COLUMN_PANELS : last;
     if (r->mirror && p0 < (r->i0 + first) / width)
         p0 = (r->i0 + first) / width;
     if (p0 >= p1)
@@ -132,7 +132,7 @@ static void turn_over(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
 }
 
 int64_t mc_block_column_tasks(const mc_tile_ops *ops, int64_t j0, int64_t j1) {
-    return mc_chunks(mc_chunks(j1, ops->columns) - j0 / ops->columns, COLUMN_PANELS);
+    return mc_chunk_count(mc_chunk_count(j1, ops->columns) - j0 / ops->columns, COLUMN_PANELS);
 }
 
 int64_t mc_block_groups(const mc_tile_ops *ops, int64_t suits, int64_t count, int64_t column_tasks) {
@@ -145,7 +145,7 @@ int64_t mc_block_groups(const mc_tile_ops *ops, int64_t suits, int64_t count, in
    */
 static int64_t groups_for(const mc_gram *g, int64_t count, int64_t column_tasks) {
     if (mc_gram_sparse(g))
-        return count < GROUPS * g->ops->rows ? mc_chunks(count, g->ops->rows) : GROUPS;
+        return count < GROUPS * g->ops->rows ? mc_chunk_count(count, g->ops->rows) : GROUPS;
     return mc_block_groups(g->ops, mc_tile_space_groups(g), count, column_tasks);
 }
 
@@ -163,7 +163,7 @@ static mercer_status run_rectangle(mercer_ctx *ctx, rectangle *r) {
     mc_work work;
     MC_TRY(mc_tile_spaces_open(ctx, g, ctx->threads, groups, &work, &r->space));
     r->group_rows = groups * g->ops->rows;
-    mercer_status status = mc_for(ctx, mc_chunks(r->count, r->group_rows) * r->column_tasks, 1, fill_rectangle, r);
+    mercer_status status = mc_for(ctx, mc_chunk_count(r->count, r->group_rows) * r->column_tasks, 1, fill_rectangle, r);
     mc_work_close(&work);
     status = status ? status : mc_fault_report(ctx, g);
     return !status && r->mirror ? mc_for(ctx, r->count, SQUARE, turn_over, r) : status;
@@ -256,7 +256,7 @@ static void write_packed(void *arg, const mc_strip *strip) {
 
 static void pack_part(triangle *t, mc_tile_space *space, int64_t first, int64_t count, bool lower) {
     const int64_t width = t->gram->ops->columns;
-    const int64_t p0 = (lower ? t->h : first) / width, p1 = mc_chunks(lower ? first + count : t->n, width);
+    const int64_t p0 = (lower ? t->h : first) / width, p1 = mc_chunk_count(lower ? first + count : t->n, width);
     if (count <= 0)
         return;
     part_written w = {.triangle = t, .first = first, .lower = lower};

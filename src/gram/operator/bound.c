@@ -57,7 +57,7 @@ static double sum_factor(const mc_tile_part *p, double sums, arithmetic a) {
 }
 
 /* The exponent -|x - z|^2/2 of a part, times alpha. */
-static argument distance(const mc_tile_part *p, double alpha, arithmetic a) {
+static argument distance_argument(const mc_tile_part *p, double alpha, arithmetic a) {
     const double N = 0.5 * (p->left.norm2_max + p->right.norm2_max), u = a.u;
     const double c = sum_factor(p, p->way == MC_WAY_DIRECT ? 1 : 3, a), e0 = (c + 4) * u * N;
     const double input = 4 * u * sqrt(2 * N) + 2 * p->phase; /* of |x - z|, by the rounding of the coordinates */
@@ -73,7 +73,7 @@ static argument distance(const mc_tile_part *p, double alpha, arithmetic a) {
     return s;
 }
 
-static argument dot(const mc_tile_part *p, double a, double c, arithmetic by) {
+static argument dot_argument(const mc_tile_part *p, double a, double c, arithmetic by) {
     const double reach = sqrt(p->left.norm2_max * p->right.norm2_max), f = sum_factor(p, 1, by), u = by.u;
     const double shifts = p->left.shift_max + p->right.shift_max + p->centre2;
     const double size = fabs(a) * (reach + shifts) + fabs(c);
@@ -84,7 +84,7 @@ static argument dot(const mc_tile_part *p, double a, double c, arithmetic by) {
     return (argument){.size = size, .e0 = e0, .share = shifts > 0 ? e0 / least : u * (f + 5)};
 }
 
-static argument plain_sum(const mc_tile_part *p, double a, double c, arithmetic by) {
+static argument sum_argument(const mc_tile_part *p, double a, double c, arithmetic by) {
     const double reach = p->left.norm2_max + p->right.norm2_max, u = by.u;
     const double again = p->sparse ? 2 : 1; /* cancelling terms */
     const double size = fabs(a) * reach + fabs(c);
@@ -94,7 +94,7 @@ static argument plain_sum(const mc_tile_part *p, double a, double c, arithmetic 
 
 /* The angle: the cosine is wrong by (c_d + 4) u, the norms that made the vectors unit included; its arc by that over
    the sine, which the guard keeps from 0. */
-static argument angle(const mc_tile_part *p, arithmetic a) {
+static argument angle_argument(const mc_tile_part *p, arithmetic a) {
     const double e = (sum_factor(p, 2, a) + 4) * a.u;
     return (argument){.size = 2,
                       .e0 = p->way == MC_WAY_NORMS ? sqrt(2 * e) + e : 2 * e / sqrt(MC_GUARD_SHARE) + 8 * a.u};
@@ -104,10 +104,10 @@ static argument argument_of(const mc_plan *plan, const mc_tile_line *line, arith
     const mc_tile_part *p = &plan->part[line->part];
     const double a = line->a / mc_part_unit(p);
     switch (line->use) {
-    case MC_USE_DOT: return dot(p, a, line->c, by);
-    case MC_USE_DISTANCE: return distance(p, 2 * a, by);
-    case MC_USE_SUM: return plain_sum(p, a, line->c, by);
-    default: return angle(p, by);
+    case MC_USE_DOT: return dot_argument(p, a, line->c, by);
+    case MC_USE_DISTANCE: return distance_argument(p, 2 * a, by);
+    case MC_USE_SUM: return sum_argument(p, a, line->c, by);
+    default: return angle_argument(p, by);
     }
 }
 
@@ -124,7 +124,7 @@ static const slopes radial[MC_TILE_FUNCTIONS] = {
 };
 
 /* Of a function whose error is told by the largest value it can have. */
-static mc_bound whole(double size, double error, double low) {
+static mc_bound make_bound(double size, double error, double low) {
     return (mc_bound){.size = size, .error = error, .low = low, .share = error / size};
 }
 
@@ -137,22 +137,22 @@ static mc_bound radial_bound(const mc_tile_line *line, argument s, arithmetic a)
         error += ln2 * sqrt(s.e0);
     if (line->step.function == MC_RATIONAL)
         error += (line->step.degree ? a.bodies->inverse[0] * by : a.bodies->inverse[1]) * u;
-    return whole(1, fmin(error, 1), 0);
+    return make_bound(1, fmin(error, 1), 0);
 }
 
 static const mc_bound unknown = {.size = INFINITY, .error = INFINITY, .low = -INFINITY, .share = INFINITY};
 
-static mc_bound plain(double size, double error) {
-    return whole(size, error, -size);
+static mc_bound symmetric_bound(double size, double error) {
+    return make_bound(size, error, -size);
 }
 
 /* v^n; a negative n wants v away from 0, as far as its error. */
 static mc_bound whole_power(mc_bound v, double n, double u) {
     const double away = v.low - v.error;
     if (n < 0)
-        return away > 0
-                   ? whole(pow(v.low, n), -n * pow(away, n - 1) * v.error + (1 - n) * u * pow(away, n), pow(v.size, n))
-                   : unknown;
+        return away > 0 ? make_bound(pow(v.low, n), -n * pow(away, n - 1) * v.error + (1 - n) * u * pow(away, n),
+                                     pow(v.size, n))
+                        : unknown;
     const double size = pow(v.size, n);
     return (mc_bound){.size = size,
                       .error =
@@ -174,18 +174,18 @@ static mc_bound real_power(mc_bound v, double p, arithmetic a) {
                  largest_log = fmax(fabs(log(fmax(M, 1))), away > 0 ? fabs(log(fmin(away, 1))) : 0);
     const double steep = away > 0 ? fabs(p) * pow(p < 1 ? away : M + E, p - 1) * E : INFINITY;
     const double passed = p < 0 ? steep : p < 1 ? fmin(pow(E, p), steep) : p * pow(M + E, p - 1) * E;
-    mc_bound out =
-        whole(p < 0 ? pow(v.low, p) : pow(M, p), passed + u * (by[0] + fabs(p) * (by[1] + by[2] * largest_log)) * most,
-              p < 0                          ? pow(M, p)
-              : v.low < 0 && fmod(p, 2) == 1 ? -pow(M, p)
-                                             : pow(fmax(v.low, 0), p));
+    mc_bound out = make_bound(p < 0 ? pow(v.low, p) : pow(M, p),
+                              passed + u * (by[0] + fabs(p) * (by[1] + by[2] * largest_log)) * most,
+                              p < 0                          ? pow(M, p)
+                              : v.low < 0 && fmod(p, 2) == 1 ? -pow(M, p)
+                                                             : pow(fmax(v.low, 0), p));
     out.share = p >= 1 ? expm1(p * v.share) + u * (by[0] + p * (by[1] + by[2] * largest_log)) : out.share;
     return out;
 }
 
-static mc_bound scaled(const mc_tile_line *line, mc_bound v, double own) {
+static mc_bound scaled_bound(const mc_tile_line *line, mc_bound v, double own) {
     const double by = line->row_max * line->col_max;
-    mc_bound out = plain(v.size * by, by * (v.error + own * v.size));
+    mc_bound out = symmetric_bound(v.size * by, by * (v.error + own * v.size));
     out.share = v.share + own;
     return out;
 }
@@ -197,20 +197,20 @@ static mc_bound function_bound(const mc_tile_line *line, mc_bound v, arithmetic 
     case MC_SAME: return v;
     case MC_WHOLE_POWER: return whole_power(v, (double)line->step.degree, u);
     case MC_REAL_POWER: return real_power(v, line->step.p, a);
-    case MC_EXP2: return whole(exp2(M), exp2(M) * (expm1(ln2 * E) + (units + M) * u), exp2(v.low));
-    case MC_HYPERBOLIC: return plain(1, fmin(E + own, 2));
-    case MC_ARC0: return whole(1, E / 3 + own, 0);
-    case MC_ARC1: return whole(1, E + own, 0);
-    case MC_ARC2: return whole(3, 4 * E + own, 0);
+    case MC_EXP2: return make_bound(exp2(M), exp2(M) * (expm1(ln2 * E) + (units + M) * u), exp2(v.low));
+    case MC_HYPERBOLIC: return symmetric_bound(1, fmin(E + own, 2));
+    case MC_ARC0: return make_bound(1, E / 3 + own, 0);
+    case MC_ARC1: return make_bound(1, E + own, 0);
+    case MC_ARC2: return make_bound(3, 4 * E + own, 0);
     case MC_SCALE:
-    case MC_SCALE_SIGN: return scaled(line, v, own);
-    case MC_EQUAL: return whole(1, 0, 0);
-    default: return whole(1, 0, 1);
+    case MC_SCALE_SIGN: return scaled_bound(line, v, own);
+    case MC_EQUAL: return make_bound(1, 0, 0);
+    default: return make_bound(1, 0, 1);
     }
 }
 
 /* factor v; a negative factor puts what was above below. */
-static mc_bound times(mc_bound v, double factor, double u) {
+static mc_bound bound_times_factor(mc_bound v, double factor, double u) {
     const double size = fabs(factor) * v.size;
     return (mc_bound){.size = size,
                       .error = fabs(factor) * (v.error + u * v.size),
@@ -225,18 +225,18 @@ static mc_bound line_bound(const mc_plan *plan, const mc_tile_line *line, const 
     if (constant || node)
         return function_bound(line, in, by);
     if (line->part < 0)
-        return function_bound(line, times(in, line->step.alpha, u), by);
+        return function_bound(line, bound_times_factor(in, line->step.alpha, u), by);
     const argument s = argument_of(plan, line, by);
     /* a radial function of an argument that is never positive */
     const bool falls = line->a < 0 && line->use != MC_USE_DOT;
     if (falls && radial[line->step.function].by2 > 0)
         return radial_bound(line, s, by);
-    mc_bound v = plain(s.size, s.e0 + s.e1 * sqrt(s.size) + s.e2 * s.size);
+    mc_bound v = symmetric_bound(s.size, s.e0 + s.e1 * sqrt(s.size) + s.e2 * s.size);
     v.share = s.share > 0 ? s.share : v.share;
     return function_bound(line, v, by);
 }
 
-static mc_bound combined(mc_combine combine, mc_bound old, mc_bound v, double u) {
+static mc_bound combine_bounds(mc_combine combine, mc_bound old, mc_bound v, double u) {
     switch (combine) {
     case MC_SET: return v;
     case MC_ADD:
@@ -254,14 +254,14 @@ static mc_bound combined(mc_combine combine, mc_bound old, mc_bound v, double u)
 }
 
 /* The larger of the two; what is no number is as large as can be. */
-static double farther(double reach, double size) {
+static double larger_or_infinity(double reach, double size) {
     return size <= reach ? reach : isnan(size) ? INFINITY : size;
 }
 
-double mc_largest(const double *v, int64_t n) {
+double mc_largest_magnitude(const double *v, int64_t n) {
     double most = 0;
     for (int64_t i = 0; i < n; i++)
-        most = farther(most, fabs(v[i]));
+        most = larger_or_infinity(most, fabs(v[i]));
     return most;
 }
 
@@ -279,11 +279,13 @@ mc_bound mc_plan_bound(const mc_plan *plan, const mc_tile_ops *bodies, bool wors
         temporary[i] = (mc_bound){0};
     for (int i = 0; i < plan->lines; i++) {
         const mc_tile_line *line = &plan->line[i];
-        const mc_bound raw = line_bound(plan, line, temporary, by), v = times(raw, line->step.coefficient, u);
+        const mc_bound raw = line_bound(plan, line, temporary, by),
+                       v = bound_times_factor(raw, line->step.coefficient, u);
         mc_bound *target = &temporary[line->step.target];
-        *target = combined(line->step.combine, *target, v, u);
+        *target = combine_bounds(line->step.combine, *target, v, u);
         *reach =
-            farther(farther(farther(*reach, argument_size(plan, line, by)), raw.size), farther(v.size, target->size));
+            larger_or_infinity(larger_or_infinity(larger_or_infinity(*reach, argument_size(plan, line, by)), raw.size),
+                               larger_or_infinity(v.size, target->size));
     }
     mc_bound all = temporary[0];
     all.error *= worst ? 1.01 : 1;

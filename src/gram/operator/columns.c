@@ -100,7 +100,7 @@ static mercer_status copy_plan(mercer_ctx *ctx, const columns *c, mc_gram *g) {
     return MERCER_OK;
 }
 
-void mc_gram_close_lent(mc_gram *g) {
+void mc_gram_close_view(mc_gram *g) {
     for (int i = 0; i < g->plan.parts; i++) {
         mc_pack *right = &g->plan.part[i].right;
         mc_free(right->values);
@@ -121,7 +121,7 @@ static bool can_lend(const mc_gram *g) {
     return g->symmetric;
 }
 
-static mercer_status open_lent(mercer_ctx *ctx, const mc_gram *whole, const int64_t *ids, int64_t count,
+static mercer_status open_view(mercer_ctx *ctx, const mc_gram *whole, const int64_t *ids, int64_t count,
                                mercer_data *taken, mc_gram **out) {
     mc_gram *g = NULL;
     MC_TRY(MC_ALLOC(ctx, g, 1));
@@ -132,7 +132,7 @@ static mercer_status open_lent(mercer_ctx *ctx, const mc_gram *whole, const int6
     g->diagonal = NULL;
     g->fault = NULL;
     const int64_t width = whole->ops->columns;
-    const columns c = {whole, ids, count, mc_chunks(count, width) * width, (size_t)mc_real_size(whole)};
+    const columns c = {whole, ids, count, mc_chunk_count(count, width) * width, (size_t)mc_real_size(whole)};
     *out = g;
     MC_TRY(copy_plan(ctx, &c, g));
     return whole->fault ? mc_fault_open(ctx, g, INFINITY) : MERCER_OK;
@@ -144,7 +144,7 @@ mercer_status mc_gram_open_columns(mercer_ctx *ctx, const mc_gram *whole, const 
     *out = NULL;
     MC_TRY(mc_data_take(ctx, whole->x, ids, count, &taken));
     mercer_status status = can_lend(whole) && count > 0
-                               ? open_lent(ctx, whole, ids, count, taken, out)
+                               ? open_view(ctx, whole, ids, count, taken, out)
                                : mc_gram_open(ctx, whole->kernel, whole->x, taken, whole->precision, out);
     if (*out)
         (*out)->taken = taken;

@@ -11,7 +11,7 @@ static const double FAR = 1e30; /* floats hold it, squares of it fit a double */
 
 mercer_status mc_fault_open(mercer_ctx *ctx, mc_gram *g, double reach) {
     g->fault = NULL;
-    if (reach <= FAR && !mc_gram_given(g))
+    if (reach <= FAR && !mc_gram_has_precomputed(g))
         return MERCER_OK;
     MC_TRY(MC_ALLOC(ctx, g->fault, 1));
     atomic_init(&g->fault->pair, INT64_MAX);
@@ -55,13 +55,13 @@ void mc_fault_watch(const mc_gram *g, const mc_strip *s) {
 /* ---- In words ---- */
 
 /* The value as the reference evaluator has it. */
-static mercer_status judge(mercer_ctx *ctx, const mc_gram *g, int64_t i, int64_t j, double *out) {
+static mercer_status evaluate_reference_entry(mercer_ctx *ctx, const mc_gram *g, int64_t i, int64_t j, double *out) {
     const int64_t width = mc_data_row_width(g->x);
     double *rows = NULL;
     MC_TRY(MC_ALLOC(ctx, rows, width + mc_data_row_width(g->z))); /* they may differ in their texts */
     mc_data_row(g->x, i, rows);
     mc_data_row(g->z, j, rows + width);
-    *out = mc_eval(g->kernel->root, rows, rows + width, g->x->d);
+    *out = mc_eval_kernel(g->kernel->root, rows, rows + width, g->x->d);
     mc_free(rows);
     return MERCER_OK;
 }
@@ -74,12 +74,12 @@ static bool takes_root(const mc_node *node) {
 
 static mercer_status fail_pair(mercer_ctx *ctx, const mc_gram *g, int64_t i, int64_t j) {
     double value = NAN;
-    MC_TRY(judge(ctx, g, i, j, &value));
-    if (mc_gram_given(g) && !g->judged && !isinf(value))
+    MC_TRY(evaluate_reference_entry(ctx, g, i, j, &value));
+    if (mc_gram_has_precomputed(g) && !g->judged && !isinf(value))
         MC_TRY(mc_precomputed_fail(ctx, g, i, j));
     const long long x = (long long)mc_data_row_number(g->x, i), z = (long long)mc_data_row_number(g->z, j);
     const char *where = g->symmetric ? "" : " of the other rows";
-    const char *values = mc_gram_given(g) && !g->judged ? "the values" : "the columns";
+    const char *values = mc_gram_has_precomputed(g) && !g->judged ? "the values" : "the columns";
     if (isnan(value) && mc_node_any(g->kernel->root, takes_root))
         return mc_fail(ctx, MERCER_NUMERIC,
                        "the kernel of row %lld and row %lld%s has no value: a power that is not whole, of a number "

@@ -22,20 +22,20 @@ typedef struct judged {
     double *out;
 } judged;
 
-static void judge_diagonal(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+static void reference_diagonal_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
     const judged *j = arg;
     double *row = j->scratch + thread * mc_data_row_width(j->x);
     for (int64_t i = begin; i < end; i++) {
         mc_data_row(j->x, i, row);
-        j->out[i] = mc_eval(j->kernel->root, row, row, j->x->d);
+        j->out[i] = mc_eval_kernel(j->kernel->root, row, row, j->x->d);
     }
 }
 
 mercer_status mc_kernel_diagonal(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, double *out) {
     judged j = {.kernel = kernel, .x = x, .out = out};
     MC_TRY(MC_ALLOC(ctx, j.scratch, ctx->threads * mc_data_row_width(x)));
-    const mercer_status status = mc_for(ctx, x->n, 64, judge_diagonal, &j);
+    const mercer_status status = mc_for(ctx, x->n, 64, reference_diagonal_rows, &j);
     mc_free(j.scratch);
     return status;
 }
@@ -51,7 +51,7 @@ static mercer_status check_pair(mercer_ctx *ctx, const mercer_kernel *kernel, co
     return z ? mc_kernel_check_data(ctx, kernel, z) : MERCER_OK;
 }
 
-static mercer_status fill(mercer_ctx *ctx, mc_gram *g, mercer_dtype precision) {
+static mercer_status prepare_operator(mercer_ctx *ctx, mc_gram *g, mercer_dtype precision) {
     MC_TRY(mc_gram_choose(ctx, g, precision));
     MC_TRY(mc_gram_pack(ctx, g));
     if (!g->symmetric)
@@ -66,7 +66,7 @@ static mercer_status open_operator(mercer_ctx *ctx, mc_gram from, mercer_dtype p
     mc_gram *g = NULL;
     MC_TRY(MC_ALLOC(ctx, g, 1));
     *g = from;
-    const mercer_status status = fill(ctx, g, precision);
+    const mercer_status status = prepare_operator(ctx, g, precision);
     if (status) {
         mc_gram_close(g);
         return status;
@@ -91,7 +91,7 @@ void mc_gram_close(mc_gram *gram) {
     if (gram->kept)
         mc_gram_give_back(gram);
     if (gram->lent)
-        mc_gram_close_lent(gram);
+        mc_gram_close_view(gram);
     else
         mc_plan_free(&gram->plan);
     mercer_data_free(gram->taken);
@@ -168,7 +168,7 @@ typedef struct run {
     int64_t begin;
 } run;
 
-static void pick(void *arg, const mc_strip *strip) {
+static void copy_strip_entries(void *arg, const mc_strip *strip) {
     const run *r = arg;
     const mc_gram *g = r->p->gram;
     const int64_t width = g->ops->columns;
@@ -190,7 +190,7 @@ static void fill_pairs(void *arg, int64_t chunk, int64_t begin, int64_t end, int
             to++;
         mc_tile_space_rows(g, space, p->row + from, 0, to - from);
         run r = {p, from};
-        mc_tile_space_walk(g, space, 0, 1, panel, panel + 1, pick, &r);
+        mc_tile_space_walk(g, space, 0, 1, panel, panel + 1, copy_strip_entries, &r);
     }
 }
 
@@ -198,7 +198,7 @@ mercer_status mc_gram_pairs(mercer_ctx *ctx, const mc_gram *gram, const int64_t 
                             int64_t count, double *out) {
     pairs p = {.gram = gram, .row = row, .column = column, .out = out};
     mc_work work;
-    MC_TRY(mc_tile_spaces_open(ctx, gram, mc_for_threads(ctx, mc_chunks(count, GRAIN)), 1, &work, &p.space));
+    MC_TRY(mc_tile_spaces_open(ctx, gram, mc_for_threads(ctx, mc_chunk_count(count, GRAIN)), 1, &work, &p.space));
     const mercer_status status = mc_for(ctx, count, GRAIN, fill_pairs, &p);
     mc_work_close(&work);
     return status ? status : mc_fault_report(ctx, gram);
@@ -235,7 +235,7 @@ static void close_opened(opened *o) {
 mercer_status mercer_gram(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
                           const mercer_data *other, double *out) {
     MC_NEED(ctx, kernel, data, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     opened o = {0};
     mercer_status status = bind_rows(ctx, kernel, data, other, &o);
     const mercer_kernel *k = o.bound ? o.bound : kernel;
@@ -244,7 +244,7 @@ mercer_status mercer_gram(mercer_ctx *ctx, const mercer_kernel *kernel, const me
                        : mc_gram_open_as_given(ctx, k, o.rows.x, &o.gram);
     if (!status) {
         const int64_t n = mc_gram_rows(o.gram), m = mc_gram_columns(o.gram);
-        mc_phase(ctx, "gram");
+        mc_begin_phase(ctx, "gram");
         status = mc_gram_block(ctx, o.gram, 0, n, 0, m, MERCER_F64, out, m);
     }
     close_opened(&o);
@@ -255,7 +255,7 @@ mercer_status mercer_gram_apply(mercer_ctx *ctx, const mercer_kernel *kernel, co
                                 const mercer_data *other, mercer_dtype precision, const double *v, int64_t t,
                                 double *out) {
     MC_NEED(ctx, kernel, data, v, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     if (t < 1)
         return mc_fail(ctx, MERCER_INVALID, "gram_apply: t must be at least 1 column, got %lld", (long long)t);
     opened o = {0};
@@ -263,7 +263,7 @@ mercer_status mercer_gram_apply(mercer_ctx *ctx, const mercer_kernel *kernel, co
     if (!status)
         status = mc_gram_open(ctx, o.bound ? o.bound : kernel, o.rows.x, o.rows.z, precision, &o.gram);
     if (!status) {
-        mc_phase(ctx, "product");
+        mc_begin_phase(ctx, "product");
         status = mc_gram_apply(ctx, o.gram, t, v, out);
     }
     close_opened(&o);

@@ -28,12 +28,12 @@ mercer_status mc_gram_open_columns(mercer_ctx *ctx, const mc_gram *whole, const 
                                    mc_gram **out);
 void mc_gram_close(mc_gram *gram);
 /* Operators of double precision, of other rows with the same columns (points z): mc_gram_keep leaves of an operator its
-   right side and says so, or that it is of a kind that cannot be kept and is as it was. mc_gram_again is then
+   right side and says so, or that it is of a kind that cannot be kept and is as it was. mc_gram_open_reusing is then
    mc_gram_open for rows x, the same to the bit, without a look at z; *out stays NULL where these rows would have z laid
    out otherwise. kept must outlive it. */
 bool mc_gram_keep(mc_gram *gram);
 size_t mc_gram_kept_bytes(const mc_gram *gram); /* that it then holds on to, nearly */
-mercer_status mc_gram_again(mercer_ctx *ctx, const mc_gram *kept, const mercer_data *x, mc_gram **out);
+mercer_status mc_gram_open_reusing(mercer_ctx *ctx, const mc_gram *kept, const mercer_data *x, mc_gram **out);
 
 /* Bytes mc_gram_open will take, and the most that blocks, rows and products of so many right-hand sides take beside,
    for the planner: an upper bound; 0: none but blocks and rows. Where floats are asked for it holds for doubles too,

@@ -50,20 +50,21 @@ static void count_atom(const mc_node *node, int64_t columns, bool all, need *n) 
     n->coordinates += node->atom == MC_PERIODIC ? 2 * columns : columns;
 }
 
-static void count(const mc_node *node, int64_t columns, bool all, need *n) {
+static void count_expression(const mc_node *node, int64_t columns, bool all, need *n) {
     n->lines += 2;
     n->temporaries++;
     if (node->kind == MC_ATOM)
         count_atom(node, columns, all, n);
     for (int i = 0; i < node->children; i++)
-        count(node->child[i], node->kind == MC_COLUMNS ? node->columns : columns, all && node->kind != MC_COLUMNS, n);
+        count_expression(node->child[i], node->kind == MC_COLUMNS ? node->columns : columns,
+                         all && node->kind != MC_COLUMNS, n);
 }
 
-static size_t larger(size_t a, size_t b) {
+static size_t greatest_of(size_t a, size_t b) {
     return a > b ? a : b;
 }
 
-static size_t block(int64_t count, size_t size) {
+static size_t block_bytes(int64_t count, size_t size) {
     return mc_work_need(count, size) + HEADER;
 }
 
@@ -87,7 +88,7 @@ static size_t side_bytes(const wanted *w, const mercer_data *data) {
     const size_t real = (size_t)w->real, dense = mc_work_need(padded * n->coordinates, real);
     const size_t sparse =
         mc_work_need(2 * values * n->parts, real + sizeof(int32_t)) + mc_work_need(data->n * n->parts, 8);
-    return larger(dense, sparse) + mc_work_need(padded * n->given, sizeof(double))
+    return greatest_of(dense, sparse) + mc_work_need(padded * n->given, sizeof(double))
            + mc_work_need(3 * padded * n->parts, sizeof(double)) + mc_work_need(2 * padded * n->lines, sizeof(double))
            + (size_t)(8 * n->parts + 2 * n->lines) * HEADER;
 }
@@ -157,9 +158,9 @@ static size_t bytes_in(mercer_ctx *ctx, const wanted *w) {
         + (n->given ? mc_work_need(MC_GIVEN_ROWS * (MC_GIVEN_ROWS + n->given), sizeof(double)) : 0);
     const size_t working = working_bytes(w, ctx->threads, n->coordinates);
     return side_bytes(w, w->x) + (w->symmetric ? 0 : side_bytes(w, w->z)) + mc_work_need(rows, sizeof(double)) + opening
-           + (w->x->row_start ? larger(working, working_bytes(w, ctx->threads, 0)) : working)
-           + (size_t)n->parts * (sizeof(mc_tile_part) + 7 * block(d, 8))
-           + (size_t)n->lines * (sizeof(mc_tile_line) + block(d, 8)) + sizeof(mc_gram);
+           + (w->x->row_start ? greatest_of(working, working_bytes(w, ctx->threads, 0)) : working)
+           + (size_t)n->parts * (sizeof(mc_tile_part) + 7 * block_bytes(d, 8))
+           + (size_t)n->lines * (sizeof(mc_tile_line) + block_bytes(d, 8)) + sizeof(mc_gram);
 }
 
 size_t mc_gram_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z,
@@ -172,9 +173,9 @@ size_t mc_gram_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_
                 .symmetric = !z};
     w.need.x = w.x;
     w.need.z = w.z;
-    count(kernel->root, x->d, true, &w.need);
+    count_expression(kernel->root, x->d, true, &w.need);
     const size_t doubles = bytes_in(ctx, &w);
     w.ops = &mc_bodies_of(ctx->isa)->tile[MERCER_F32];
     w.real = sizeof(float);
-    return precision == MERCER_F64 ? doubles : larger(doubles, bytes_in(ctx, &w));
+    return precision == MERCER_F64 ? doubles : greatest_of(doubles, bytes_in(ctx, &w));
 }

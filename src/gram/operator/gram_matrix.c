@@ -8,24 +8,24 @@
 #include "data/table/data.h"
 #include "gram/operator/operator_state.h"
 
-static mercer_status apply(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
+static mercer_status operator_apply(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
     return mc_gram_apply(ctx, self, t, V, Y);
 }
 
-static mercer_status diagonal(mercer_ctx *ctx, const void *self, double *out) {
+static mercer_status operator_diagonal(mercer_ctx *ctx, const void *self, double *out) {
     return mc_gram_diagonal(ctx, self, out);
 }
 
-static mercer_status rows(mercer_ctx *ctx, const void *self, mercer_dtype dtype, const int64_t *ids, int64_t count,
-                          void *out, int64_t ld) {
+static mercer_status operator_rows(mercer_ctx *ctx, const void *self, mercer_dtype dtype, const int64_t *ids,
+                                   int64_t count, void *out, int64_t ld) {
     return mc_gram_take(ctx, self, ids, count, dtype, out, ld);
 }
 
-static mercer_status packed(mercer_ctx *ctx, const void *self, const double *shift, double *out) {
+static mercer_status operator_packed(mercer_ctx *ctx, const void *self, const double *shift, double *out) {
     return mc_gram_packed(ctx, self, shift, out);
 }
 
-static mc_matrix_errors errors(const void *self, int64_t t) {
+static mc_matrix_errors operator_errors(const void *self, int64_t t) {
     mc_matrix_errors e = {.size = mc_gram_entry_size(self), .entry = mc_gram_entry_error(self)};
     mc_gram_entry_terms(self, &e.relative, &e.rest);
     mc_gram_product_terms(self, t, &e.product_relative, &e.product_rest);
@@ -45,8 +45,8 @@ static mercer_data values_of(const mercer_data *x) {
                          .text = x->text};
 }
 
-static mercer_status block(mercer_ctx *ctx, const void *self, mercer_dtype dtype, const int64_t *ids, int64_t count,
-                           void *out) {
+static mercer_status operator_block(mercer_ctx *ctx, const void *self, mercer_dtype dtype, const int64_t *ids,
+                                    int64_t count, void *out) {
     const mc_gram *whole = self;
     mercer_data *few = NULL;
     mc_gram *gram = NULL;
@@ -59,20 +59,20 @@ static mercer_status block(mercer_ctx *ctx, const void *self, mercer_dtype dtype
     return status;
 }
 
-static mercer_status pairs(mercer_ctx *ctx, const void *self, const int64_t *ids, int64_t count, double *out) {
-    return block(ctx, self, MERCER_F64, ids, count, out);
+static mercer_status operator_pairs(mercer_ctx *ctx, const void *self, const int64_t *ids, int64_t count, double *out) {
+    return operator_block(ctx, self, MERCER_F64, ids, count, out);
 }
 
 mc_matrix mc_gram_matrix(const mc_gram *gram) {
     return (mc_matrix){.n = mc_gram_rows(gram),
                        .self = gram,
-                       .apply = apply,
-                       .block = block,
-                       .rows = rows,
-                       .pairs = pairs,
-                       .diagonal = diagonal,
-                       .packed = packed,
-                       .errors = errors,
+                       .apply = operator_apply,
+                       .block = operator_block,
+                       .rows = operator_rows,
+                       .pairs = operator_pairs,
+                       .diagonal = operator_diagonal,
+                       .packed = operator_packed,
+                       .errors = operator_errors,
                        .dtype = mc_gram_precision(gram)};
 }
 

@@ -36,7 +36,7 @@ static inline const mc_tile_line *mc_packed_cache_line(const mc_gram *g, int i) 
 mercer_status mc_gram_choose(mercer_ctx *ctx, mc_gram *gram, mercer_dtype precision);
 mercer_status mc_gram_pack(mercer_ctx *ctx, mc_gram *gram);
 /* columns.c: what such an operator has of its own in the plan. */
-void mc_gram_close_lent(mc_gram *gram);
+void mc_gram_close_view(mc_gram *gram);
 /* reuse_packed.c: what is another operator's is let go of, before the rest is freed. */
 void mc_gram_give_back(mc_gram *gram);
 /* norms.c: the norms of the packed points, by the tiles' own arithmetic. */

@@ -22,7 +22,7 @@ static bool is_user(const mc_tile_part *p) {
     return !p->judged && p->given->atom == MC_USER;
 }
 
-bool mc_gram_given(const mc_gram *g) {
+bool mc_gram_has_precomputed(const mc_gram *g) {
     for (int i = 0; i < g->plan.parts; i++)
         if (g->plan.part[i].given)
             return true;
@@ -87,7 +87,7 @@ static mercer_status keep_rows(mercer_ctx *ctx, const mc_tile_part *p, mc_pack *
 
 mercer_status mc_precomputed_lay_out(mercer_ctx *ctx, const mc_gram *g, const mc_tile_part *p, mc_pack *pack,
                                      const mercer_data *data) {
-    pack->panels = mc_chunks(pack->n, g->ops->columns);
+    pack->panels = mc_chunk_count(pack->n, g->ops->columns);
     pack->half =
         mc_alloc(ctx, pack->panels * g->ops->columns, g->precision == MERCER_F32 ? sizeof(float) : sizeof(double));
     if (!pack->half)
@@ -104,7 +104,7 @@ mercer_status mc_precomputed_lay_out(mercer_ctx *ctx, const mc_gram *g, const mc
 
 /* ---- Strips ---- */
 
-static void put(const mc_gram *g, void *out, int64_t at, double v) {
+static void store_real(const mc_gram *g, void *out, int64_t at, double v) {
     if (g->precision == MERCER_F32)
         ((float *)out)[at] = (float)v;
     else
@@ -124,17 +124,18 @@ typedef struct strip_place {
 } strip_place;
 
 /* Value of the r-th row and the c-th column, to its place in the micro-tiles. */
-static void set(const mc_gram *g, const strip_place *s, int64_t r, int64_t c, double v, void *out) {
+static void set_strip_value(const mc_gram *g, const strip_place *s, int64_t r, int64_t c, double v, void *out) {
     const int64_t rows = g->ops->rows, width = g->ops->columns, j = s->first + c < g->z->n ? s->first + c : g->z->n - 1;
     if (isnan(v) && !(g->symmetric && s->row[r] == j)) /* the reference evaluator has the diagonal */
         mc_fault_note(g, s->row[r], j);
-    put(g, out, (c / width * rows + r) * width + c % width, v);
+    store_real(g, out, (c / width * rows + r) * width + c % width, v);
 }
 
 static void matrix_strip(const mc_gram *g, const mc_tile_part *p, const strip_place *s, void *out) {
     for (int64_t r = 0; r < g->ops->rows; r++)
         for (int64_t c = 0; c < s->count; c++)
-            set(g, s, r, c, looked_up(g, p, s->row[r], s->first + c < g->z->n ? s->first + c : g->z->n - 1), out);
+            set_strip_value(g, s, r, c, looked_up(g, p, s->row[r], s->first + c < g->z->n ? s->first + c : g->z->n - 1),
+                            out);
 }
 
 /* scratch: the rows of the group, then the values. */
@@ -148,18 +149,18 @@ static void function_strip(const mc_gram *g, const mc_tile_part *p, const strip_
                                    (const double *)p->right.values + s->first * d, values);
     for (int64_t r = 0; r < rows; r++)
         for (int64_t c = 0; c < s->count; c++)
-            set(g, s, r, c, done ? values[r * there + (c < there ? c : there - 1)] : NAN, out);
+            set_strip_value(g, s, r, c, done ? values[r * there + (c < there ? c : there - 1)] : NAN, out);
 }
 
 /* scratch: a row of each side. */
-static void judge_strip(const mc_gram *g, const mc_tile_part *p, const strip_place *s, double *scratch, void *out) {
+static void reference_strip(const mc_gram *g, const mc_tile_part *p, const strip_place *s, double *scratch, void *out) {
     double *z = scratch + mc_data_row_width(g->x);
     for (int64_t c = 0; c < s->count; c++) {
         const int64_t j = s->first + c < g->z->n ? s->first + c : g->z->n - 1;
         mc_data_row(g->z, j, z);
         for (int64_t r = 0; r < g->ops->rows; r++) {
             mc_data_row(g->x, s->row[r], scratch);
-            set(g, s, r, c, mc_eval(p->given, scratch, z, g->x->d), out);
+            set_strip_value(g, s, r, c, mc_eval_kernel(p->given, scratch, z, g->x->d), out);
         }
     }
 }
@@ -176,7 +177,7 @@ void mc_precomputed_strip(const mc_gram *g, const mc_tile_space *space, int part
     const strip_place s = {
         .row = space->row + group * g->ops->rows, .first = panel * g->ops->columns, .count = panels * g->ops->columns};
     if (p->judged)
-        judge_strip(g, p, &s, (double *)(void *)space->b[part], out);
+        reference_strip(g, p, &s, (double *)(void *)space->b[part], out);
     else if (is_user(p))
         function_strip(g, p, &s, (double *)(void *)space->b[part], out);
     else

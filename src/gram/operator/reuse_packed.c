@@ -73,13 +73,13 @@ void mc_gram_give_back(mc_gram *g) {
             g->plan.line[i].col = NULL;
 }
 
-static mercer_status fill(mercer_ctx *ctx, mc_gram *g, bool *same) {
+static mercer_status pack_if_same_layout(mercer_ctx *ctx, mc_gram *g, bool *same) {
     MC_TRY(mc_gram_choose(ctx, g, MERCER_F64));
     *same = same_layout(g, g->kept);
     return *same ? mc_gram_pack(ctx, g) : MERCER_OK;
 }
 
-mercer_status mc_gram_again(mercer_ctx *ctx, const mc_gram *kept, const mercer_data *x, mc_gram **out) {
+mercer_status mc_gram_open_reusing(mercer_ctx *ctx, const mc_gram *kept, const mercer_data *x, mc_gram **out) {
     mc_gram *g = NULL;
     bool same = false;
     *out = NULL;
@@ -88,7 +88,7 @@ mercer_status mc_gram_again(mercer_ctx *ctx, const mc_gram *kept, const mercer_d
     MC_TRY(mc_kernel_check_data(ctx, kept->kernel, x));
     MC_TRY(MC_ALLOC(ctx, g, 1));
     *g = (mc_gram){.kernel = kept->kernel, .x = x, .z = kept->z, .kept = kept};
-    const mercer_status status = fill(ctx, g, &same);
+    const mercer_status status = pack_if_same_layout(ctx, g, &same);
     if (status || !same)
         mc_gram_close(g);
     else

@@ -25,16 +25,16 @@ typedef struct comparison {
     struct mc_fault first;
 } comparison;
 
-static double value(const comparison *c, int64_t i, int64_t j) {
+static double precomputed_value(const comparison *c, int64_t i, int64_t j) {
     return c->column[j] >= 0 ? mc_data_value(c->x, i, c->column[j]) : NAN;
 }
 
 /* False for a NaN: that a value is not known is told where it is needed. */
-static bool differ(double a, double b, double largest) {
+static bool values_differ(double a, double b, double largest) {
     return fabs(a - b) > SLACK * fmax(largest, fmax(fabs(a), fabs(b)));
 }
 
-static void note(comparison *c, int64_t i, int64_t j) {
+static void note_asymmetric_pair(comparison *c, int64_t i, int64_t j) {
     const int64_t pair = i * c->x->n + j;
     int64_t seen = atomic_load(&c->first.pair);
     while (pair < seen && !atomic_compare_exchange_weak(&c->first.pair, &seen, pair))
@@ -47,8 +47,8 @@ static void compare_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, i
     for (int64_t j0 = 0; j0 < end; j0 += SQUARE)
         for (int64_t i = begin; i < end; i++)
             for (int64_t j = j0; j < i && j < j0 + SQUARE; j++)
-                if (differ(value(c, i, j), value(c, j, i), c->largest))
-                    note(c, i, j);
+                if (values_differ(precomputed_value(c, i, j), precomputed_value(c, j, i), c->largest))
+                    note_asymmetric_pair(c, i, j);
 }
 
 static mercer_status fail_pair(mercer_ctx *ctx, const mc_gram *g, const char *what, int64_t i, int64_t j, double a,
@@ -64,12 +64,12 @@ static mercer_status check_matrix(mercer_ctx *ctx, const mc_gram *g, const mc_ti
     comparison c = {.x = g->x, .column = p->left.coordinate};
     atomic_init(&c.first.pair, INT64_MAX);
     for (int64_t i = 0; i < n; i++)
-        c.largest = fmax(c.largest, fabs(value(&c, i, i)));
+        c.largest = fmax(c.largest, fabs(precomputed_value(&c, i, i)));
     MC_TRY(mc_for(ctx, n, SQUARE, compare_rows, &c));
     const int64_t pair = atomic_load(&c.first.pair), i = pair / n, j = pair % n;
     return pair == INT64_MAX ? MERCER_OK
-                             : fail_pair(ctx, g, "precomputed: the matrix", i, j, value(&c, i, j), value(&c, j, i),
-                                         "give (K + K')/2 where that is what you mean");
+                             : fail_pair(ctx, g, "precomputed: the matrix", i, j, precomputed_value(&c, i, j),
+                                         precomputed_value(&c, j, i), "give (K + K')/2 where that is what you mean");
 }
 
 /* values: rows x rows, then the rows themselves. */
@@ -87,7 +87,7 @@ static mercer_status compare_few(mercer_ctx *ctx, const mc_gram *g, const mc_til
     mc_print(what, sizeof what, "user(\"%.80s\"): the function", p->given->parameter[0].file);
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < i; j++)
-            if (differ(values[i * rows + j], values[j * rows + i], largest))
+            if (values_differ(values[i * rows + j], values[j * rows + i], largest))
                 return fail_pair(ctx, g, what, i * n / rows, j * n / rows, values[i * rows + j], values[j * rows + i],
                                  "a kernel has k(x, z) = k(z, x)");
     return MERCER_OK;

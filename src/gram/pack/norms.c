@@ -21,7 +21,7 @@ static void fill_panel(void *arg, int64_t chunk, int64_t begin, int64_t end, int
 }
 
 /* -|x|^2/2, and what sums over compressed rows subtract from: |x|_1, and twice the sum of x x / (x + x). */
-static void finish(const mc_gram *g, const mc_tile_part *p, mc_pack *pack, int64_t padded) {
+static void store_half_norms(const mc_gram *g, const mc_tile_part *p, mc_pack *pack, int64_t padded) {
     for (int64_t i = 0; i < pack->n && p->sparse && p->kind == MC_CHI; i++)
         pack->norm2[i] *= 2;
     for (int64_t i = 0; i < padded; i++) {
@@ -49,7 +49,7 @@ static mercer_status fill_side(mercer_ctx *ctx, mc_gram *g, bool right, mc_tile_
     mc_gram self;
     one_side(g, right, part, norm2, &self);
     selves s = {.gram = &self, .n = right ? g->z->n : g->x->n, .norm2 = norm2};
-    const int64_t panels = mc_chunks(s.n, g->ops->columns);
+    const int64_t panels = mc_chunk_count(s.n, g->ops->columns);
     mc_work work;
     MC_TRY(
         mc_tile_spaces_open(ctx, &self, mc_for_threads(ctx, panels), g->ops->columns / g->ops->rows, &work, &s.space));
@@ -57,7 +57,7 @@ static mercer_status fill_side(mercer_ctx *ctx, mc_gram *g, bool right, mc_tile_
     mc_work_close(&work);
     for (int i = 0; i < g->plan.parts && !status; i++) {
         mc_tile_part *p = &g->plan.part[i];
-        finish(g, p, right ? &p->right : &p->left, panels * g->ops->columns);
+        store_half_norms(g, p, right ? &p->right : &p->left, panels * g->ops->columns);
     }
     return status;
 }

@@ -41,14 +41,14 @@ static size_t real_size(const mc_gram *g) {
     return g->precision == MERCER_F32 ? sizeof(float) : sizeof(double);
 }
 
-static void put(const mc_gram *g, void *values, int64_t at, double v) {
+static void store_real(const mc_gram *g, void *values, int64_t at, double v) {
     if (g->precision == MERCER_F32)
         ((float *)values)[at] = (float)v;
     else
         ((double *)values)[at] = v;
 }
 
-static double rounded(const mc_gram *g, double v) {
+static double round_to_precision(const mc_gram *g, double v) {
     return g->precision == MERCER_F32 ? (double)(float)v : v;
 }
 
@@ -57,7 +57,7 @@ static double *scratch_of(const side *s, int thread) {
 }
 
 /* The coordinates of row i; dense ones in the order of k, sparse ones with *coordinate. */
-static int64_t coordinates(const side *s, int64_t i, int thread, double **values, int32_t **coordinate) {
+static int64_t row_coordinates(const side *s, int64_t i, int thread, double **values, int32_t **coordinate) {
     double *scratch = scratch_of(s, thread);
     *values = scratch;
     *coordinate = s->coordinates + thread * s->coordinates_each;
@@ -90,7 +90,7 @@ static void measure_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, i
     for (int64_t i = begin; i < end; i++) {
         double *x;
         int32_t *coordinate;
-        const int64_t count = coordinates(s, i, thread, &x, &coordinate);
+        const int64_t count = row_coordinates(s, i, thread, &x, &coordinate);
         s->pack->norm2[i] = size_of(s->part, x, count);
         s->pack->shift[i] = shift_of(s->part, x);
     }
@@ -105,14 +105,14 @@ static void pack_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
     for (int64_t i = begin; i < end; i++) {
         double *x;
         int32_t *coordinate;
-        const int64_t count = coordinates(s, i, thread, &x, &coordinate);
+        const int64_t count = row_coordinates(s, i, thread, &x, &coordinate);
         const int64_t base = s->part->sparse ? s->pack->start[i] : i / width * width * s->part->d + i % width;
         const int64_t stride = s->part->sparse ? 1 : width;
         if (s->part->grain > 0)
             mc_pack_uint8_pack(s->part, width, i, x, s->pack->values);
         for (int64_t k = 0; k < count && !(s->part->grain > 0); k++) {
-            x[k] = rounded(g, x[k]);
-            put(g, s->pack->values, base + k * stride, x[k]);
+            x[k] = round_to_precision(g, x[k]);
+            store_real(g, s->pack->values, base + k * stride, x[k]);
             if (s->part->sparse)
                 s->pack->coordinate[base + k] = coordinate[k];
         }
@@ -135,14 +135,14 @@ static mercer_status count_sparse(mercer_ctx *ctx, side *s) {
     for (int64_t i = 0; i < pack->n; i++) {
         double *x;
         int32_t *coordinate;
-        pack->start[i + 1] = pack->start[i] + coordinates(s, i, 0, &x, &coordinate);
+        pack->start[i + 1] = pack->start[i] + row_coordinates(s, i, 0, &x, &coordinate);
     }
     mc_pack_widest(pack, s->gram->ops->columns);
     return MC_ALLOC(ctx, pack->coordinate, pack->start[pack->n]);
 }
 
 /* Points past the end repeat the last one: what they give is thrown away, but it is a number like the others. */
-static void pad(const side *s) {
+static void pad_last_panel(const side *s) {
     const mc_pack *pack = s->pack;
     const int64_t width = s->gram->ops->columns, end = pack->panels * width;
     const int64_t size = mc_part_element(s->part, s->gram->precision), elements = mc_part_elements(s->part);
@@ -159,7 +159,7 @@ static mercer_status lay_out(mercer_ctx *ctx, side *s) {
     if (s->part->given)
         return mc_precomputed_lay_out(ctx, s->gram, s->part, pack, s->data);
     const mc_gram *g = s->gram;
-    pack->panels = mc_chunks(pack->n, g->ops->columns);
+    pack->panels = mc_chunk_count(pack->n, g->ops->columns);
     if (s->part->sparse)
         MC_TRY(count_sparse(ctx, s));
     const int64_t padded = pack->panels * g->ops->columns;
@@ -169,12 +169,12 @@ static mercer_status lay_out(mercer_ctx *ctx, side *s) {
     if (!pack->values || !pack->half)
         return MERCER_MEMORY;
     MC_TRY(mc_for(ctx, pack->n, 4 * g->ops->columns, pack_rows, s));
-    pad(s);
+    pad_last_panel(s);
     return MERCER_OK;
 }
 
 /* The least |x|^2 = |x - m|^2 + 2 <m, x - m> + |m|^2 that is not 0. */
-static double shortest(const mc_tile_part *p, const mc_pack *pack) {
+static double least_squared_norm(const mc_tile_part *p, const mc_pack *pack) {
     double least = INFINITY;
     for (int64_t i = 0; i < pack->n; i++) {
         const double square = pack->norm2[i] + 2 * pack->shift[i] + p->centre2;
@@ -184,7 +184,7 @@ static double shortest(const mc_tile_part *p, const mc_pack *pack) {
     return least;
 }
 
-static mercer_status measure(mercer_ctx *ctx, side *s) {
+static mercer_status measure_side(mercer_ctx *ctx, side *s) {
     mc_pack *pack = s->pack;
     if (s->part->given)
         return mc_precomputed_measure(ctx, s->gram, s->part, pack, s->data);
@@ -192,9 +192,9 @@ static mercer_status measure(mercer_ctx *ctx, side *s) {
     MC_TRY(MC_ALLOC(ctx, pack->norm2, pack->n));
     MC_TRY(MC_ALLOC(ctx, pack->shift, pack->n));
     MC_TRY(mc_for(ctx, pack->n, 256, measure_rows, s));
-    pack->norm2_max = mc_largest(pack->norm2, pack->n);
-    pack->shift_max = mc_largest(pack->shift, pack->n);
-    pack->least2 = shortest(s->part, pack);
+    pack->norm2_max = mc_largest_magnitude(pack->norm2, pack->n);
+    pack->shift_max = mc_largest_magnitude(pack->shift, pack->n);
+    pack->least2 = least_squared_norm(s->part, pack);
     return MERCER_OK;
 }
 
@@ -212,7 +212,7 @@ static mercer_status with_scratch(mercer_ctx *ctx, side *s, mercer_status (*work
     s->scratch_each = s->part->d + (s->part->strings ? s->part->d : mc_feature_scratch(s->data, s->part));
     s->coordinates_each = s->part->sparse ? s->part->d : 0;
     int32_t *place = NULL;
-    const int threads = mc_for_threads(ctx, mc_chunks(s->data->n, LEAST_GRAIN));
+    const int threads = mc_for_threads(ctx, mc_chunk_count(s->data->n, LEAST_GRAIN));
     mercer_status status = MC_ALLOC(ctx, s->scratch, threads * s->scratch_each);
     if (!status)
         status = MC_ALLOC(ctx, s->coordinates, threads * s->coordinates_each);
@@ -325,7 +325,7 @@ static mercer_status settle_part(mercer_ctx *ctx, mc_gram *g, mc_tile_part *p, c
     p->d = p->feature == MC_WAVE ? 2 * p->columns : p->columns;
     p->longest = longest_of(g, p);
     if (g->symmetric && wanted == MERCER_F64)
-        MC_TRY(mc_part_grain(ctx, p, g->x));
+        MC_TRY(mc_part_uint8_unit(ctx, p, g->x));
     if (distances && !p->sparse && g->z->n > 0 && !(p->grain > 0))
         MC_TRY(kept ? take_centre(ctx, p, kept) : mc_part_centre(ctx, p, g->z));
     const double unit = mc_part_unit(p), scale = p->kind == MC_DOT ? sqrt(unit) : unit;
@@ -367,8 +367,8 @@ static bool fits_floats(const mc_plan *plan, const mc_bound *all, double reach) 
 
 /* In this precision, in these ways, every entry is as near as the tolerance wants, relative to what its own rows make
    of it, and nothing on the way can leave the range of numbers. */
-static bool accept(mc_gram *g, const mc_tile_ops *tile, mercer_dtype precision, bool careful, double tolerance,
-                   mc_bound *temporary) {
+static bool try_precision(mc_gram *g, const mc_tile_ops *tile, mercer_dtype precision, bool careful, double tolerance,
+                          mc_bound *temporary) {
     set_ways(&g->plan, careful);
     g->precision = precision;
     double reach;
@@ -431,15 +431,15 @@ static bool takes_roots(const mc_plan *plan) {
 
 /* The cheapest way whose error bound is in keeping with the precision; where float cannot keep it, double; where no way
    of the tiles can, *found is false. */
-static mercer_status choose(mercer_ctx *ctx, mc_gram *g, mercer_dtype wanted, bool *found) {
+static mercer_status choose_precision(mercer_ctx *ctx, mc_gram *g, mercer_dtype wanted, bool *found) {
     mc_bound *temporary = NULL;
     double reach;
     MC_TRY(MC_ALLOC(ctx, temporary, g->plan.temporaries));
     const mc_tile_ops *tile = mc_bodies_of(ctx->isa)->tile;
-    *found = (wanted == MERCER_F32 && accept(g, tile, MERCER_F32, false, 1e-4, temporary))
-             || (wanted == MERCER_F32 && accept(g, tile, MERCER_F32, true, 1e-3, temporary))
-             || accept(g, tile, MERCER_F64, false, 1e-12, temporary)
-             || accept(g, tile, MERCER_F64, true, WORST_SHARE, temporary);
+    *found = (wanted == MERCER_F32 && try_precision(g, tile, MERCER_F32, false, 1e-4, temporary))
+             || (wanted == MERCER_F32 && try_precision(g, tile, MERCER_F32, true, 1e-3, temporary))
+             || try_precision(g, tile, MERCER_F64, false, 1e-12, temporary)
+             || try_precision(g, tile, MERCER_F64, true, WORST_SHARE, temporary);
     g->ops = &tile[g->precision];
     g->bound = mc_plan_bound(&g->plan, g->ops, true, temporary, &reach);
     mc_free(temporary);
@@ -448,7 +448,7 @@ static mercer_status choose(mercer_ctx *ctx, mc_gram *g, mercer_dtype wanted, bo
 }
 
 /* The bounds stay those of the tiles: the reference evaluator takes fewer roundings than they. */
-static mercer_status leave_to_the_judge(mercer_ctx *ctx, mc_gram *g) {
+static mercer_status leave_to_reference(mercer_ctx *ctx, mc_gram *g) {
     g->judged = true;
     if (g->kept)
         return MERCER_OK; /* another layout: reuse_packed.c sees it */
@@ -457,9 +457,9 @@ static mercer_status leave_to_the_judge(mercer_ctx *ctx, mc_gram *g) {
     g->fault = NULL;
     g->precision = MERCER_F64;
     g->ops = &mc_bodies_of(ctx->isa)->tile[g->precision];
-    MC_TRY(mc_plan_judged(ctx, g->kernel->root, g->x->d, &g->plan));
+    MC_TRY(mc_plan_by_reference(ctx, g->kernel->root, g->x->d, &g->plan));
     g->plan.part[0].shared = g->symmetric;
-    MC_TRY(each_side(ctx, g, measure));
+    MC_TRY(each_side(ctx, g, measure_side));
     number_strips(&g->plan);
     return mc_fault_open(ctx, g, INFINITY);
 }
@@ -469,10 +469,10 @@ mercer_status mc_gram_choose(mercer_ctx *ctx, mc_gram *g, mercer_dtype precision
     MC_TRY(mc_plan_compile(ctx, g->kernel->root, g->x->d, &g->plan));
     for (int i = 0; i < g->plan.parts; i++)
         MC_TRY(settle_part(ctx, g, &g->plan.part[i], mc_packed_cache_part(g, i), precision));
-    MC_TRY(each_side(ctx, g, measure));
+    MC_TRY(each_side(ctx, g, measure_side));
     MC_TRY(mc_vectors_measure(ctx, g));
-    MC_TRY(choose(ctx, g, precision, &found));
-    return found || !mc_plan_can_be_judged(g->kernel->root) ? MERCER_OK : leave_to_the_judge(ctx, g);
+    MC_TRY(choose_precision(ctx, g, precision, &found));
+    return found || !mc_plan_allows_reference(g->kernel->root) ? MERCER_OK : leave_to_reference(ctx, g);
 }
 
 mercer_status mc_gram_pack(mercer_ctx *ctx, mc_gram *g) {

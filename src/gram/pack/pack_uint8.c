@@ -33,7 +33,7 @@ static const double SAME = 0x1.4p-52; /* 5/2 u */
 /* ---- The unit ---- */
 
 /* The greatest common divisor of a and b >= 0 up to rounding; 0 once it is below least. */
-static double common(double a, double b, double least) {
+static double common_divisor(double a, double b, double least) {
     while (b > NEAR * a) {
         const double rest = fabs(remainder(a, b));
         a = b;
@@ -47,12 +47,12 @@ static double value_at(const mc_tile_part *p, const mercer_data *data, int64_t i
 }
 
 /* A unit is 1 over a whole number where it can be, else what the largest value says. */
-static double settled(double unit, double largest) {
+static double refine_unit(double unit, double largest) {
     const double parts = nearbyint(1 / unit);
     return fabs(parts * unit - 1) <= NEAR ? 1 / parts : largest / nearbyint(largest / unit);
 }
 
-static double guess(const mc_tile_part *p, const mercer_data *data) {
+static double guess_unit(const mc_tile_part *p, const mercer_data *data) {
     double unit = 0, largest = 0;
     for (int64_t s = 0; s < SAMPLE; s++)
         for (int64_t k = 0; k < p->columns; k++) {
@@ -62,11 +62,11 @@ static double guess(const mc_tile_part *p, const mercer_data *data) {
             if (!(x > 0 && x < 0x1p100))
                 return 0;
             largest = fmax(largest, x);
-            unit = unit == 0 ? x : common(fmax(unit, x), fmin(unit, x), largest / (LEVELS + 0.5));
+            unit = unit == 0 ? x : common_divisor(fmax(unit, x), fmin(unit, x), largest / (LEVELS + 0.5));
             if (unit == 0)
                 return 0;
         }
-    return unit > 0x1p-100 ? settled(unit, largest) : 0;
+    return unit > 0x1p-100 ? refine_unit(unit, largest) : 0;
 }
 
 typedef struct trial {
@@ -101,10 +101,10 @@ static bool may_have(const mercer_ctx *ctx, const mc_tile_part *p, const mercer_
            && !data->row_start && data->dtype == MERCER_F64 && p->columns >= LEAST && p->columns <= MOST && data->n > 0;
 }
 
-mercer_status mc_part_grain(mercer_ctx *ctx, mc_tile_part *p, const mercer_data *data) {
+mercer_status mc_part_uint8_unit(mercer_ctx *ctx, mc_tile_part *p, const mercer_data *data) {
     trial t = {.part = p, .data = data};
     atomic_init(&t.failed, false);
-    if (!may_have(ctx, p, data) || (t.unit = guess(p, data)) == 0)
+    if (!may_have(ctx, p, data) || (t.unit = guess_unit(p, data)) == 0)
         return MERCER_OK;
     t.high = (double)(float)t.unit;
     t.low = t.unit - t.high;

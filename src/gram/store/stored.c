@@ -66,7 +66,7 @@ static int64_t values_before(const mc_stored *k, int64_t stripe) {
 
 /* Cut the stripes into groups of about equal area, none empty: the stripes before the s-th hold about s^2 / 2 blocks.
    */
-static void group(mc_stored *k) {
+static void group_stripes(mc_stored *k) {
     for (int64_t g = 1; g < GROUPS; g++) {
         const int64_t at = (int64_t)((double)k->stripes * sqrt((double)g / GROUPS));
         if (at > k->first[k->groups])
@@ -80,8 +80,8 @@ static int64_t height_of(const mc_stored *k, int64_t g) {
 }
 
 size_t mc_stored_bytes(int64_t n, int64_t t, bool fine) {
-    mc_stored k = {.n = n, .t = t, .stripes = mc_chunks(n, BAND)};
-    group(&k);
+    mc_stored k = {.n = n, .t = t, .stripes = mc_chunk_count(n, BAND)};
+    group_stripes(&k);
     const size_t block = 2 * MC_ALIGN;
     size_t bytes = sizeof k + (size_t)k.stripes * sizeof(float *) + (size_t)(n * t) * (sizeof(double) + sizeof(float))
                    + (size_t)values_before(&k, k.stripes) * (sizeof(float) + (fine ? sizeof(int16_t) : 0)) + 6 * block;
@@ -90,7 +90,7 @@ size_t mc_stored_bytes(int64_t n, int64_t t, bool fine) {
     return bytes;
 }
 
-static mercer_status reserve(mercer_ctx *ctx, mc_stored *k, bool fine) {
+static mercer_status allocate_stripes(mercer_ctx *ctx, mc_stored *k, bool fine) {
     MC_TRY(MC_ALLOC(ctx, k->V, k->n * k->t));
     MC_TRY(MC_ALLOC(ctx, k->narrow, k->n * k->t));
     MC_TRY(MC_ALLOC(ctx, k->stripe, k->stripes));
@@ -116,10 +116,10 @@ static mercer_status fill_stripe(mercer_ctx *ctx, mc_stored *k, const mc_gram *g
     return mc_gram_block(ctx, gram, begin, end, 0, width_of(k, s), MERCER_F32, k->stripe[s], run);
 }
 
-static mercer_status fill(mercer_ctx *ctx, mc_stored *k, const mc_gram *gram) {
+static mercer_status fill_stripes(mercer_ctx *ctx, mc_stored *k, const mc_gram *gram) {
     for (int64_t s = 0; s < k->stripes; s++) {
         const double before = (double)s / (double)k->stripes, after = (double)(s + 1) / (double)k->stripes;
-        mc_span(ctx, before * before, after * after);
+        mc_set_phase_span(ctx, before * before, after * after);
         MC_TRY(fill_stripe(ctx, k, gram, s));
     }
     return MERCER_OK;
@@ -131,13 +131,13 @@ mercer_status mc_stored_open(mercer_ctx *ctx, const mc_gram *gram, int64_t t, bo
     MC_TRY(MC_ALLOC(ctx, k, 1));
     *k = (mc_stored){.n = mc_gram_rows(gram),
                      .t = t,
-                     .stripes = mc_chunks(mc_gram_rows(gram), BAND),
+                     .stripes = mc_chunk_count(mc_gram_rows(gram), BAND),
                      .body = mc_bodies_of(ctx->isa)->symv_f32,
                      .unit = UNIT * mc_gram_entry_size(gram),
                      .made = {.size = mc_gram_entry_size(gram), .entry = mc_gram_entry_error(gram)}};
-    group(k);
-    mercer_status status = reserve(ctx, k, fine && k->unit > 0 && isfinite(k->unit));
-    MC_THEN(status, fill(ctx, k, gram));
+    group_stripes(k);
+    mercer_status status = allocate_stripes(ctx, k, fine && k->unit > 0 && isfinite(k->unit));
+    MC_THEN(status, fill_stripes(ctx, k, gram));
     if (status) {
         mc_stored_close(k);
         return status;
@@ -168,7 +168,7 @@ typedef struct product {
 } product;
 
 /* Left of the diagonal the same in float. */
-static void swift_product(const product *p, int64_t stripe, int64_t j, int64_t columns, int64_t height, double *Y) {
+static void reduced_product(const product *p, int64_t stripe, int64_t j, int64_t columns, int64_t height, double *Y) {
     const mc_stored *k = p->k;
     const int64_t i = stripe * BAND;
     k->body->swift(&(mc_symv_fast){.A = k->stripe[stripe] + j,
@@ -225,13 +225,13 @@ static void group_product(void *arg, int64_t chunk, int64_t begin, int64_t end, 
     memset(Y, 0, (size_t)(height * p->t) * sizeof *Y);
     for (int64_t s = k->first[chunk]; s < k->first[chunk + 1]; s++) {
         for (int64_t j = 0; j < s * BAND; j += wide)
-            (p->swift ? swift_product : block_product)(p, s, j, s * BAND - j < wide ? s * BAND - j : wide, height, Y);
+            (p->swift ? reduced_product : block_product)(p, s, j, s * BAND - j < wide ? s * BAND - j : wide, height, Y);
         block_product(p, s, s * BAND, rows_of(k, s), height, Y);
     }
 }
 
 /* V, row-major, to planes. */
-static void spread(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+static void copy_to_planes(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
     const product *p = arg;
     for (int64_t i = begin; i < end; i++)
@@ -251,23 +251,23 @@ static void add_groups(void *arg, int64_t chunk, int64_t begin, int64_t end, int
     }
 }
 
-static mercer_status multiply(mercer_ctx *ctx, product p) {
+static mercer_status multiply_stored(mercer_ctx *ctx, product p) {
     const mc_stored *k = p.k;
-    MC_TRY(mc_for(ctx, k->n, GRAIN, spread, &p));
+    MC_TRY(mc_for(ctx, k->n, GRAIN, copy_to_planes, &p));
     MC_TRY(mc_for(ctx, k->groups, 1, group_product, &p));
     return mc_for(ctx, k->n, GRAIN, add_groups, &p);
 }
 
-static mercer_status apply(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
-    return multiply(ctx, (product){.k = self, .t = t, .V = V, .Y = Y});
+static mercer_status apply_stored(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
+    return multiply_stored(ctx, (product){.k = self, .t = t, .V = V, .Y = Y});
 }
 
-static mercer_status apply_fine(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
-    return multiply(ctx, (product){.k = self, .t = t, .fine = true, .V = V, .Y = Y});
+static mercer_status apply_split(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
+    return multiply_stored(ctx, (product){.k = self, .t = t, .fine = true, .V = V, .Y = Y});
 }
 
-static mercer_status apply_swift(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
-    return multiply(ctx, (product){.k = self, .t = t, .swift = true, .V = V, .Y = Y});
+static mercer_status apply_reduced(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
+    return multiply_stored(ctx, (product){.k = self, .t = t, .swift = true, .V = V, .Y = Y});
 }
 
 /* ---- Entries ---- */
@@ -277,16 +277,16 @@ static int64_t place_of(const mc_stored *k, int64_t i, int64_t j) {
     return k->stripe[i / BAND] - k->values + i % BAND * run_of(k, i / BAND) + j;
 }
 
-static double entry(const mc_stored *k, int64_t i, int64_t j) {
+static double stored_entry(const mc_stored *k, int64_t i, int64_t j) {
     const int64_t at = i > j ? place_of(k, i, j) : place_of(k, j, i);
     return (double)k->values[at] + (k->low ? k->unit * (double)k->low[at] : 0);
 }
 
-static mercer_status diagonal(mercer_ctx *ctx, const void *self, double *out) {
+static mercer_status stored_diagonal(mercer_ctx *ctx, const void *self, double *out) {
     (void)ctx;
     const mc_stored *k = self;
     for (int64_t i = 0; i < k->n; i++)
-        out[i] = entry(k, i, i);
+        out[i] = stored_entry(k, i, i);
     return MERCER_OK;
 }
 
@@ -323,11 +323,11 @@ static mercer_status take_rows(mercer_ctx *ctx, const void *self, mercer_dtype d
     return mc_for(ctx, k->stripes, 1, take_stripe, &t);
 }
 
-static mercer_status pairs(mercer_ctx *ctx, const void *self, const int64_t *rows, int64_t count, double *out) {
+static mercer_status stored_pairs(mercer_ctx *ctx, const void *self, const int64_t *rows, int64_t count, double *out) {
     (void)ctx;
     for (int64_t a = 0; a < count; a++)
         for (int64_t b = 0; b < count; b++)
-            out[a * count + b] = entry(self, rows[a], rows[b]);
+            out[a * count + b] = stored_entry(self, rows[a], rows[b]);
     return MERCER_OK;
 }
 
@@ -335,7 +335,7 @@ static mercer_status pairs(mercer_ctx *ctx, const void *self, const int64_t *row
 
 /* Less than a unit is lost; an entry is read with two roundings, of unit low and of the sum. A product adds n terms in
    double. */
-static mc_matrix_errors fine_errors(const void *self, int64_t t) {
+static mc_matrix_errors split_errors(const void *self, int64_t t) {
     (void)t;
     const mc_stored *k = self;
     mc_matrix_errors e = {.size = k->made.size, .entry = k->made.entry + 1.01 * k->unit * (1 + 0x1p-52 / UNIT)};
@@ -345,29 +345,33 @@ static mc_matrix_errors fine_errors(const void *self, int64_t t) {
 }
 
 static mc_matrix matrix_of(const mc_stored *k) {
-    return (mc_matrix){
-        .n = k->n, .self = k, .rows = take_rows, .pairs = pairs, .diagonal = diagonal, .dtype = MERCER_F32};
+    return (mc_matrix){.n = k->n,
+                       .self = k,
+                       .rows = take_rows,
+                       .pairs = stored_pairs,
+                       .diagonal = stored_diagonal,
+                       .dtype = MERCER_F32};
 }
 
 mc_matrix mc_stored_matrix(const mc_stored *k) {
     mc_matrix K = matrix_of(k);
-    K.apply = apply;
+    K.apply = apply_stored;
     return K;
 }
 
-mc_matrix mc_stored_swift_matrix(const mc_stored *k) {
+mc_matrix mc_stored_reduced_matrix(const mc_stored *k) {
     mc_matrix K = matrix_of(k);
-    K.apply = apply_swift;
+    K.apply = apply_reduced;
     return K;
 }
 
-bool mc_stored_is_fine(const mc_stored *k) {
+bool mc_stored_is_split(const mc_stored *k) {
     return k->low;
 }
 
-mc_matrix mc_stored_fine_matrix(const mc_stored *k) {
+mc_matrix mc_stored_split_matrix(const mc_stored *k) {
     mc_matrix K = matrix_of(k);
-    K.apply = apply_fine;
-    K.errors = fine_errors;
+    K.apply = apply_split;
+    K.errors = split_errors;
     return K;
 }

@@ -23,10 +23,10 @@ void mc_stored_close(mc_stored *k);
 mc_matrix mc_stored_matrix(const mc_stored *k);
 /* The same with V rounded to floats and most of the arithmetic in float: nearly twice as fast where there are many
    columns. */
-mc_matrix mc_stored_swift_matrix(const mc_stored *k);
+mc_matrix mc_stored_reduced_matrix(const mc_stored *k);
 
-bool mc_stored_is_fine(const mc_stored *k);
+bool mc_stored_is_split(const mc_stored *k);
 /* K as gram had it, and how wrong that and keeping it make an entry, the rounding of reading it included. */
-mc_matrix mc_stored_fine_matrix(const mc_stored *k);
+mc_matrix mc_stored_split_matrix(const mc_stored *k);
 
 #endif

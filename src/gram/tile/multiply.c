@@ -8,7 +8,7 @@ static int64_t real_size(const mc_product *p) {
     return mc_real_size(p->g);
 }
 
-static char *weights(const mc_product_task *t, int64_t c, int64_t point) {
+static char *weights_at(const mc_product_task *t, int64_t c, int64_t point) {
     const mc_product *p = t->p;
     return p->w + (p->many ? point * p->stride : c * p->length + point) * real_size(p);
 }
@@ -16,8 +16,8 @@ static char *weights(const mc_product_task *t, int64_t c, int64_t point) {
 static mc_right right_of(const mc_product_task *t, int64_t c, int64_t group, int64_t panel, bool symmetric) {
     const int64_t rows = t->p->g->ops->rows, width = t->p->g->ops->columns, block = t->p->rows_each;
     char *columns = t->s.columns_real + (c * block + (panel - t->p0) * width) * real_size(t->p);
-    return (mc_right){.w_columns = weights(t, c, panel * width),
-                      .w_rows = symmetric ? weights(t, c, t->i0 + group * rows) : NULL,
+    return (mc_right){.w_columns = weights_at(t, c, panel * width),
+                      .w_rows = symmetric ? weights_at(t, c, t->i0 + group * rows) : NULL,
                       .y_rows = t->s.rows_real + (c * block + group * rows) * t->p->g->ops->lanes * real_size(t->p),
                       .y_columns = symmetric ? columns : NULL};
 }
@@ -41,20 +41,20 @@ static void multiply_strip(void *arg, const mc_strip *strip) {
     }
     const int64_t line = p->stride * real_size(p);
     const mc_rights rights = {.t = p->stride,
-                              .v_columns = weights(t, 0, strip->panel * width),
-                              .v_rows = m->symmetric ? weights(t, 0, t->i0 + strip->group * rows) : NULL,
+                              .v_columns = weights_at(t, 0, strip->panel * width),
+                              .v_rows = m->symmetric ? weights_at(t, 0, t->i0 + strip->group * rows) : NULL,
                               .y_rows = t->s.rows_real + strip->group * rows * line,
                               .y_columns = t->s.columns_real + (strip->panel - t->p0) * width * line};
     p->g->ops->products(strip->panels, strip->values, &rights);
 }
 
-static void walk(const mc_product_task *t, int64_t g0, int64_t g1, int64_t p0, int64_t p1, bool symmetric) {
+static void walk_strips(const mc_product_task *t, int64_t g0, int64_t g1, int64_t p0, int64_t p1, bool symmetric) {
     multiplied m = {.task = t, .symmetric = symmetric};
     if (g0 < g1 && p0 < p1)
         mc_tile_space_walk(t->p->g, t->space, g0, g1, p0, p1, multiply_strip, &m);
 }
 
-static bool fuses(const mc_product *p) {
+static bool is_fused(const mc_product *p) {
     return p->t == 1 && mc_gram_fuses(p->g);
 }
 
@@ -76,7 +76,7 @@ static void add_doubles(int64_t n, double factor, const double *v, int64_t strid
 }
 
 /* Sums first .. first + count - 1 in the tile's precision to double, times factor; then they start again from 0. */
-static void flush(const mc_product *p, double factor, char *real, double *out, int64_t first, int64_t count) {
+static void flush_sums(const mc_product *p, double factor, char *real, double *out, int64_t first, int64_t count) {
     for (int64_t c = 0; c < p->t; c++) {
         const int64_t stride = p->many ? p->stride : 1, to = c * p->rows_each + first,
                       from = p->many ? first * stride + c : to;
@@ -97,7 +97,7 @@ static void flush_rows(const mc_product_task *t, double factor, int64_t g0, int6
     const mc_product *p = t->p;
     const int64_t rows = p->g->ops->rows, lanes = p->g->ops->lanes;
     if (p->many) {
-        flush(p, factor, t->s.rows_real, t->s.rows, g0 * rows, (g1 - g0) * rows);
+        flush_sums(p, factor, t->s.rows_real, t->s.rows, g0 * rows, (g1 - g0) * rows);
         return;
     }
     for (int64_t c = 0; c < p->t; c++) {
@@ -107,8 +107,8 @@ static void flush_rows(const mc_product_task *t, double factor, int64_t g0, int6
 }
 
 /* Fused bodies leave the coefficient to whoever takes the sums. */
-static double coefficient(const mc_product *p) {
-    return fuses(p) ? p->g->plan.line[0].step.coefficient : 1;
+static double fused_coefficient(const mc_product *p) {
+    return is_fused(p) ? p->g->plan.line[0].step.coefficient : 1;
 }
 
 static void fused_part(const mc_product_task *t, int64_t g0, int64_t g1, int64_t p0, int64_t p1, bool symmetric) {
@@ -122,50 +122,50 @@ static void fused_part(const mc_product_task *t, int64_t g0, int64_t g1, int64_t
         }
         summed += end - p;
         if (summed + at_once > MC_BLOCK_PANELS || end == p1) {
-            flush_rows(t, coefficient(t->p), g0, g1);
+            flush_rows(t, fused_coefficient(t->p), g0, g1);
             summed = 0;
         }
     }
 }
 
-static void rectangle(const mc_product_task *t, int64_t g0, int64_t g1) {
-    if (fuses(t->p)) {
+static void multiply_rectangle(const mc_product_task *t, int64_t g0, int64_t g1) {
+    if (is_fused(t->p)) {
         fused_part(t, g0, g1, t->p0, t->p1, t->symmetric);
         return;
     }
     for (int64_t q = t->p0; q < t->p1; q += MC_BLOCK_PANELS) {
-        walk(t, g0, g1, q, q + MC_BLOCK_PANELS < t->p1 ? q + MC_BLOCK_PANELS : t->p1, t->symmetric);
+        walk_strips(t, g0, g1, q, q + MC_BLOCK_PANELS < t->p1 ? q + MC_BLOCK_PANELS : t->p1, t->symmetric);
         flush_rows(t, 1, g0, g1);
     }
 }
 
 /* A block with itself: each group meets its own panel in full, with the exact diagonal, and the later panels once. */
-static void triangle(const mc_product_task *t) {
+static void multiply_triangle(const mc_product_task *t) {
     const mc_product *p = t->p;
     const int64_t each = p->g->ops->columns / p->g->ops->rows, groups = t->space->groups;
     for (int64_t q = t->p0; q < t->p1; q++) {
         const int64_t own = (q - t->p0) * each, end = own + each < groups ? own + each : groups;
-        walk(t, own, end, q, q + 1, false);
-        if (!fuses(p))
-            walk(t, 0, own, q, q + 1, true);
+        walk_strips(t, own, end, q, q + 1, false);
+        if (!is_fused(p))
+            walk_strips(t, 0, own, q, q + 1, true);
     }
     flush_rows(t, 1, 0, groups);
-    for (int64_t q = t->p0; q < t->p1 && fuses(p); q++) {
+    for (int64_t q = t->p0; q < t->p1 && is_fused(p); q++) {
         const int64_t own = (q - t->p0) * each;
         fused_part(t, own, own + each < groups ? own + each : groups, q + 1, t->p1, true);
     }
-    flush(p, coefficient(p), t->s.columns_real, t->s.columns, 0, p->rows_each);
+    flush_sums(p, fused_coefficient(p), t->s.columns_real, t->s.columns, 0, p->rows_each);
 }
 
 /* Sums in the tile's precision are 0 whenever no task runs: flushing leaves them so. */
-static void clear(const mc_product *p, mc_sums *s) {
+static void clear_sums(const mc_product *p, mc_sums *s) {
     memset(s->rows, 0, (size_t)(p->rows_each * p->t) * sizeof(double));
     memset(s->columns, 0, (size_t)(p->rows_each * p->t) * sizeof(double));
 }
 
 /* Groups of rows in pieces, over which column sums stay in the tile's precision. */
 static int64_t groups_summed(const mc_product_task *t) {
-    return mc_chunks(t->space->groups, mc_chunks(t->space->groups, MC_GROUPS_SUMMED));
+    return mc_chunk_count(t->space->groups, mc_chunk_count(t->space->groups, MC_GROUPS_SUMMED));
 }
 
 /* Sparse panels are unpacked once for all rows of the block. */
@@ -173,9 +173,9 @@ static void sparse_rectangle(const mc_product_task *t) {
     const int64_t groups = t->space->groups, each = groups_summed(t), width = t->p->g->ops->columns;
     for (int64_t q = t->p0; q < t->p1; q++) {
         for (int64_t g0 = 0; g0 < groups; g0 += each) {
-            walk(t, g0, g0 + each < groups ? g0 + each : groups, q, q + 1, t->symmetric);
+            walk_strips(t, g0, g0 + each < groups ? g0 + each : groups, q, q + 1, t->symmetric);
             if (t->symmetric)
-                flush(t->p, 1, t->s.columns_real, t->s.columns, (q - t->p0) * width, width);
+                flush_sums(t->p, 1, t->s.columns_real, t->s.columns, (q - t->p0) * width, width);
         }
         if ((q + 1 - t->p0) % MC_BLOCK_PANELS == 0 || q + 1 == t->p1)
             flush_rows(t, 1, 0, groups);
@@ -183,10 +183,10 @@ static void sparse_rectangle(const mc_product_task *t) {
 }
 
 void mc_task_compute(mc_product_task *t, bool diagonal) {
-    clear(t->p, &t->s);
+    clear_sums(t->p, &t->s);
     mc_tile_space_rows(t->p->g, t->space, NULL, t->i0, t->count);
     if (diagonal) {
-        triangle(t);
+        multiply_triangle(t);
         return;
     }
     if (mc_gram_sparse(t->p->g)) {
@@ -195,8 +195,8 @@ void mc_task_compute(mc_product_task *t, bool diagonal) {
     }
     const int64_t groups = t->space->groups, each = groups_summed(t);
     for (int64_t g0 = 0; g0 < groups; g0 += each) {
-        rectangle(t, g0, g0 + each < groups ? g0 + each : groups);
+        multiply_rectangle(t, g0, g0 + each < groups ? g0 + each : groups);
         if (t->symmetric)
-            flush(t->p, coefficient(t->p), t->s.columns_real, t->s.columns, 0, t->p->rows_each);
+            flush_sums(t->p, fused_coefficient(t->p), t->s.columns_real, t->s.columns, 0, t->p->rows_each);
     }
 }

@@ -21,7 +21,7 @@ static void *strip_of(const task *t, int number) {
     return t->space->strips + (t->slot * g->plan.strips + number) * mc_strip_reals(g) * mc_real_size(g);
 }
 
-static mc_operands operands(const task *t, int part, int64_t begin, int64_t end) {
+static mc_operands tile_operands(const task *t, int part, int64_t begin, int64_t end) {
     const mc_gram *g = t->gram;
     const mc_tile_part *p = &g->plan.part[part];
     const int64_t size = mc_part_element(p, g->precision), rows = g->ops->rows,
@@ -46,18 +46,18 @@ static bool needs_radial(const mc_tile_part *p) {
 }
 
 /* Coordinates begin .. end - 1 into the strips that sums go to. */
-static void accumulate(const task *t, int part, int64_t begin, int64_t end) {
+static void accumulate_part(const task *t, int part, int64_t begin, int64_t end) {
     const mc_tile_part *p = &t->gram->plan.part[part];
     if (p->given) {
         mc_precomputed_strip(t->gram, t->space, part, t->group, t->panel, t->panels, strip_of(t, p->strip[MC_USE_SUM]));
         return;
     }
     if (p->grain > 0) {
-        const mc_operands words = operands(t, part, 0, mc_part_elements(p));
+        const mc_operands words = tile_operands(t, part, 0, mc_part_elements(p));
         t->gram->ops->bytes(&words, strip_of(t, p->strip[MC_USE_DOT]));
         return;
     }
-    const mc_operands o = operands(t, part, begin, end);
+    const mc_operands o = tile_operands(t, part, begin, end);
     if (p->kind != MC_DOT)
         t->gram->ops->statistic(p->kind, &o, begin > 0, strip_of(t, p->strip[MC_USE_SUM]));
     if (needs_dot(p))
@@ -92,14 +92,14 @@ static const void *row_vector(const task *t, int i) {
 }
 
 /* The distance and the angle out of the dot product. */
-static void refine(const task *t, int part) {
+static void derive_distances_angles(const task *t, int part) {
     const mc_gram *g = t->gram;
     const mc_tile_part *p = &g->plan.part[part];
     if (p->given)
         return;
     mc_guard guard = {.share = MC_GUARD_SHARE};
     if (!p->sparse)
-        guard.direct = operands(t, part, 0, p->d);
+        guard.direct = tile_operands(t, part, 0, p->d);
     const mc_guard *look = p->way == MC_WAY_GUARDED ? &guard : NULL;
     const void *dot = strip_of(t, p->strip[MC_USE_DOT]);
     if (needs_radial(p))
@@ -141,14 +141,14 @@ static void accumulate_short(const task *t, bool given) {
         if (plan->part[i].sparse)
             accumulate_sparse(t, i);
         else if (!mc_part_long(&plan->part[i]) && (given || !plan->part[i].given))
-            accumulate(t, i, 0, plan->part[i].d);
+            accumulate_part(t, i, 0, plan->part[i].d);
 }
 
-static void finish(const task *t, mc_sink *sink, void *arg) {
+static void finish_strip(const task *t, mc_sink *sink, void *arg) {
     const mc_gram *g = t->gram;
     accumulate_short(t, true);
     for (int i = 0; i < g->plan.parts; i++)
-        refine(t, i);
+        derive_distances_angles(t, i);
     run_lines(t);
     void *values = strip_of(t, 0);
     if (g->symmetric)
@@ -204,7 +204,7 @@ static void unpack_panel(const mc_gram *g, mc_tile_space *s, int part, int64_t p
 
 /* ---- The walk ---- */
 
-static void prepare(const task *t, mc_tile_space *s, int64_t g0, int64_t g1) {
+static void prepare_panels(const task *t, mc_tile_space *s, int64_t g0, int64_t g1) {
     const mc_gram *g = t->gram;
     for (int i = 0; i < g->plan.parts; i++) {
         const mc_tile_part *p = &g->plan.part[i];
@@ -215,7 +215,7 @@ static void prepare(const task *t, mc_tile_space *s, int64_t g0, int64_t g1) {
                 task one = *t;
                 one.group = group;
                 one.slot = group - g0;
-                accumulate(&one, i, begin, begin + MC_COORDINATES < p->d ? begin + MC_COORDINATES : p->d);
+                accumulate_part(&one, i, begin, begin + MC_COORDINATES < p->d ? begin + MC_COORDINATES : p->d);
             }
     }
 }
@@ -226,10 +226,10 @@ void mc_tile_space_walk(const mc_gram *g, mc_tile_space *s, int64_t g0, int64_t 
     const bool keeps = mc_gram_long(g);
     for (int64_t p = p0; p < p1; p += step) {
         task t = {.gram = g, .space = s, .panel = p, .panels = p + step < p1 ? step : p1 - p};
-        prepare(&t, s, g0, g1);
+        prepare_panels(&t, s, g0, g1);
         for (t.group = g0; t.group < g1; t.group++) {
             t.slot = keeps ? t.group - g0 : 0;
-            finish(&t, sink, arg);
+            finish_strip(&t, sink, arg);
         }
     }
 }
@@ -239,7 +239,7 @@ void mc_tile_space_selves(const mc_gram *g, mc_tile_space *s, int64_t panel, int
     const int64_t rows = g->ops->rows, width = g->ops->columns, first = panel * width;
     mc_tile_space_rows(g, s, NULL, first, first + width < n ? width : n - first);
     task t = {.gram = g, .space = s, .panel = panel, .panels = 1};
-    prepare(&t, s, 0, s->groups);
+    prepare_panels(&t, s, 0, s->groups);
     for (t.group = 0; t.group < s->groups; t.group++) {
         t.slot = mc_gram_long(g) ? t.group : 0;
         accumulate_short(&t, false);
@@ -272,7 +272,7 @@ void mc_tile_space_fused(const mc_gram *g, const mc_tile_space *s, int64_t group
     const task t = {.gram = g, .space = s, .group = group, .panel = p0, .panels = p1 - p0};
     const mc_tile_part *p = &g->plan.part[0];
     const mc_step *step = &g->plan.line[0].step;
-    const mc_operands o = operands(&t, 0, 0, p->d);
+    const mc_operands o = tile_operands(&t, 0, 0, p->d);
     const mc_guard guard = {.share = MC_GUARD_SHARE, .direct = o};
     const bool guarded = p->way == MC_WAY_GUARDED && g->plan.line[0].use == MC_USE_DISTANCE;
     const mc_statistic kind = needs_square(p) && g->plan.line[0].use == MC_USE_DISTANCE ? MC_SQUARE : p->kind;

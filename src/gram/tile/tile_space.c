@@ -46,7 +46,7 @@ int64_t mc_tile_space_groups(const mc_gram *g) {
 }
 
 /* Groups that keep their strips at the same time. */
-static int64_t slots(const mc_gram *g, int64_t groups) {
+static int64_t strip_slots(const mc_gram *g, int64_t groups) {
     return mc_gram_long(g) ? groups : 1;
 }
 
@@ -99,7 +99,7 @@ static void lay_out(const mc_gram *g, int64_t groups, taker *take, void *state, 
     s->b = take(state, parts, sizeof *s->b);
     s->unpacked = take(state, parts, sizeof *s->unpacked);
     s->vector = take(state, lines, sizeof *s->vector);
-    s->strips = take(state, slots(g, groups) * g->plan.strips * mc_strip_reals(g), real);
+    s->strips = take(state, strip_slots(g, groups) * g->plan.strips * mc_strip_reals(g), real);
     for (int i = 0; i < parts; i++)
         lay_part(g, &g->plan.part[i], groups, take, state, s, i);
     for (int i = 0; i < lines; i++) {
@@ -133,7 +133,7 @@ mercer_status mc_tile_spaces_open(mercer_ctx *ctx, const mc_gram *g, int threads
 /* ---- Loading rows ---- */
 
 /* out[k * rows + r] <- coordinate k of the r-th listed row, out of the panels. */
-static void gather(const mc_gram *g, const mc_tile_part *p, const int64_t *row, void *out) {
+static void gather_listed_rows(const mc_gram *g, const mc_tile_part *p, const int64_t *row, void *out) {
     const int64_t width = g->ops->columns, rows = g->ops->rows;
     for (int64_t r = 0; r < rows; r++) {
         const int64_t from = row[r] / width * width * p->d + row[r] % width;
@@ -185,7 +185,7 @@ static void load_group(const mc_gram *g, mc_tile_space *s, int64_t group) {
         else if (full && is_run(row, rows, g->ops->columns))
             gather_run(g, p, row[0], a);
         else if (full)
-            gather(g, p, row, a);
+            gather_listed_rows(g, p, row, a);
         gather_vector(g, p->left.half, row, s->half[i] + group * rows * real);
     }
     for (int i = 0; i < g->plan.lines; i++)

@@ -31,7 +31,7 @@ static double z_at(const pair *p, int64_t j) {
     return mc_view_at(p->view, p->z, j);
 }
 
-static double difference(const pair *p, int64_t j) {
+static double coordinate_difference(const pair *p, int64_t j) {
     return x_at(p, j) - z_at(p, j);
 }
 
@@ -80,62 +80,62 @@ static double dot_times(const pair *p, double factor) {
 static double scaled_square(const pair *p, const mc_value *scale) {
     double sum = 0;
     for (int64_t j = 0; j < p->view->d; j++) {
-        const double u = difference(p, j) / mc_value_at(scale, j);
+        const double u = coordinate_difference(p, j) / mc_value_at(scale, j);
         sum += u * u;
     }
     return sum;
 }
 
-static double linear(const mc_node *node, const pair *p) {
+static double evaluate_linear(const mc_node *node, const pair *p) {
     (void)node;
     return dot(p);
 }
 
-static double poly(const mc_node *node, const pair *p) {
+static double evaluate_poly(const mc_node *node, const pair *p) {
     return pow(dot_times(p, node->parameter[2].number) + node->parameter[1].number, node->parameter[0].number);
 }
 
-static double rbf(const mc_node *node, const pair *p) {
+static double evaluate_rbf(const mc_node *node, const pair *p) {
     double sum = 0;
     for (int64_t j = 0; j < p->view->d; j++) {
-        const double u = difference(p, j);
+        const double u = coordinate_difference(p, j);
         sum += mc_value_at(&node->parameter[0], j) * (u * u);
     }
     return exp(-sum);
 }
 
-static double laplacian(const mc_node *node, const pair *p) {
+static double evaluate_laplacian(const mc_node *node, const pair *p) {
     double sum = 0;
     for (int64_t j = 0; j < p->view->d; j++)
-        sum += mc_value_at(&node->parameter[0], j) * fabs(difference(p, j));
+        sum += mc_value_at(&node->parameter[0], j) * fabs(coordinate_difference(p, j));
     return exp(-sum);
 }
 
-static double exponential(const mc_node *node, const pair *p) {
+static double evaluate_exponential(const mc_node *node, const pair *p) {
     double sum = 0;
     for (int64_t j = 0; j < p->view->d; j++) {
-        const double u = mc_value_at(&node->parameter[0], j) * difference(p, j);
+        const double u = mc_value_at(&node->parameter[0], j) * coordinate_difference(p, j);
         sum += u * u;
     }
     return exp(-sqrt(sum));
 }
 
-static double matern(const mc_node *node, const pair *p) {
+static double evaluate_matern(const mc_node *node, const pair *p) {
     const double nu = node->parameter[0].number;
     const double s = sqrt(2 * nu * scaled_square(p, &node->parameter[1]));
     const double front = nu == 0.5 ? 1 : nu == 1.5 ? 1 + s : 1 + s + s * s / 3;
     return s > 800 ? 0 : front * exp(-s); /* exp has long been 0; front may be infinite */
 }
 
-static double rq(const mc_node *node, const pair *p) {
+static double evaluate_rq(const mc_node *node, const pair *p) {
     const double alpha = node->parameter[0].number;
     return exp(-alpha * log1p(scaled_square(p, &node->parameter[1]) / (2 * alpha)));
 }
 
-static double periodic(const mc_node *node, const pair *p) {
+static double evaluate_periodic(const mc_node *node, const pair *p) {
     double sum = 0;
     for (int64_t j = 0; j < p->view->d; j++) {
-        const double s = sin(pi * (difference(p, j) / mc_value_at(&node->parameter[0], j)));
+        const double s = sin(pi * (coordinate_difference(p, j) / mc_value_at(&node->parameter[0], j)));
         const double t = s / mc_value_at(&node->parameter[1], j);
         sum += t * t;
     }
@@ -143,7 +143,7 @@ static double periodic(const mc_node *node, const pair *p) {
 }
 
 /* v / sqrt(a b) with the square roots taken apart, so that the product cannot overflow. */
-static double normalised(double v, double a, double b) {
+static double normalised_value(double v, double a, double b) {
     if (isnan(a) || isnan(b))
         return NAN;
     if (a == 0 || b == 0 || (a < 0) != (b < 0))
@@ -151,24 +151,24 @@ static double normalised(double v, double a, double b) {
     return a == b ? v / fabs(a) : v / (sqrt(fabs(a)) * sqrt(fabs(b)));
 }
 
-static double cosine(const mc_node *node, const pair *p) {
+static double evaluate_cosine(const mc_node *node, const pair *p) {
     (void)node;
     const int of_x = exponent_of(p->view, p->x), of_z = exponent_of(p->view, p->z);
-    return normalised(scaled_dot(p->view, p->x, of_x, p->z, of_z), scaled_dot(p->view, p->x, of_x, p->x, of_x),
-                      scaled_dot(p->view, p->z, of_z, p->z, of_z));
+    return normalised_value(scaled_dot(p->view, p->x, of_x, p->z, of_z), scaled_dot(p->view, p->x, of_x, p->x, of_x),
+                            scaled_dot(p->view, p->z, of_z, p->z, of_z));
 }
 
-static double chi2(const mc_node *node, const pair *p) {
+static double evaluate_chi2(const mc_node *node, const pair *p) {
     double sum = 0;
     for (int64_t j = 0; j < p->view->d; j++) {
-        const double u = difference(p, j), total = x_at(p, j) + z_at(p, j);
+        const double u = coordinate_difference(p, j), total = x_at(p, j) + z_at(p, j);
         if (total != 0)
             sum += isfinite(u * u) ? u * u / total : u / total * u;
     }
     return exp(-node->parameter[0].number * sum);
 }
 
-static double intersection(const mc_node *node, const pair *p) {
+static double evaluate_intersection(const mc_node *node, const pair *p) {
     (void)node;
     double sum = 0;
     for (int64_t j = 0; j < p->view->d; j++)
@@ -176,7 +176,7 @@ static double intersection(const mc_node *node, const pair *p) {
     return sum;
 }
 
-static double angle(const pair *p, double x_norm, double z_norm) {
+static double angle_between(const pair *p, double x_norm, double z_norm) {
     double minus = 0, plus = 0;
     if (x_norm == 0 || z_norm == 0)
         return pi / 2;
@@ -188,9 +188,9 @@ static double angle(const pair *p, double x_norm, double z_norm) {
     return 2 * atan2(sqrt(minus), sqrt(plus));
 }
 
-static double arccos(const mc_node *node, const pair *p) {
+static double evaluate_arccos(const mc_node *node, const pair *p) {
     const double x_norm = norm_of(p->view, p->x), z_norm = norm_of(p->view, p->z);
-    const double t = angle(p, x_norm, z_norm), s = sin(t), c = cos(t), norms = x_norm * z_norm;
+    const double t = angle_between(p, x_norm, z_norm), s = sin(t), c = cos(t), norms = x_norm * z_norm;
     const double order = node->parameter[0].number;
     if (order == 0)
         return (pi - t) / pi;
@@ -199,11 +199,11 @@ static double arccos(const mc_node *node, const pair *p) {
     return norms * norms * (3 * s * c + (pi - t) * (1 + 2 * c * c)) / pi;
 }
 
-static double hyperbolic(const mc_node *node, const pair *p) {
+static double evaluate_tanh(const mc_node *node, const pair *p) {
     return tanh(dot_times(p, node->parameter[0].number) + node->parameter[1].number);
 }
 
-static double white(const mc_node *node, const pair *p) {
+static double evaluate_white(const mc_node *node, const pair *p) {
     (void)node;
     for (int64_t j = 0; j < p->view->d; j++)
         if (x_at(p, j) != z_at(p, j))
@@ -212,7 +212,7 @@ static double white(const mc_node *node, const pair *p) {
 }
 
 /* The entries (i, j) and (j, i) together: x and z may be exchanged without a bit changing. */
-static double form(const mc_node *node, const pair *p) {
+static double evaluate_form(const mc_node *node, const pair *p) {
     const mc_value *A = &node->parameter[0];
     double sum = 0;
     for (int64_t i = 0; i < p->view->d; i++) {
@@ -224,7 +224,7 @@ static double form(const mc_node *node, const pair *p) {
 }
 
 /* The column that the serial number of z names. A row against itself may say -k(x, x) instead of a number. */
-static double precomputed(const mc_node *node, const pair *p) {
+static double evaluate_precomputed(const mc_node *node, const pair *p) {
     (void)node;
     const double serial = z_at(p, 0);
     if (serial < 0 && p->x == p->z)
@@ -232,7 +232,7 @@ static double precomputed(const mc_node *node, const pair *p) {
     return serial >= 1 && serial < (double)p->view->d && serial == floor(serial) ? x_at(p, (int64_t)serial) : NAN;
 }
 
-static double spectrum(const mc_node *node, const pair *p) {
+static double evaluate_spectrum(const mc_node *node, const pair *p) {
     const mc_view *row = p->view;
     while (row->parent)
         row = row->parent;
@@ -240,29 +240,29 @@ static double spectrum(const mc_node *node, const pair *p) {
     return mc_spectrum_value(mc_row_text(p->x, at), mc_row_text(p->z, at), (size_t)node->parameter[0].number);
 }
 
-static double user(const mc_node *node, const pair *p) {
+static double evaluate_user(const mc_node *node, const pair *p) {
     return mc_user_value(node->parameter[0].user, p->view, p->x, p->z);
 }
 
 static double (*const atom_value[MC_ATOM_COUNT])(const mc_node *, const pair *) = {
-    [MC_LINEAR] = linear,
-    [MC_POLY] = poly,
-    [MC_RBF] = rbf,
-    [MC_LAPLACIAN] = laplacian,
-    [MC_EXPONENTIAL] = exponential,
-    [MC_MATERN] = matern,
-    [MC_RQ] = rq,
-    [MC_PERIODIC] = periodic,
-    [MC_COSINE] = cosine,
-    [MC_CHI2] = chi2,
-    [MC_INTERSECTION] = intersection,
-    [MC_ARCCOS] = arccos,
-    [MC_TANH] = hyperbolic,
-    [MC_WHITE] = white,
-    [MC_FORM] = form,
-    [MC_PRECOMPUTED] = precomputed,
-    [MC_USER] = user,
-    [MC_SPECTRUM] = spectrum,
+    [MC_LINEAR] = evaluate_linear,
+    [MC_POLY] = evaluate_poly,
+    [MC_RBF] = evaluate_rbf,
+    [MC_LAPLACIAN] = evaluate_laplacian,
+    [MC_EXPONENTIAL] = evaluate_exponential,
+    [MC_MATERN] = evaluate_matern,
+    [MC_RQ] = evaluate_rq,
+    [MC_PERIODIC] = evaluate_periodic,
+    [MC_COSINE] = evaluate_cosine,
+    [MC_CHI2] = evaluate_chi2,
+    [MC_INTERSECTION] = evaluate_intersection,
+    [MC_ARCCOS] = evaluate_arccos,
+    [MC_TANH] = evaluate_tanh,
+    [MC_WHITE] = evaluate_white,
+    [MC_FORM] = evaluate_form,
+    [MC_PRECOMPUTED] = evaluate_precomputed,
+    [MC_USER] = evaluate_user,
+    [MC_SPECTRUM] = evaluate_spectrum,
 };
 
 static double sum_of(const mc_node *node, const mc_view *view, const double *x, const double *z) {
@@ -286,13 +286,13 @@ static double normalize_exp(const mc_node *f, const mc_view *view, const double 
 }
 
 /* On one row against itself one value is enough; without that, nested normalisations would cost 3^depth. */
-static double normalize(const mc_node *child, const mc_view *view, const double *x, const double *z) {
+static double evaluate_normalize(const mc_node *child, const mc_view *view, const double *x, const double *z) {
     if (child->kind == MC_EXP)
         return normalize_exp(child->child[0], view, x, z);
     const double a = mc_eval_in_view(child, view, x, x);
     if (x == z)
-        return normalised(a, a, a);
-    return normalised(mc_eval_in_view(child, view, x, z), a, mc_eval_in_view(child, view, z, z));
+        return normalised_value(a, a, a);
+    return normalised_value(mc_eval_in_view(child, view, x, z), a, mc_eval_in_view(child, view, z, z));
 }
 
 double mc_eval_in_view(const mc_node *node, const mc_view *view, const double *x, const double *z) {
@@ -304,7 +304,7 @@ double mc_eval_in_view(const mc_node *node, const mc_view *view, const double *x
     case MC_PRODUCT: return product_of(node, view, x, z);
     case MC_POWER: return pow(mc_eval_in_view(child, view, x, z), node->number);
     case MC_EXP: return exp(mc_eval_in_view(child, view, x, z));
-    case MC_NORMALIZE: return normalize(child, view, x, z);
+    case MC_NORMALIZE: return evaluate_normalize(child, view, x, z);
     case MC_WEIGH:
         return mc_function_in_view(node->function, view, x) * mc_function_in_view(node->function, view, z)
                * mc_eval_in_view(child, view, x, z);
@@ -313,7 +313,7 @@ double mc_eval_in_view(const mc_node *node, const mc_view *view, const double *x
     return NAN;
 }
 
-double mc_eval(const mc_node *node, const double *x, const double *z, int64_t d) {
+double mc_eval_kernel(const mc_node *node, const double *x, const double *z, int64_t d) {
     const mc_view all = {.d = d};
     return mc_eval_in_view(node, &all, x, z);
 }

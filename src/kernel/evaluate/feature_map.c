@@ -36,7 +36,7 @@ struct mc_features {
 };
 
 /* C(D + p - 1, p): monomials of degree p in D variables; -1 above the limit. */
-static int64_t monomials(int64_t D, int64_t p, int64_t limit) {
+static int64_t count_monomials(int64_t D, int64_t p, int64_t limit) {
     double count = 1;
     for (int64_t i = 1; i <= p && count <= (double)limit; i++)
         count = round(count * (double)(D + i - 1) / (double)i);
@@ -55,7 +55,7 @@ static int64_t count_atom(const mc_node *node, int64_t d, int64_t limit) {
     if (node->atom != MC_POLY || node->parameter[1].kind != MC_VALUE_NUMBER || !whole_power(node->parameter[0].number))
         return -1;
     const double c = node->parameter[1].number;
-    return c < 0 ? -1 : monomials(d + (c > 0), (int64_t)node->parameter[0].number, limit);
+    return c < 0 ? -1 : count_monomials(d + (c > 0), (int64_t)node->parameter[0].number, limit);
 }
 
 static int64_t count_children(const mc_node *node, int64_t d, int64_t limit) {
@@ -83,7 +83,7 @@ int64_t mc_features_count(const mc_node *node, int64_t d, int64_t limit) {
     case MC_PRODUCT: return count_children(node, d, limit);
     case MC_POWER: {
         const int64_t count = whole_power(node->number) ? mc_features_count(node->child[0], d, limit) : -1;
-        return count < 0 ? -1 : monomials(count, (int64_t)node->number, limit);
+        return count < 0 ? -1 : count_monomials(count, (int64_t)node->number, limit);
     }
     case MC_NORMALIZE:
     case MC_WEIGH: return mc_features_count(node->child[0], d, limit);
@@ -135,7 +135,7 @@ static double *write_monomials(const double *u, int64_t D, int64_t from, int64_t
     return out;
 }
 
-static void power(const double *u, int64_t D, int64_t p, double *out) {
+static void write_power_features(const double *u, int64_t D, int64_t p, double *out) {
     if (D > 0)
         write_monomials(u, D, 0, p, sqrt(tgamma((double)p + 1)), out);
 }
@@ -150,8 +150,8 @@ static double *write_poly(const mc_node *node, const mc_view *view, const double
         scratch[j] = root * mc_view_at(view, x, j);
     if (c > 0)
         scratch[view->d] = sqrt(c);
-    power(scratch, D, p, out);
-    return out + monomials(D, p, LIMIT);
+    write_power_features(scratch, D, p, out);
+    return out + count_monomials(D, p, LIMIT);
 }
 
 static double *write_form(const mc_features *map, const mc_node *node, const mc_view *view, const double *x,
@@ -174,15 +174,15 @@ static double length_of(const double *v, int64_t count) {
     return sqrt(sum);
 }
 
-static double *multiply(double *begin, double *end, double by) {
+static double *scale_features(double *begin, double *end, double by) {
     for (double *v = begin; v < end; v++)
         *v *= by;
     return end;
 }
 
-static double *normalise(double *begin, double *end) {
+static double *normalise_features(double *begin, double *end) {
     const double length = length_of(begin, end - begin);
-    return multiply(begin, end, length > 0 ? 1 / length : 0);
+    return scale_features(begin, end, length > 0 ? 1 / length : 0);
 }
 
 static double *write_atom(const mc_features *map, const mc_node *node, const mc_view *view, const double *x,
@@ -193,7 +193,7 @@ static double *write_atom(const mc_features *map, const mc_node *node, const mc_
         return write_form(map, node, view, x, out);
     for (int64_t j = 0; j < view->d; j++)
         out[j] = mc_view_at(view, x, j);
-    return node->atom == MC_COSINE ? normalise(out, out + view->d) : out + view->d;
+    return node->atom == MC_COSINE ? normalise_features(out, out + view->d) : out + view->d;
 }
 
 /* out <- all products: the first child's features, then times each further child's. */
@@ -218,8 +218,8 @@ static double *write_power(const mc_features *map, const mc_node *node, const mc
                            double *scratch, double *out) {
     const int64_t D = mc_features_count(node->child[0], view->d, LIMIT), p = (int64_t)node->number;
     write_node(map, node->child[0], view, x, scratch + D, scratch);
-    power(scratch, D, p, out);
-    return out + monomials(D, p, LIMIT);
+    write_power_features(scratch, D, p, out);
+    return out + count_monomials(D, p, LIMIT);
 }
 
 static double *write_node(const mc_features *map, const mc_node *node, const mc_view *view, const double *x,
@@ -233,10 +233,10 @@ static double *write_node(const mc_features *map, const mc_node *node, const mc_
         return out;
     case MC_PRODUCT: return write_product(map, node, view, x, scratch, out);
     case MC_POWER: return write_power(map, node, view, x, scratch, out);
-    case MC_NORMALIZE: return normalise(out, write_node(map, node->child[0], view, x, scratch, out));
+    case MC_NORMALIZE: return normalise_features(out, write_node(map, node->child[0], view, x, scratch, out));
     case MC_WEIGH:
-        return multiply(out, write_node(map, node->child[0], view, x, scratch, out),
-                        mc_function_in_view(node->function, view, x));
+        return scale_features(out, write_node(map, node->child[0], view, x, scratch, out),
+                              mc_function_in_view(node->function, view, x));
     case MC_COLUMNS: {
         const mc_view inner = mc_view_columns(view, node);
         return write_node(map, node->child[0], &inner, x, scratch, out);
@@ -356,7 +356,7 @@ static void map_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int t
 static mercer_status map_data(mercer_ctx *ctx, const mc_features *map, const mercer_data *data, double *out) {
     mapping m = {.map = map, .data = data, .out = out, .room = data->d + mc_features_scratch(map)};
     MC_TRY(MC_ALLOC(ctx, m.scratch, m.room * ctx->threads));
-    mc_phase(ctx, "features");
+    mc_begin_phase(ctx, "features");
     const mercer_status status = mc_for(ctx, data->n, ROWS, map_rows, &m);
     mc_free(m.scratch);
     return status;
@@ -375,7 +375,7 @@ static mercer_status features(mercer_ctx *ctx, const mercer_kernel *kernel, cons
 
 mercer_status mercer_features(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, double *out) {
     MC_NEED(ctx, kernel, data, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     if (!data->used)
         return features(ctx, kernel, data, out);
     mercer_data *all = NULL; /* features are numbered by all columns */

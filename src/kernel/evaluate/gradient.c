@@ -23,7 +23,7 @@ typedef struct pair {
     const double *x, *z;
 } pair;
 
-static double difference(const pair *p, int64_t j) {
+static double coordinate_difference(const pair *p, int64_t j) {
     return mc_view_at(p->view, p->x, j) - mc_view_at(p->view, p->z, j);
 }
 
@@ -35,68 +35,68 @@ static double dot(const pair *p) {
 }
 
 /* The derivative with respect to the j-th number of a value, or to the one number that stands for all. */
-static void put(const sink *s, const mc_value *value, int64_t j, double derivative) {
+static void add_derivative(const sink *s, const mc_value *value, int64_t j, double derivative) {
     s->next[value->kind == MC_VALUE_VECTOR ? j : 0] += derivative;
 }
 
-static void step(sink *s, const mc_node *node, int parameter) {
+static void advance_past_parameter(sink *s, const mc_node *node, int parameter) {
     s->next += mc_slots_of_value(node, parameter);
 }
 
-static void poly(const mc_node *node, const pair *p, double w, sink *s) {
+static void differentiate_poly(const mc_node *node, const pair *p, double w, sink *s) {
     const double degree = node->parameter[0].number, c = node->parameter[1].number, gamma = node->parameter[2].number;
     const double t = dot(p), slope = w * degree * pow(gamma * t + c, degree - 1);
-    put(s, &node->parameter[1], 0, slope);
-    step(s, node, 1);
-    put(s, &node->parameter[2], 0, slope * t);
-    step(s, node, 2);
+    add_derivative(s, &node->parameter[1], 0, slope);
+    advance_past_parameter(s, node, 1);
+    add_derivative(s, &node->parameter[2], 0, slope * t);
+    advance_past_parameter(s, node, 2);
 }
 
-static void rbf(const mc_node *node, const pair *p, double w, sink *s) {
+static void differentiate_rbf(const mc_node *node, const pair *p, double w, sink *s) {
     const double k = mc_eval_in_view(node, p->view, p->x, p->z);
     for (int64_t j = 0; j < p->view->d; j++) {
-        const double u = difference(p, j);
-        put(s, &node->parameter[0], j, -w * k * u * u);
+        const double u = coordinate_difference(p, j);
+        add_derivative(s, &node->parameter[0], j, -w * k * u * u);
     }
-    step(s, node, 0);
+    advance_past_parameter(s, node, 0);
 }
 
-static void laplacian(const mc_node *node, const pair *p, double w, sink *s) {
+static void differentiate_laplacian(const mc_node *node, const pair *p, double w, sink *s) {
     const double k = mc_eval_in_view(node, p->view, p->x, p->z);
     for (int64_t j = 0; j < p->view->d; j++)
-        put(s, &node->parameter[0], j, -w * k * fabs(difference(p, j)));
-    step(s, node, 0);
+        add_derivative(s, &node->parameter[0], j, -w * k * fabs(coordinate_difference(p, j)));
+    advance_past_parameter(s, node, 0);
 }
 
 /* k = e^-q, q^2 = sum (gamma_j u_j)^2, so dq / dgamma_j = gamma_j u_j^2 / q. */
-static void exponential(const mc_node *node, const pair *p, double w, sink *s) {
+static void differentiate_exponential(const mc_node *node, const pair *p, double w, sink *s) {
     const double k = mc_eval_in_view(node, p->view, p->x, p->z);
     double q2 = 0;
     for (int64_t j = 0; j < p->view->d; j++) {
-        const double t = mc_value_at(&node->parameter[0], j) * difference(p, j);
+        const double t = mc_value_at(&node->parameter[0], j) * coordinate_difference(p, j);
         q2 += t * t;
     }
     for (int64_t j = 0; j < p->view->d && q2 > 0; j++) {
-        const double u = difference(p, j);
-        put(s, &node->parameter[0], j, -w * k * mc_value_at(&node->parameter[0], j) * u * u / sqrt(q2));
+        const double u = coordinate_difference(p, j);
+        add_derivative(s, &node->parameter[0], j, -w * k * mc_value_at(&node->parameter[0], j) * u * u / sqrt(q2));
     }
-    step(s, node, 0);
+    advance_past_parameter(s, node, 0);
 }
 
 /* u_j^2 / l_j^3 for every column, times w. */
 static void put_scales(const mc_node *node, int parameter, const pair *p, double w, sink *s) {
     const mc_value *scale = &node->parameter[parameter];
     for (int64_t j = 0; j < p->view->d; j++) {
-        const double l = mc_value_at(scale, j), t = difference(p, j) / l;
-        put(s, scale, j, w * t * t / l);
+        const double l = mc_value_at(scale, j), t = coordinate_difference(p, j) / l;
+        add_derivative(s, scale, j, w * t * t / l);
     }
-    step(s, node, parameter);
+    advance_past_parameter(s, node, parameter);
 }
 
 static double scaled_square(const pair *p, const mc_value *scale) {
     double sum = 0;
     for (int64_t j = 0; j < p->view->d; j++) {
-        const double t = difference(p, j) / mc_value_at(scale, j);
+        const double t = coordinate_difference(p, j) / mc_value_at(scale, j);
         sum += t * t;
     }
     return sum;
@@ -104,118 +104,121 @@ static double scaled_square(const pair *p, const mc_value *scale) {
 
 /* k = f(s), s^2 = 2 nu q^2, so dk / dl_j = -(f'(s) / s) 2 nu u_j^2 / l_j^3; -f'(s)/s is e^-s times 1/s, 1, (1 + s)/3.
    */
-static void matern(const mc_node *node, const pair *p, double w, sink *s) {
+static void differentiate_matern(const mc_node *node, const pair *p, double w, sink *s) {
     const double nu = node->parameter[0].number, r = sqrt(2 * nu * scaled_square(p, &node->parameter[1]));
     const double front = nu == 0.5 ? (r > 0 ? 1 / r : 0) : nu == 1.5 ? 1 : (1 + r) / 3;
     put_scales(node, 1, p, r > 800 ? 0 : w * 2 * nu * front * exp(-r), s);
 }
 
 /* k = b^-alpha, b = 1 + t, t = q^2 / (2 alpha): dk/dalpha = k (t/b - log b), dk/dl_j = (k/b) u_j^2 / l_j^3. */
-static void rq(const mc_node *node, const pair *p, double w, sink *s) {
+static void differentiate_rq(const mc_node *node, const pair *p, double w, sink *s) {
     const double k = mc_eval_in_view(node, p->view, p->x, p->z), alpha = node->parameter[0].number;
     const double t = scaled_square(p, &node->parameter[1]) / (2 * alpha);
-    put(s, &node->parameter[0], 0, w * k * (isinf(t) ? -INFINITY : t / (1 + t) - log1p(t)));
-    step(s, node, 0);
+    add_derivative(s, &node->parameter[0], 0, w * k * (isinf(t) ? -INFINITY : t / (1 + t) - log1p(t)));
+    advance_past_parameter(s, node, 0);
     put_scales(node, 1, p, w * k / (1 + t), s);
 }
 
-static void periodic(const mc_node *node, const pair *p, double w, sink *s) {
+static void differentiate_periodic(const mc_node *node, const pair *p, double w, sink *s) {
     const double k = mc_eval_in_view(node, p->view, p->x, p->z);
     const mc_value *period = &node->parameter[0], *scale = &node->parameter[1];
     sink widths = *s;
-    step(&widths, node, 0);
+    advance_past_parameter(&widths, node, 0);
     for (int64_t j = 0; j < p->view->d; j++) {
-        const double turns = difference(p, j) / mc_value_at(period, j), l = mc_value_at(scale, j);
+        const double turns = coordinate_difference(p, j) / mc_value_at(period, j), l = mc_value_at(scale, j);
         const double sine = sin(pi * turns), cosine = cos(pi * turns);
-        put(s, period, j, w * k * 4 * pi * turns * sine * cosine / (l * l * mc_value_at(period, j)));
-        put(&widths, scale, j, w * k * 4 * sine * sine / (l * l * l));
+        add_derivative(s, period, j, w * k * 4 * pi * turns * sine * cosine / (l * l * mc_value_at(period, j)));
+        add_derivative(&widths, scale, j, w * k * 4 * sine * sine / (l * l * l));
     }
-    step(s, node, 0);
-    step(s, node, 1);
+    advance_past_parameter(s, node, 0);
+    advance_past_parameter(s, node, 1);
 }
 
-static void chi2(const mc_node *node, const pair *p, double w, sink *s) {
+static void differentiate_chi2(const mc_node *node, const pair *p, double w, sink *s) {
     const double k = mc_eval_in_view(node, p->view, p->x, p->z);
     double sum = 0;
     for (int64_t j = 0; j < p->view->d; j++) {
-        const double u = difference(p, j), total = mc_view_at(p->view, p->x, j) + mc_view_at(p->view, p->z, j);
+        const double u = coordinate_difference(p, j),
+                     total = mc_view_at(p->view, p->x, j) + mc_view_at(p->view, p->z, j);
         if (total != 0)
             sum += u * u / total;
     }
-    put(s, &node->parameter[0], 0, -w * k * sum);
-    step(s, node, 0);
+    add_derivative(s, &node->parameter[0], 0, -w * k * sum);
+    advance_past_parameter(s, node, 0);
 }
 
-static void hyperbolic(const mc_node *node, const pair *p, double w, sink *s) {
+static void differentiate_tanh(const mc_node *node, const pair *p, double w, sink *s) {
     const double k = mc_eval_in_view(node, p->view, p->x, p->z), slope = w * (1 - k) * (1 + k);
-    put(s, &node->parameter[0], 0, slope * dot(p));
-    step(s, node, 0);
-    put(s, &node->parameter[1], 0, slope);
-    step(s, node, 1);
+    add_derivative(s, &node->parameter[0], 0, slope * dot(p));
+    advance_past_parameter(s, node, 0);
+    add_derivative(s, &node->parameter[1], 0, slope);
+    advance_past_parameter(s, node, 1);
 }
 
 static void (*const atom_gradient[MC_ATOM_COUNT])(const mc_node *, const pair *, double, sink *) = {
-    [MC_POLY] = poly,       [MC_RBF] = rbf, [MC_LAPLACIAN] = laplacian, [MC_EXPONENTIAL] = exponential,
-    [MC_MATERN] = matern,   [MC_RQ] = rq,   [MC_PERIODIC] = periodic,   [MC_CHI2] = chi2,
-    [MC_TANH] = hyperbolic,
+    [MC_POLY] = differentiate_poly,           [MC_RBF] = differentiate_rbf,
+    [MC_LAPLACIAN] = differentiate_laplacian, [MC_EXPONENTIAL] = differentiate_exponential,
+    [MC_MATERN] = differentiate_matern,       [MC_RQ] = differentiate_rq,
+    [MC_PERIODIC] = differentiate_periodic,   [MC_CHI2] = differentiate_chi2,
+    [MC_TANH] = differentiate_tanh,
 };
 
-static void descend(const mc_node *node, const pair *p, double w, sink *s);
+static void differentiate_node(const mc_node *node, const pair *p, double w, sink *s);
 
-static double value(const mc_node *node, const pair *p) {
+static double value_of_node(const mc_node *node, const pair *p) {
     return mc_eval_in_view(node, p->view, p->x, p->z);
 }
 
-static void skip(const mc_node *node, sink *s) {
-    s->next += mc_slots(node, NULL, 0);
+static void skip_subtree_slots(const mc_node *node, sink *s) {
+    s->next += mc_list_slots(node, NULL, 0);
 }
 
-static void product(const mc_node *node, const pair *p, double w, sink *s) {
+static void differentiate_product(const mc_node *node, const pair *p, double w, sink *s) {
     for (int i = 0; i < node->children; i++) {
         double others = w;
-        if (mc_slots(node->child[i], NULL, 0) == 0 || (i > 0 && node->child[i]->kind == MC_NUMBER))
+        if (mc_list_slots(node->child[i], NULL, 0) == 0 || (i > 0 && node->child[i]->kind == MC_NUMBER))
             continue; /* of the numbers of a product the first is a slot */
         for (int j = 0; j < node->children; j++)
-            others *= j == i ? 1 : value(node->child[j], p);
-        descend(node->child[i], p, others, s);
+            others *= j == i ? 1 : value_of_node(node->child[j], p);
+        differentiate_node(node->child[i], p, others, s);
     }
 }
 
-static void power(const mc_node *node, const pair *p, double w, sink *s) {
-    const double v = value(node->child[0], p),
+static void differentiate_power(const mc_node *node, const pair *p, double w, sink *s) {
+    const double v = value_of_node(node->child[0], p),
                  slope = v == 0 && node->number < 1 ? 0 : node->number * pow(v, node->number - 1);
-    descend(node->child[0], p, w * slope, s);
+    differentiate_node(node->child[0], p, w * slope, s);
 }
 
 /* n = v / sqrt(a b) with v = k(x, z), a = k(x, x), b = k(z, z): dn = dv / sqrt(a b) - n/2 (da / a + db / b). On one
    point against itself n does not change. */
-static void normalize(const mc_node *child, const pair *p, double w, sink *s) {
+static void differentiate_normalize(const mc_node *child, const pair *p, double w, sink *s) {
     const pair xx = {p->view, p->x, p->x}, zz = {p->view, p->z, p->z};
-    const double a = value(child, &xx), b = value(child, &zz), root = sqrt(fabs(a)) * sqrt(fabs(b));
+    const double a = value_of_node(child, &xx), b = value_of_node(child, &zz), root = sqrt(fabs(a)) * sqrt(fabs(b));
     const bool denominator = ((a > 0 && b > 0) || (a < 0 && b < 0)) && isfinite(root);
     if (p->x == p->z || !denominator) {
-        skip(child, s);
+        skip_subtree_slots(child, s);
         return;
     }
-    const double n = value(child, p) / root;
+    const double n = value_of_node(child, p) / root;
     sink again = *s, third = *s;
-    descend(child, p, w / root, s);
-    descend(child, &xx, -w * n / (2 * a), &again);
-    descend(child, &zz, -w * n / (2 * b), &third);
+    differentiate_node(child, p, w / root, s);
+    differentiate_node(child, &xx, -w * n / (2 * a), &again);
+    differentiate_node(child, &zz, -w * n / (2 * b), &third);
 }
 
-static void weigh(const mc_node *node, const pair *p, double w, sink *s) {
+static void differentiate_weigh(const mc_node *node, const pair *p, double w, sink *s) {
     const double fx = mc_function_in_view(node->function, p->view, p->x),
                  fz = mc_function_in_view(node->function, p->view, p->z);
-    descend(node->child[0], p, w * (fx * fz), s);
+    differentiate_node(node->child[0], p, w * (fx * fz), s);
 }
 
-static void columns(const mc_node *node, const pair *p, double w, sink *s) {
+static void differentiate_columns(const mc_node *node, const pair *p, double w, sink *s) {
     const mc_view inner = mc_view_columns(p->view, node);
-    descend(node->child[0], &(pair){&inner, p->x, p->z}, w, s);
+    differentiate_node(node->child[0], &(pair){&inner, p->x, p->z}, w, s);
 }
 
-static void descend(const mc_node *node, const pair *p, double w, sink *s) {
+static void differentiate_node(const mc_node *node, const pair *p, double w, sink *s) {
     switch (node->kind) {
     case MC_NUMBER:
         if (node->number > 0)
@@ -227,21 +230,21 @@ static void descend(const mc_node *node, const pair *p, double w, sink *s) {
         break;
     case MC_SUM:
         for (int i = 0; i < node->children; i++)
-            descend(node->child[i], p, w, s);
+            differentiate_node(node->child[i], p, w, s);
         break;
-    case MC_PRODUCT: product(node, p, w, s); break;
-    case MC_POWER: power(node, p, w, s); break;
-    case MC_EXP: descend(node->child[0], p, w * value(node, p), s); break;
-    case MC_NORMALIZE: normalize(node->child[0], p, w, s); break;
-    case MC_WEIGH: weigh(node, p, w, s); break;
-    case MC_COLUMNS: columns(node, p, w, s); break;
+    case MC_PRODUCT: differentiate_product(node, p, w, s); break;
+    case MC_POWER: differentiate_power(node, p, w, s); break;
+    case MC_EXP: differentiate_node(node->child[0], p, w * value_of_node(node, p), s); break;
+    case MC_NORMALIZE: differentiate_normalize(node->child[0], p, w, s); break;
+    case MC_WEIGH: differentiate_weigh(node, p, w, s); break;
+    case MC_COLUMNS: differentiate_columns(node, p, w, s); break;
     }
 }
 
 double mc_eval_gradient(const mc_node *root, const double *x, const double *z, int64_t d, double *gradient) {
     const mc_view all = {.d = d};
     sink s = {gradient};
-    memset(gradient, 0, (size_t)mc_slots(root, NULL, 0) * sizeof *gradient);
-    descend(root, &(pair){&all, x, z}, 1, &s);
-    return mc_eval(root, x, z, d);
+    memset(gradient, 0, (size_t)mc_list_slots(root, NULL, 0) * sizeof *gradient);
+    differentiate_node(root, &(pair){&all, x, z}, 1, &s);
+    return mc_eval_kernel(root, x, z, d);
 }

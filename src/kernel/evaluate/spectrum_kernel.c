@@ -91,11 +91,11 @@ static bool is_listed(const mc_text *list, const char *name) {
     return false;
 }
 
-static void list(const mc_node *node, mc_text *out) {
+static void list_text_columns(const mc_node *node, mc_text *out) {
     if (is_spectrum(node) && node->parameter[1].kind == MC_VALUE_TEXT && !is_listed(out, node->parameter[1].file))
         mc_text_add(out, "%s%s", out->length ? "," : "", node->parameter[1].file);
     for (int i = 0; i < node->children; i++)
-        list(node->child[i], out);
+        list_text_columns(node->child[i], out);
 }
 
 mercer_status mc_texts_list(mercer_ctx *ctx, const mc_node *root, char **out) {
@@ -103,7 +103,7 @@ mercer_status mc_texts_list(mercer_ctx *ctx, const mc_node *root, char **out) {
     if (!mc_node_any(root, is_spectrum))
         return MERCER_OK;
     mc_text text = mc_text_open(ctx);
-    list(root, &text);
+    list_text_columns(root, &text);
     return mc_text_take(&text, out);
 }
 

@@ -96,7 +96,7 @@ const mc_atom_row mc_atoms[MC_ATOM_COUNT] = {
     [MC_PRECOMPUTED] = {.name = "precomputed", .given = true},
 };
 
-static double same(double s) {
+static double identity_conversion(double s) {
     return s;
 }
 
@@ -104,24 +104,24 @@ static double half_inverse_square(double s) {
     return s > 0 ? 0.5 / s / s : NAN; /* in this order s^2 cannot overflow before the division */
 }
 
-static double inverse(double s) {
+static double inverse_conversion(double s) {
     return s > 0 ? 1 / s : NAN;
 }
 
 static const mc_measure measures[] = {
     {MC_RBF, 0, "sigma", half_inverse_square, true},
     {MC_RBF, 0, "length_scale", half_inverse_square, true},
-    {MC_LAPLACIAN, 0, "length_scale", inverse, true},
-    {MC_EXPONENTIAL, 0, "length_scale", inverse, true},
+    {MC_LAPLACIAN, 0, "length_scale", inverse_conversion, true},
+    {MC_EXPONENTIAL, 0, "length_scale", inverse_conversion, true},
 };
 
-static bool is(const char *name, const char *text, size_t length) {
+static bool name_matches(const char *name, const char *text, size_t length) {
     return name && strlen(name) == length && memcmp(name, text, length) == 0;
 }
 
 int mc_atom_find(const char *text, size_t length) {
     for (int i = 0; i < MC_ATOM_COUNT; i++)
-        if (is(mc_atoms[i].name, text, length) || is(mc_atoms[i].alias, text, length))
+        if (name_matches(mc_atoms[i].name, text, length) || name_matches(mc_atoms[i].alias, text, length))
             return i;
     return -1;
 }
@@ -129,16 +129,17 @@ int mc_atom_find(const char *text, size_t length) {
 mc_measure mc_parameter_find(mc_atom atom, const char *text, size_t length) {
     const mc_atom_row *row = &mc_atoms[atom];
     for (int i = 0; i < row->parameters; i++)
-        if (is(row->parameter[i].name, text, length) || is(row->parameter[i].alias, text, length))
+        if (name_matches(row->parameter[i].name, text, length) || name_matches(row->parameter[i].alias, text, length))
             return mc_parameter_itself(atom, i);
     for (size_t i = 0; i < sizeof measures / sizeof measures[0]; i++)
-        if (measures[i].atom == atom && is(measures[i].name, text, length))
+        if (measures[i].atom == atom && name_matches(measures[i].name, text, length))
             return measures[i];
     return (mc_measure){.atom = atom, .parameter = -1};
 }
 
 mc_measure mc_parameter_itself(mc_atom atom, int i) {
-    return (mc_measure){.atom = atom, .parameter = i, .name = mc_atoms[atom].parameter[i].name, .convert = same};
+    return (mc_measure){
+        .atom = atom, .parameter = i, .name = mc_atoms[atom].parameter[i].name, .convert = identity_conversion};
 }
 
 static bool is_choice(const mc_parameter_row *row, double v) {

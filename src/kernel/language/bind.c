@@ -20,7 +20,8 @@
 /* ---- Column names ---- */
 
 static mercer_status unknown_column(mercer_ctx *ctx, const mc_node *node, const char *name, const mercer_data *data) {
-    const char *near = data->name ? mc_suggest(name, strlen(name), (const char *const *)data->name, data->d) : NULL;
+    const char *near =
+        data->name ? mc_suggest_name(name, strlen(name), (const char *const *)data->name, data->d) : NULL;
     return mc_fail_at(ctx, MERCER_DATA, node->offset, "the data have no column '%.80s'%s%.80s%s", name,
                       near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
@@ -68,7 +69,8 @@ static mercer_status resolve_columns(mercer_ctx *ctx, mc_node *node, const merce
 }
 
 /* Walk with the columns in view. An index that does not exist ends it here: views below it would point nowhere. */
-static mercer_status resolve(mercer_ctx *ctx, mc_node *node, const mercer_data *data, const mc_view *view) {
+static mercer_status resolve_tree_columns(mercer_ctx *ctx, mc_node *node, const mercer_data *data,
+                                          const mc_view *view) {
     mc_view inner = *view;
     if (node->kind == MC_COLUMNS) {
         MC_TRY(resolve_columns(ctx, node, data, view));
@@ -76,7 +78,7 @@ static mercer_status resolve(mercer_ctx *ctx, mc_node *node, const mercer_data *
         inner = mc_view_columns(view, node);
     }
     for (int i = 0; i < node->children; i++)
-        MC_TRY(resolve(ctx, node->child[i], data, &inner));
+        MC_TRY(resolve_tree_columns(ctx, node->child[i], data, &inner));
     return MERCER_OK;
 }
 
@@ -163,9 +165,9 @@ static mercer_status read_files(mercer_ctx *ctx, mc_node *node) {
     return MERCER_OK;
 }
 
-static mercer_status fill(mercer_ctx *ctx, mc_node **root, const mercer_data *data, bool open) {
+static mercer_status fill_from_data(mercer_ctx *ctx, mc_node **root, const mercer_data *data, bool open) {
     const mc_view all = {.d = mc_data_width(data)};
-    MC_TRY(resolve(ctx, *root, data, &all));
+    MC_TRY(resolve_tree_columns(ctx, *root, data, &all));
     MC_TRY(read_files(ctx, *root));
     MC_TRY(mc_texts_bind(ctx, *root, data));
     MC_TRY(mc_node_fits(ctx, *root, all.d));
@@ -177,7 +179,7 @@ static mercer_status bind(mercer_ctx *ctx, const mercer_kernel *kernel, const me
     mc_node *root = NULL;
     *out = NULL;
     MC_TRY(mc_node_copy(ctx, mc_kernel_shown(kernel), &root));
-    const mercer_status status = fill(ctx, &root, data, kernel->open);
+    const mercer_status status = fill_from_data(ctx, &root, data, kernel->open);
     if (!status)
         return mc_kernel_make(ctx, root, mc_data_width(data), out);
     mc_node_free(root);
@@ -199,6 +201,6 @@ mercer_status mercer_kernel_bind(mercer_ctx *ctx, const mercer_kernel *kernel, c
                                  mercer_kernel **out) {
     MC_CLEAR(out);
     MC_NEED(ctx, kernel, data, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     return bind(ctx, kernel, data, out);
 }

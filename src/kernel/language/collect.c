@@ -101,7 +101,7 @@ static void move_children(mc_node *from, mc_node **to, int *count) {
 
 /* Children of the same kind give way to their own children, unless the list would become longer than the parser reads.
    */
-static mercer_status flatten(mercer_ctx *ctx, mc_node *node) {
+static mercer_status flatten_children(mercer_ctx *ctx, mc_node *node) {
     const int total = flat_count(node);
     if (total == node->children || total > MC_CHILDREN_MAX)
         return MERCER_OK;
@@ -209,7 +209,7 @@ static mercer_status merge_terms(mercer_ctx *ctx, mc_node *node) {
 }
 
 /* No child left: the neutral element. One left: itself. */
-static void settle(mc_node **io, double neutral) {
+static void collapse_short_node(mc_node **io, double neutral) {
     mc_node *node = *io;
     if (node->children == 1)
         mc_node_unwrap(io, 0);
@@ -226,11 +226,11 @@ mercer_status mc_collect_sum(mercer_ctx *ctx, mc_node **io) {
         for (int i = 0; i < node->children; i++)
             MC_TRY(push_minus(ctx, &node->child[i]));
         before = node->children;
-        MC_TRY(flatten(ctx, node));
+        MC_TRY(flatten_children(ctx, node));
     }
     MC_TRY(merge_terms(ctx, node));
     gather_terms(node);
-    settle(io, 0);
+    collapse_short_node(io, 0);
     return MERCER_OK;
 }
 
@@ -346,9 +346,9 @@ static mercer_status merge_all_factors(mercer_ctx *ctx, mc_node *node) {
 }
 
 mercer_status mc_collect_product(mercer_ctx *ctx, mc_node **io) {
-    MC_TRY(flatten(ctx, *io));
+    MC_TRY(flatten_children(ctx, *io));
     gather_factors(*io);
     MC_TRY(merge_all_factors(ctx, *io));
-    settle(io, 1);
+    collapse_short_node(io, 1);
     return MERCER_OK;
 }

@@ -24,7 +24,7 @@ static mercer_status atom_fits(mercer_ctx *ctx, const mc_node *node, int64_t d) 
 }
 
 /* What atoms with values from elsewhere ask of the columns in view. */
-static mercer_status given_fits(mercer_ctx *ctx, const mc_node *node, const mc_view *view) {
+static mercer_status external_atom_fits(mercer_ctx *ctx, const mc_node *node, const mc_view *view) {
     if (node->atom == MC_PRECOMPUTED && view->d < 2)
         return mc_fail_at(ctx, MERCER_DATA, node->offset,
                           "precomputed takes a column of serial numbers and then the matrix, but there %s",
@@ -63,7 +63,7 @@ static mercer_status fits_in_view(mercer_ctx *ctx, const mc_node *node, const mc
     if (node->kind == MC_ATOM)
         MC_TRY(atom_fits(ctx, node, d));
     if (node->kind == MC_ATOM && mc_atoms[node->atom].given)
-        MC_TRY(given_fits(ctx, node, view));
+        MC_TRY(external_atom_fits(ctx, node, view));
     MC_TRY(function_fits(ctx, node, node->function, d));
     if (node->kind == MC_COLUMNS) {
         MC_TRY(mc_columns_fit(ctx, node, d));
@@ -126,7 +126,7 @@ mercer_status mc_kernel_check_point(mercer_ctx *ctx, const mercer_kernel *kernel
                    (long long)column + 1, name, x[column]);
 }
 
-static double stored(const mercer_data *data, int64_t place) {
+static double stored_value(const mercer_data *data, int64_t place) {
     return data->dtype == MERCER_F64 ? ((const double *)data->values)[place]
                                      : (double)((const float *)data->values)[place];
 }
@@ -139,7 +139,7 @@ static void first_negative_rows(const mercer_data *data, int64_t *row) {
         const int64_t begin = data->row_start ? data->row_start[i] : i * data->d;
         const int64_t end = data->row_start ? data->row_start[i + 1] : begin + data->d;
         for (int64_t k = begin; k < end; k++)
-            if (stored(data, k) < 0)
+            if (stored_value(data, k) < 0)
                 row[data->row_start ? data->column[k] : k - begin] = i;
     }
 }

@@ -25,7 +25,7 @@ static bool whole_power(double c, double n, double *out) {
     return exact;
 }
 
-static bool inverse(double c, double *out) {
+static bool exact_inverse(double c, double *out) {
     double one;
     *out = 1 / c;
     return isfinite(*out) && mc_fold_product(*out, c, &one) && one == 1;
@@ -34,7 +34,7 @@ static bool inverse(double c, double *out) {
 bool mc_fold_power(double c, double p, double *out) {
     if (mc_is_whole(p))
         return whole_power(c, p, out);
-    return mc_is_whole(-p) && c != 0 && whole_power(c, -p, out) && inverse(*out, out);
+    return mc_is_whole(-p) && c != 0 && whole_power(c, -p, out) && exact_inverse(*out, out);
 }
 
 void mc_exact_add(mc_exact_sum *sum, double b) {

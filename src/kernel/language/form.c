@@ -39,23 +39,23 @@ static bool rest_is_below(const double *S, int64_t n, int64_t k, double toleranc
     return true;
 }
 
-static void swap(double *a, double *b) {
+static void swap_numbers(double *a, double *b) {
     const double t = *a;
     *a = *b;
     *b = t;
 }
 
 /* Rows and columns k and p > k change places, in the upper triangle alone. */
-static void exchange(double *S, int64_t n, int64_t k, int64_t p) {
-    swap(&S[k * n + k], &S[p * n + p]);
+static void swap_rows_and_columns(double *S, int64_t n, int64_t k, int64_t p) {
+    swap_numbers(&S[k * n + k], &S[p * n + p]);
     for (int64_t i = k + 1; i < p; i++)
-        swap(&S[k * n + i], &S[i * n + p]);
+        swap_numbers(&S[k * n + i], &S[i * n + p]);
     for (int64_t j = p + 1; j < n; j++)
-        swap(&S[k * n + j], &S[p * n + j]);
+        swap_numbers(&S[k * n + j], &S[p * n + j]);
 }
 
 /* S_ij <- S_ij - S_ki S_kj / S_kk for k < i <= j. */
-static void eliminate(double *S, int64_t n, int64_t k) {
+static void eliminate_form_pivot(double *S, int64_t n, int64_t k) {
     for (int64_t i = k + 1; i < n; i++) {
         const double factor = S[k * n + i] / S[k * n + k];
         for (int64_t j = i; j < n; j++)
@@ -70,8 +70,8 @@ static int64_t rank_of(double *S, int64_t n) {
         if (S[p * n + p] <= tolerance)
             return rest_is_below(S, n, k, tolerance) ? k : -1;
         if (p > k)
-            exchange(S, n, k, p);
-        eliminate(S, n, k);
+            swap_rows_and_columns(S, n, k, p);
+        eliminate_form_pivot(S, n, k);
     }
     return n;
 }
@@ -103,7 +103,7 @@ static mercer_status fail_pair(mercer_ctx *ctx, mercer_status status, const char
 }
 
 /* Square, finite, symmetric; then its rank. where begins the message: "column 6" of the text, or the name of a file. */
-static mercer_status check(mercer_ctx *ctx, mc_value *A, mercer_status status, const char *where) {
+static mercer_status check_form_matrix(mercer_ctx *ctx, mc_value *A, mercer_status status, const char *where) {
     if (A->rows != A->columns)
         return mc_fail_at(ctx, status, A->offset, "%s: form's matrix must be square, got %lld x %lld", where,
                           (long long)A->rows, (long long)A->columns);
@@ -138,7 +138,7 @@ static mercer_status take_rows(mercer_ctx *ctx, const mercer_data *data, mc_valu
         mc_data_values(data, i, A->numbers + i * data->d);
     if (A->rows == A->columns)
         even_out(A);
-    return check(ctx, A, MERCER_DATA, A->file);
+    return check_form_matrix(ctx, A, MERCER_DATA, A->file);
 }
 
 mercer_status mc_form_read(mercer_ctx *ctx, mc_value *A) {
@@ -187,7 +187,7 @@ static mercer_status parse_rows(mc_parser *p, mc_value *A) {
     A->columns = width;
     char where[40];
     mc_print(where, sizeof where, "column %lld", (long long)A->offset + 1);
-    return check(p->lexer.ctx, A, MERCER_SYNTAX, where);
+    return check_form_matrix(p->lexer.ctx, A, MERCER_SYNTAX, where);
 }
 
 mercer_status mc_parse_matrix(mc_parser *p, mc_node *form) {

@@ -43,7 +43,7 @@ bool mc_function_equal(const mc_function *a, const mc_function *b) {
            && mc_function_equal(a->child[0], b->child[0]) && mc_function_equal(a->child[1], b->child[1]);
 }
 
-static double norm2(const mc_view *view, const double *x) {
+static double squared_norm(const mc_view *view, const double *x) {
     double sum = 0;
     for (int64_t j = 0; j < view->d; j++) {
         const double v = mc_view_at(view, x, j);
@@ -57,8 +57,8 @@ double mc_function_in_view(const mc_function *f, const mc_view *view, const doub
     const double b = f->child[1] ? mc_function_in_view(f->child[1], view, x) : 0;
     switch (f->kind) {
     case MC_F_NUMBER: return f->number;
-    case MC_F_NORM2: return norm2(view, x);
-    case MC_F_NORM: return sqrt(norm2(view, x));
+    case MC_F_NORM2: return squared_norm(view, x);
+    case MC_F_NORM: return sqrt(squared_norm(view, x));
     case MC_F_COLUMN: return mc_view_at(view, x, f->column);
     case MC_F_NEGATE: return -a;
     case MC_F_ADD: return a + b;

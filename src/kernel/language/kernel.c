@@ -29,7 +29,7 @@ bool mc_node_ranges(const mc_node *node) {
     return has_kind(node, MC_VALUE_RANGE, MC_VALUE_SET);
 }
 
-static mercer_status finish(mercer_ctx *ctx, mercer_kernel *kernel) {
+static mercer_status fill_derived_fields(mercer_ctx *ctx, mercer_kernel *kernel) {
     MC_TRY(mc_node_print(ctx, kernel->root, &kernel->text));
     MC_TRY(mc_slots_fill(ctx, kernel));
     MC_TRY(mc_texts_list(ctx, kernel->root, &kernel->texts));
@@ -47,7 +47,7 @@ mercer_status mc_kernel_make(mercer_ctx *ctx, mc_node *root, int64_t d, mercer_k
     }
     kernel->root = root;
     kernel->d = d;
-    const mercer_status status = finish(ctx, kernel);
+    const mercer_status status = fill_derived_fields(ctx, kernel);
     if (status)
         mercer_kernel_free(kernel);
     else
@@ -82,7 +82,7 @@ mercer_status mc_kernel_parse(mercer_ctx *ctx, const char *text, mc_users users,
 mercer_status mercer_kernel_parse(mercer_ctx *ctx, const char *text, mercer_kernel **out) {
     MC_CLEAR(out);
     MC_NEED(ctx, text, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     return mc_kernel_parse(ctx, text, (mc_users){0}, out);
 }
 
@@ -90,7 +90,7 @@ mercer_status mercer_kernel_parse_with(mercer_ctx *ctx, const char *text, const 
                                        mercer_kernel **out) {
     MC_CLEAR(out);
     MC_NEED(ctx, text, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     MC_TRY(mc_users_check(ctx, (mc_users){users, count}));
     return mc_kernel_parse(ctx, text, (mc_users){users, count}, out);
 }
@@ -138,10 +138,10 @@ const char *mercer_kernel_text(const mercer_kernel *kernel) {
 mercer_status mercer_kernel_value(mercer_ctx *ctx, const mercer_kernel *kernel, const double *x, const double *z,
                                   int64_t d, double *out) {
     MC_NEED(ctx, kernel, x, z, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     MC_TRY(mc_kernel_check_ready(ctx, kernel, d));
     MC_TRY(mc_kernel_check_point(ctx, kernel, x, d, "x"));
     MC_TRY(mc_kernel_check_point(ctx, kernel, z, d, "z"));
-    *out = mc_eval(mc_kernel_shown(kernel), x, z, d);
+    *out = mc_eval_kernel(mc_kernel_shown(kernel), x, z, d);
     return MERCER_OK;
 }

@@ -145,7 +145,7 @@ struct mercer_kernel {
     int64_t d;     /* columns it was bound to, as users count them; 0: not bound */
     bool open;     /* has AUTO, FILE or column names that binding must fill in */
     bool ranges;   /* has RANGE or SET: for tune only */
-    int64_t slots; /* what a Gaussian process may learn; see mc_slots */
+    int64_t slots; /* what a Gaussian process may learn; see mc_list_slots */
     struct mc_slot *slot;
     char *slot_names;   /* "rbf.gamma", ... one after the other, each closed by a zero */
     int64_t *slot_name; /* where each begins */
@@ -160,7 +160,7 @@ static inline const mc_node *mc_kernel_shown(const mercer_kernel *kernel) {
    the length of x and z. Where it reads texts, they follow the d numbers as mc_data_row writes them. Equality of
    points, which white needs, is equality of all their columns in view. NaN where the definition has no value: a power
    that is not whole of a negative number, the logarithm of one in a function. */
-double mc_eval(const mc_node *node, const double *x, const double *z, int64_t d);
+double mc_eval_kernel(const mc_node *node, const double *x, const double *z, int64_t d);
 double mc_function_eval(const mc_function *f, const double *x, int64_t d);
 
 /* Parameters that a Gaussian process may learn, in the order they are printed: every NUMBER or VECTOR value of an atom
@@ -171,12 +171,12 @@ typedef struct mc_slot {
     int parameter;   /* -1: node->number */
     int64_t element; /* of a vector; 0 otherwise */
 } mc_slot;
-int64_t mc_slots(const mc_node *root, mc_slot *out, int64_t room); /* the count; writes at most room */
+int64_t mc_list_slots(const mc_node *root, mc_slot *out, int64_t room); /* the count; writes at most room */
 
 /* Value and derivatives with respect to every slot, in order. */
 double mc_eval_gradient(const mc_node *root, const double *x, const double *z, int64_t d, double *gradient);
 
-mercer_shape mc_shape(const mc_node *node, int64_t d);
+mercer_shape mc_shape_of_node(const mc_node *node, int64_t d);
 
 mercer_status mc_node_copy(mercer_ctx *ctx, const mc_node *node, mc_node **out);
 void mc_node_free(mc_node *node);

@@ -36,7 +36,7 @@ mercer_status mc_lex_fail(const mc_lexer *lexer, int64_t offset, const char *for
 }
 
 /* Record the failure and stop: the sentence ends with the byte when there is one. */
-static void fail(mc_lexer *lexer, int64_t offset, const char *what, int byte) {
+static void fail_token(mc_lexer *lexer, int64_t offset, const char *what, int byte) {
     char name[16] = "";
     if (byte >= 0)
         mc_print(name, sizeof name, " 0x%02X", (unsigned)byte);
@@ -44,7 +44,7 @@ static void fail(mc_lexer *lexer, int64_t offset, const char *what, int byte) {
     lexer->token = (mc_token){.kind = MC_TOKEN_ERROR, .offset = offset};
 }
 
-static void finish(mc_lexer *lexer, int kind, const char *begin, const char *end) {
+static void finish_token(mc_lexer *lexer, int kind, const char *begin, const char *end) {
     lexer->token.kind = kind;
     lexer->token.offset = begin - lexer->text;
     lexer->token.length = end - begin;
@@ -54,7 +54,7 @@ static void read_name(mc_lexer *lexer, const char *p) {
     const char *q = p;
     while (q < lexer->end && (is_letter(*q) || is_digit(*q)))
         q++;
-    finish(lexer, MC_TOKEN_NAME, p, q);
+    finish_token(lexer, MC_TOKEN_NAME, p, q);
 }
 
 /* In "1..10" the number is "1", not "1.". */
@@ -75,15 +75,15 @@ static void read_number(mc_lexer *lexer, const char *p) {
     double number;
     const char *q = mc_number_read(p, range_begin(lexer, p), &number);
     if (!q)
-        fail(lexer, p - lexer->text, "this is not a number", -1);
+        fail_token(lexer, p - lexer->text, "this is not a number", -1);
     else if (isinf(number))
-        fail(lexer, p - lexer->text, "this number is too large for a double", -1);
+        fail_token(lexer, p - lexer->text, "this number is too large for a double", -1);
     else if (number == 0 && !is_written_zero(p, q))
-        fail(lexer, p - lexer->text, "this number is too small for a double; write 0 if that is meant", -1);
+        fail_token(lexer, p - lexer->text, "this number is too small for a double; write 0 if that is meant", -1);
     else if (q < lexer->end && is_letter(*q))
-        fail(lexer, q - lexer->text, "a number runs into a letter; write '*' between a factor and a kernel", -1);
+        fail_token(lexer, q - lexer->text, "a number runs into a letter; write '*' between a factor and a kernel", -1);
     else {
-        finish(lexer, MC_TOKEN_NUMBER, p, q);
+        finish_token(lexer, MC_TOKEN_NUMBER, p, q);
         lexer->token.number = number;
     }
 }
@@ -93,22 +93,22 @@ static void read_string(mc_lexer *lexer, const char *p) {
         if (*q == '\\')
             q++;
         else if (*q == '"') {
-            finish(lexer, MC_TOKEN_STRING, p, q + 1);
+            finish_token(lexer, MC_TOKEN_STRING, p, q + 1);
             return;
         }
     }
-    fail(lexer, p - lexer->text, "this quote is never closed", -1);
+    fail_token(lexer, p - lexer->text, "this quote is never closed", -1);
 }
 
 static void read_mark(mc_lexer *lexer, const char *p) {
     if (lexer->end - p >= 2 && p[0] == '.' && p[1] == '.')
-        finish(lexer, MC_TOKEN_RANGE, p, p + 2);
+        finish_token(lexer, MC_TOKEN_RANGE, p, p + 2);
     else if (strchr("+-*/^()[]{},:=", *p))
-        finish(lexer, *p, p, p + 1);
+        finish_token(lexer, *p, p, p + 1);
     else if (*p > ' ' && *p < 0x7f)
-        fail(lexer, p - lexer->text, "no expression has this character, byte", (unsigned char)*p);
+        fail_token(lexer, p - lexer->text, "no expression has this character, byte", (unsigned char)*p);
     else
-        fail(lexer, p - lexer->text, "only plain ASCII may stand outside of quotes, got byte", (unsigned char)*p);
+        fail_token(lexer, p - lexer->text, "only plain ASCII may stand outside of quotes, got byte", (unsigned char)*p);
 }
 
 void mc_lex_next(mc_lexer *lexer) {
@@ -118,7 +118,7 @@ void mc_lex_next(mc_lexer *lexer) {
     while (p < lexer->end && is_space(*p))
         p++;
     if (p == lexer->end)
-        finish(lexer, MC_TOKEN_END, p, p);
+        finish_token(lexer, MC_TOKEN_END, p, p);
     else if (is_letter(*p))
         read_name(lexer, p);
     else if (is_digit(*p) || (*p == '.' && lexer->end - p >= 2 && is_digit(p[1])))
@@ -166,7 +166,7 @@ mercer_status mc_lex_unexpected(mc_lexer *lexer, const char *expected) {
 mercer_status mc_lex_unknown(mc_lexer *lexer, const char *what, const char *const *known, int count,
                              const char *otherwise) {
     const mc_token *t = &lexer->token;
-    const char *word = lexer->text + t->offset, *near = mc_suggest(word, (size_t)t->length, known, count);
+    const char *word = lexer->text + t->offset, *near = mc_suggest_name(word, (size_t)t->length, known, count);
     if (!near)
         return mc_lex_fail(lexer, t->offset, "%s '%.*s'%s", what, shown_of(t), word, otherwise);
     return mc_lex_fail(lexer, t->offset, "%s '%.*s'; did you mean '%s'?", what, shown_of(t), word, near);

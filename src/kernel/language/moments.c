@@ -18,13 +18,13 @@ typedef struct pass {
     double *part;       /* chunks x d */
 } pass;
 
-static double stored(const mercer_data *data, int64_t k) {
+static double stored_value(const mercer_data *data, int64_t k) {
     return data->dtype == MERCER_F64 ? ((const double *)data->values)[k] : (double)((const float *)data->values)[k];
 }
 
 /* What an entry adds to the sum of its column. A zero that is not stored adds m^2 in the second pass: taken off here,
    added for all rows at the end. */
-static double share(const pass *p, int64_t j, double x) {
+static double column_sum_term(const pass *p, int64_t j, double x) {
     if (!p->mean)
         return x;
     const double m = p->mean[j], square = (x - m) * (x - m);
@@ -41,13 +41,13 @@ static void fold_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
         const int64_t last = data->row_start ? data->row_start[i + 1] : first + data->d;
         for (int64_t k = first; k < last; k++) {
             const int64_t j = data->row_start ? data->column[k] : k - first;
-            sum[j] += share(p, j, stored(data, k));
+            sum[j] += column_sum_term(p, j, stored_value(data, k));
         }
     }
 }
 
 /* As many chunks as are worth their own sums. */
-static int64_t grain_of(const mercer_data *data) {
+static int64_t rows_per_chunk(const mercer_data *data) {
     const int64_t entries = data->row_start ? data->row_start[data->n] : data->n * data->d;
     const int64_t worth = entries / (16 * data->d + 1), most = worth < CHUNKS_MAX ? worth : CHUNKS_MAX;
     const int64_t chunks = most > 1 ? most : 1;
@@ -55,7 +55,7 @@ static int64_t grain_of(const mercer_data *data) {
 }
 
 static mercer_status sum_columns(mercer_ctx *ctx, const mercer_data *data, const double *mean, double *out) {
-    const int64_t grain = grain_of(data), chunks = mc_chunks(data->n, grain);
+    const int64_t grain = rows_per_chunk(data), chunks = mc_chunk_count(data->n, grain);
     pass p = {.data = data, .mean = mean};
     MC_TRY(MC_ALLOC(ctx, p.part, chunks * data->d));
     const mercer_status status = mc_for(ctx, data->n, grain, fold_rows, &p);
@@ -66,7 +66,7 @@ static mercer_status sum_columns(mercer_ctx *ctx, const mercer_data *data, const
     return status;
 }
 
-static mercer_status find(mercer_ctx *ctx, const mercer_data *data, mc_moments *out) {
+static mercer_status compute_moments(mercer_ctx *ctx, const mercer_data *data, mc_moments *out) {
     MC_TRY(MC_ALLOC(ctx, out->mean, data->d));
     MC_TRY(MC_ALLOC(ctx, out->about, data->d));
     MC_TRY(sum_columns(ctx, data, NULL, out->mean));
@@ -80,7 +80,7 @@ static mercer_status find(mercer_ctx *ctx, const mercer_data *data, mc_moments *
 
 mercer_status mc_moments_find(mercer_ctx *ctx, const mercer_data *data, mc_moments *out) {
     *out = (mc_moments){.data = data, .n = data->n, .d = data->d};
-    const mercer_status status = data->n > 0 ? find(ctx, data, out) : MERCER_OK;
+    const mercer_status status = data->n > 0 ? compute_moments(ctx, data, out) : MERCER_OK;
     if (status)
         mc_moments_free(out);
     return status;
@@ -133,7 +133,7 @@ mc_extremes mc_moments_extremes(const mc_moments *moments, const mc_view *view) 
     const bool zeros = stored_values < data->n * data->d;
     mc_extremes e = {.least = zeros ? 0 : INFINITY, .greatest = zeros ? 0 : -INFINITY};
     for (int64_t k = 0; k < stored_values; k++) {
-        const double x = stored(data, k);
+        const double x = stored_value(data, k);
         const int64_t place = data->row_start ? data->column[k] : k % data->d, column = mc_data_column(data, place);
         if ((x >= e.least && x <= e.greatest) || !is_in_view(view, column))
             continue;

@@ -48,7 +48,7 @@ mercer_status mc_node_wrap(mercer_ctx *ctx, mc_kind kind, int64_t offset, mc_nod
 mercer_status mc_node_add(mercer_ctx *ctx, mc_node *parent, mc_node *child) {
     const int n = parent->children;
     if ((n & (n - 1)) == 0) { /* full: n is 0 or a power of two */
-        mc_node **grown = mc_grow(ctx, parent->child, n ? 2 * n : 1, sizeof *grown);
+        mc_node **grown = mc_grow_block(ctx, parent->child, n ? 2 * n : 1, sizeof *grown);
         if (!grown) {
             mc_node_free(child);
             return MERCER_MEMORY;
@@ -172,7 +172,7 @@ bool mc_value_equal(const mc_value *a, const mc_value *b) {
 mercer_status mc_value_add(mercer_ctx *ctx, mc_value *value, double number) {
     const int64_t n = numbers_of(value);
     if ((n & (n - 1)) == 0) { /* full: n is 0 or a power of two */
-        double *grown = mc_grow(ctx, value->numbers, n ? 2 * n : 1, sizeof *grown);
+        double *grown = mc_grow_block(ctx, value->numbers, n ? 2 * n : 1, sizeof *grown);
         if (!grown)
             return MERCER_MEMORY;
         value->numbers = grown;

@@ -48,7 +48,7 @@ static void add_name(walk *w, const mc_slot *slot, int label) {
     mc_text_bytes(w->names, "", 1);
 }
 
-static void add(walk *w, mc_slot slot, int label) {
+static void add_slot(walk *w, mc_slot slot, int label) {
     if (w->names)
         add_name(w, &slot, label);
     if (w->count < w->room)
@@ -62,36 +62,36 @@ static bool is_slot(const mc_node *number, const mc_node *parent) {
     return number->number > 0 && !(parent && parent->kind == MC_PRODUCT && parent->child[0] != number);
 }
 
-static void visit(walk *w, const mc_node *node, const mc_node *parent) {
+static void collect_slots(walk *w, const mc_node *node, const mc_node *parent) {
     const bool in_product = parent && parent->kind == MC_PRODUCT;
     const int label = node->kind == MC_ATOM ? (int)node->atom : in_product ? FACTOR : CONSTANT;
     if (node->kind == MC_NUMBER && is_slot(node, parent)) {
         w->seen[label]++;
-        add(w, (mc_slot){node, -1, 0}, label);
+        add_slot(w, (mc_slot){node, -1, 0}, label);
     }
     if (node->kind == MC_ATOM) {
         w->seen[label]++;
         for (int i = 0; i < mc_atoms[node->atom].parameters; i++)
             for (int64_t j = 0; j < mc_slots_of_value(node, i); j++)
-                add(w, (mc_slot){node, i, j}, label);
+                add_slot(w, (mc_slot){node, i, j}, label);
     }
     for (int i = 0; i < node->children; i++)
-        visit(w, node->child[i], node);
+        collect_slots(w, node->child[i], node);
 }
 
-int64_t mc_slots(const mc_node *root, mc_slot *out, int64_t room) {
+int64_t mc_list_slots(const mc_node *root, mc_slot *out, int64_t room) {
     walk w = {.out = out, .room = room};
-    visit(&w, root, NULL);
+    collect_slots(&w, root, NULL);
     return w.count;
 }
 
 mercer_status mc_slots_fill(mercer_ctx *ctx, mercer_kernel *kernel) {
-    kernel->slots = mc_slots(kernel->root, NULL, 0);
+    kernel->slots = mc_list_slots(kernel->root, NULL, 0);
     MC_TRY(MC_ALLOC(ctx, kernel->slot, kernel->slots));
     MC_TRY(MC_ALLOC(ctx, kernel->slot_name, kernel->slots));
     mc_text names = mc_text_open(ctx);
     walk w = {.out = kernel->slot, .room = kernel->slots, .names = &names, .begin = kernel->slot_name};
-    visit(&w, kernel->root, NULL);
+    collect_slots(&w, kernel->root, NULL);
     return mc_text_take(&names, &kernel->slot_names);
 }
 
@@ -132,7 +132,7 @@ static mercer_status check_parameter(mercer_ctx *ctx, const mercer_kernel *kerne
                    mc_seen_text(v, 0, DBL_MAX, text));
 }
 
-static void put(const mc_slot *slot, double v) {
+static void set_slot(const mc_slot *slot, double v) {
     mc_node *node = (mc_node *)slot->node; /* of a copy that is ours */
     if (slot->parameter < 0)
         node->number = v;
@@ -148,9 +148,9 @@ static mercer_status copy_with(mercer_ctx *ctx, const mc_node *tree, int64_t slo
     MC_TRY(MC_ALLOC(ctx, slot, slots));
     const mercer_status status = mc_node_copy(ctx, tree, out);
     if (!status) {
-        mc_slots(*out, slot, slots);
+        mc_list_slots(*out, slot, slots);
         for (int64_t i = 0; i < slots; i++)
-            put(&slot[i], parameters[i]);
+            set_slot(&slot[i], parameters[i]);
     }
     mc_free(slot);
     return status;
@@ -181,14 +181,14 @@ mercer_status mercer_kernel_with(mercer_ctx *ctx, const mercer_kernel *kernel, c
                                  mercer_kernel **out) {
     MC_CLEAR(out);
     MC_NEED(ctx, kernel, parameters, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     return mc_kernel_with(ctx, kernel, parameters, out);
 }
 
 mercer_status mercer_kernel_gradient(mercer_ctx *ctx, const mercer_kernel *kernel, const double *x, const double *z,
                                      int64_t d, double *value, double *gradient) {
     MC_NEED(ctx, kernel, x, z, value, gradient);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     MC_TRY(mc_kernel_check_ready(ctx, kernel, d));
     MC_TRY(mc_kernel_check_point(ctx, kernel, x, d, "x"));
     MC_TRY(mc_kernel_check_point(ctx, kernel, z, d, "z"));
@@ -209,7 +209,7 @@ typedef struct open_walk {
     int64_t room, count;
 } open_walk;
 
-static void list(open_walk *w, const mc_node *node) {
+static void list_open_values(open_walk *w, const mc_node *node) {
     for (int i = 0; node->kind == MC_ATOM && i < mc_atoms[node->atom].parameters; i++) {
         if (!is_left_open(&node->parameter[i]))
             continue;
@@ -219,12 +219,12 @@ static void list(open_walk *w, const mc_node *node) {
         w->count++;
     }
     for (int i = 0; i < node->children; i++)
-        list(w, node->child[i]);
+        list_open_values(w, node->child[i]);
 }
 
 int64_t mc_kernel_open_values(const mercer_kernel *kernel, mc_open_value *out, int64_t room) {
     open_walk w = {.out = out, .room = room};
-    list(&w, kernel->root);
+    list_open_values(&w, kernel->root);
     return w.count;
 }
 

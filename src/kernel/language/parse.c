@@ -17,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 
-static mercer_status sum(mc_parser *p, mc_node **out);
+static mercer_status parse_sum(mc_parser *p, mc_node **out);
 
 mercer_status mc_parse_deeper(mc_parser *p) {
     const int64_t offset = p->lexer.token.offset;
@@ -37,7 +37,7 @@ mercer_status mc_parse_number(mc_parser *p, double *out) {
 
 static mercer_status in_parentheses(mc_parser *p, mc_node **out) {
     MC_TRY(mc_lex_expect(&p->lexer, '(', "'('"));
-    MC_TRY(sum(p, out));
+    MC_TRY(parse_sum(p, out));
     return mc_lex_expect(&p->lexer, ')', "an operator or ')'");
 }
 
@@ -76,7 +76,7 @@ static mercer_status parse_weigh(mc_parser *p, mc_node **out) {
     MC_TRY(mc_lex_expect(&p->lexer, '(', "'('"));
     MC_TRY(mc_parse_function(p, &(*out)->function));
     MC_TRY(mc_lex_expect(&p->lexer, ',', "an operator or ','"));
-    MC_TRY(sum(p, &(*out)->child[0]));
+    MC_TRY(parse_sum(p, &(*out)->child[0]));
     return mc_lex_expect(&p->lexer, ')', "an operator or ')'");
 }
 
@@ -150,7 +150,7 @@ static mercer_status parse_name(mc_parser *p, mc_node **out) {
     return atom < 0 ? unknown_name(p) : parse_atom(p, (mc_atom)atom, out);
 }
 
-static mercer_status primary(mc_parser *p, mc_node **out) {
+static mercer_status parse_primary(mc_parser *p, mc_node **out) {
     const mc_token t = p->lexer.token;
     if (t.kind == MC_TOKEN_NAME)
         return parse_name(p, out);
@@ -162,8 +162,8 @@ static mercer_status primary(mc_parser *p, mc_node **out) {
     return mc_node_make_number(p->lexer.ctx, t.number, t.offset, out);
 }
 
-static mercer_status view(mc_parser *p, mc_node **out) {
-    MC_TRY(primary(p, out));
+static mercer_status parse_view(mc_parser *p, mc_node **out) {
+    MC_TRY(parse_primary(p, out));
     const int64_t offset = p->lexer.token.offset;
     if (!mc_lex_take(&p->lexer, '['))
         return MERCER_OK;
@@ -172,8 +172,8 @@ static mercer_status view(mc_parser *p, mc_node **out) {
     return mc_parse_text(p, out);
 }
 
-static mercer_status power(mc_parser *p, mc_node **out) {
-    MC_TRY(view(p, out));
+static mercer_status parse_power(mc_parser *p, mc_node **out) {
+    MC_TRY(parse_view(p, out));
     const int64_t offset = p->lexer.token.offset;
     if (!mc_lex_take(&p->lexer, '^'))
         return MERCER_OK;
@@ -182,7 +182,7 @@ static mercer_status power(mc_parser *p, mc_node **out) {
 }
 
 /* -3 is the number -3; any other -k is the product (-1)*k. */
-static mercer_status negate(mercer_ctx *ctx, int64_t offset, mc_node **io) {
+static mercer_status negate_node(mercer_ctx *ctx, int64_t offset, mc_node **io) {
     if ((*io)->kind == MC_NUMBER) {
         (*io)->number = -(*io)->number;
         return MERCER_OK;
@@ -194,15 +194,15 @@ static mercer_status negate(mercer_ctx *ctx, int64_t offset, mc_node **io) {
     return mc_node_make_number(ctx, -1, offset, &(*io)->child[0]);
 }
 
-static mercer_status factor(mc_parser *p, mc_node **out) {
+static mercer_status parse_factor(mc_parser *p, mc_node **out) {
     const int64_t offset = p->lexer.token.offset;
     bool minus = false;
     for (int kind = p->lexer.token.kind; kind == '-' || kind == '+'; kind = p->lexer.token.kind) {
         minus ^= kind == '-';
         mc_lex_next(&p->lexer);
     }
-    MC_TRY(power(p, out));
-    return minus ? negate(p->lexer.ctx, offset, out) : MERCER_OK;
+    MC_TRY(parse_power(p, out));
+    return minus ? negate_node(p->lexer.ctx, offset, out) : MERCER_OK;
 }
 
 static mercer_status too_many(mc_parser *p, const char *what) {
@@ -210,8 +210,8 @@ static mercer_status too_many(mc_parser *p, const char *what) {
     return mc_lex_fail(&p->lexer, offset, "more than %d %s in a row", MC_CHILDREN_MAX, what);
 }
 
-static mercer_status product(mc_parser *p, mc_node **out) {
-    MC_TRY(factor(p, out));
+static mercer_status parse_product(mc_parser *p, mc_node **out) {
+    MC_TRY(parse_factor(p, out));
     if (p->lexer.token.kind != '*')
         return MERCER_OK;
     MC_TRY(mc_node_wrap(p->lexer.ctx, MC_PRODUCT, p->lexer.token.offset, out));
@@ -220,13 +220,13 @@ static mercer_status product(mc_parser *p, mc_node **out) {
         if (node->children == MC_CHILDREN_MAX)
             return too_many(p, "factors");
         MC_TRY(mc_node_add(p->lexer.ctx, node, NULL));
-        MC_TRY(factor(p, &node->child[node->children - 1]));
+        MC_TRY(parse_factor(p, &node->child[node->children - 1]));
     }
     return MERCER_OK;
 }
 
-static mercer_status terms(mc_parser *p, mc_node **out) {
-    MC_TRY(product(p, out));
+static mercer_status parse_terms(mc_parser *p, mc_node **out) {
+    MC_TRY(parse_product(p, out));
     mc_token t = p->lexer.token;
     if (t.kind != '+' && t.kind != '-')
         return MERCER_OK;
@@ -238,16 +238,16 @@ static mercer_status terms(mc_parser *p, mc_node **out) {
         mc_lex_next(&p->lexer);
         MC_TRY(mc_node_add(p->lexer.ctx, node, NULL));
         mc_node **last = &node->child[node->children - 1];
-        MC_TRY(product(p, last));
+        MC_TRY(parse_product(p, last));
         if (t.kind == '-')
-            MC_TRY(negate(p->lexer.ctx, t.offset, last));
+            MC_TRY(negate_node(p->lexer.ctx, t.offset, last));
     }
     return MERCER_OK;
 }
 
-static mercer_status sum(mc_parser *p, mc_node **out) {
+static mercer_status parse_sum(mc_parser *p, mc_node **out) {
     MC_TRY(mc_parse_deeper(p));
-    MC_TRY(terms(p, out));
+    MC_TRY(parse_terms(p, out));
     p->depth--;
     return MERCER_OK;
 }
@@ -256,7 +256,7 @@ mercer_status mc_parse(mercer_ctx *ctx, const char *text, mc_users users, mc_nod
     *out = NULL;
     mc_parser p = {.users = users};
     mc_lex_open(&p.lexer, ctx, text);
-    mercer_status status = sum(&p, out);
+    mercer_status status = parse_sum(&p, out);
     MC_THEN(status, mc_lex_expect(&p.lexer, MC_TOKEN_END, "an operator or the end"));
     if (status) {
         mc_node_free(*out);

@@ -16,13 +16,13 @@ static int64_t room_for(int64_t n) {
 }
 
 static mercer_status make_room(mercer_ctx *ctx, mc_node *node, int64_t n) {
-    int64_t *columns = mc_grow(ctx, node->column, room_for(n), sizeof *columns);
+    int64_t *columns = mc_grow_block(ctx, node->column, room_for(n), sizeof *columns);
     if (!columns)
         return MERCER_MEMORY;
     node->column = columns;
     if (!node->column_name)
         return MERCER_OK;
-    char **names = mc_grow(ctx, node->column_name, room_for(n), sizeof *names);
+    char **names = mc_grow_block(ctx, node->column_name, room_for(n), sizeof *names);
     if (!names)
         return MERCER_MEMORY;
     node->column_name = names;
@@ -83,7 +83,7 @@ static mercer_status add_columns(mc_parser *p, mc_node *node) {
     return mc_lex_unexpected(&p->lexer, "a column number or name");
 }
 
-static int compare(const void *columns, int64_t a, int64_t b) {
+static int compare_columns(const void *columns, int64_t a, int64_t b) {
     const int64_t *column = columns;
     return (column[a] > column[b]) - (column[a] < column[b]);
 }
@@ -92,7 +92,7 @@ static int compare(const void *columns, int64_t a, int64_t b) {
 static int64_t find_twice(const int64_t *column, int64_t n, int64_t *items) {
     for (int64_t i = 0; i < n; i++)
         items[i] = i;
-    mc_sort(items, items + n, n, compare, column);
+    mc_sort(items, items + n, n, compare_columns, column);
     for (int64_t i = 1; i < n; i++)
         if (column[items[i]] >= 0 && column[items[i]] == column[items[i - 1]])
             return column[items[i]];

@@ -36,7 +36,8 @@ static mercer_status checked_number(mc_parser *p, const mc_measure *m, double *o
     return mc_parameter_allows(row_of(m), *out) ? MERCER_OK : fail_range(p, m, offset, seen);
 }
 
-static mercer_status list(mc_parser *p, const mc_measure *m, mc_value *value, int close, const char *expected) {
+static mercer_status parse_number_list(mc_parser *p, const mc_measure *m, mc_value *value, int close,
+                                       const char *expected) {
     mc_lex_next(&p->lexer);
     do {
         double number;
@@ -46,16 +47,16 @@ static mercer_status list(mc_parser *p, const mc_measure *m, mc_value *value, in
     return mc_lex_expect(&p->lexer, close, expected);
 }
 
-static mercer_status vector(mc_parser *p, const mc_measure *m, mc_value *value) {
+static mercer_status parse_vector(mc_parser *p, const mc_measure *m, mc_value *value) {
     if (!row_of(m)->vector)
         return mc_lex_fail(&p->lexer, value->offset, "%s's %s takes one number, not one per column",
                            mc_atoms[m->atom].name, m->name);
     value->kind = MC_VALUE_VECTOR;
-    return list(p, m, value, ']', "',' or ']'");
+    return parse_number_list(p, m, value, ']', "',' or ']'");
 }
 
 /* The second end; a range of another measure runs the other way once converted. */
-static mercer_status range(mc_parser *p, const mc_measure *m, mc_value *value) {
+static mercer_status parse_range_end(mc_parser *p, const mc_measure *m, mc_value *value) {
     const int64_t offset = p->lexer.token.offset;
     const double begin = value->number;
     double end;
@@ -73,17 +74,17 @@ static mercer_status range(mc_parser *p, const mc_measure *m, mc_value *value) {
 static mercer_status number_or_range(mc_parser *p, const mc_measure *m, mc_value *value) {
     value->kind = MC_VALUE_NUMBER;
     MC_TRY(checked_number(p, m, &value->number));
-    return mc_lex_take(&p->lexer, MC_TOKEN_RANGE) ? range(p, m, value) : MERCER_OK;
+    return mc_lex_take(&p->lexer, MC_TOKEN_RANGE) ? parse_range_end(p, m, value) : MERCER_OK;
 }
 
 static mercer_status parse_value(mc_parser *p, const mc_measure *m, mc_value *value) {
     const int kind = p->lexer.token.kind;
     *value = (mc_value){.number = NAN, .offset = p->lexer.token.offset};
     if (kind == '[')
-        return vector(p, m, value);
+        return parse_vector(p, m, value);
     if (kind == '{') {
         value->kind = MC_VALUE_SET;
-        return list(p, m, value, '}', "',' or '}'");
+        return parse_number_list(p, m, value, '}', "',' or '}'");
     }
     if (kind != MC_TOKEN_NUMBER && kind != '-' && kind != '+')
         return mc_lex_unexpected(&p->lexer,
@@ -106,7 +107,7 @@ static mercer_status unknown_parameter(mc_parser *p, mc_atom atom) {
     return mc_lex_unknown(&p->lexer, what, known, count, count ? others : "; it takes none");
 }
 
-static mercer_status put(mc_parser *p, mc_node *node, const mc_measure *m, bool *given) {
+static mercer_status parse_value_once(mc_parser *p, mc_node *node, const mc_measure *m, bool *given) {
     const int64_t offset = p->lexer.token.offset;
     if (given[m->parameter])
         return mc_lex_fail(&p->lexer, offset, "%s's %s is given twice", mc_atoms[m->atom].name, row_of(m)->name);
@@ -114,7 +115,7 @@ static mercer_status put(mc_parser *p, mc_node *node, const mc_measure *m, bool 
     return parse_value(p, m, &node->parameter[m->parameter]);
 }
 
-static mercer_status named(mc_parser *p, mc_node *node, bool *given) {
+static mercer_status parse_named_argument(mc_parser *p, mc_node *node, bool *given) {
     const mc_token t = p->lexer.token;
     if (t.kind != MC_TOKEN_NAME)
         return mc_lex_unexpected(&p->lexer, "the name of a parameter");
@@ -123,24 +124,24 @@ static mercer_status named(mc_parser *p, mc_node *node, bool *given) {
         return unknown_parameter(p, node->atom);
     mc_lex_next(&p->lexer);
     MC_TRY(mc_lex_expect(&p->lexer, '=', "'='"));
-    return put(p, node, &m, given);
+    return parse_value_once(p, node, &m, given);
 }
 
-static mercer_status first(mc_parser *p, mc_node *node, bool *given) {
+static mercer_status parse_first_argument(mc_parser *p, mc_node *node, bool *given) {
     if (p->lexer.token.kind == MC_TOKEN_NAME)
-        return named(p, node, given);
+        return parse_named_argument(p, node, given);
     if (mc_atoms[node->atom].parameters == 0)
         return mc_lex_unexpected(&p->lexer, "')'");
     const mc_measure m = mc_parameter_itself(node->atom, 0);
-    return put(p, node, &m, given);
+    return parse_value_once(p, node, &m, given);
 }
 
 mercer_status mc_parse_arguments(mc_parser *p, mc_node *node) {
     bool given[MC_PARAMETERS_MAX] = {false};
     if (!mc_lex_take(&p->lexer, '(') || mc_lex_take(&p->lexer, ')'))
         return MERCER_OK;
-    MC_TRY(first(p, node, given));
+    MC_TRY(parse_first_argument(p, node, given));
     while (mc_lex_take(&p->lexer, ','))
-        MC_TRY(named(p, node, given));
+        MC_TRY(parse_named_argument(p, node, given));
     return mc_lex_expect(&p->lexer, ')', "',' or ')'");
 }

@@ -10,7 +10,7 @@
 
 typedef enum level { SUM, PRODUCT, SIGN, POWER, VIEW, PRIMARY } level;
 
-static void print(mc_text *out, const mc_node *node, level place);
+static void print_node(mc_text *out, const mc_node *node, level place);
 static bool has_text(const mc_node *node);
 
 /* A negative number, or a product that begins with one: the sign is printed first, or turns " + " into " - ". */
@@ -121,7 +121,7 @@ static void print_product(mc_text *out, const mc_node *node) {
         mc_text_number(out, -node->child[0]->number);
     for (int i = minus ? 1 : 0; i < node->children; i++) {
         mc_text_add(out, "%s", i > (bare ? 1 : 0) ? "*" : "");
-        print(out, node->child[i], SIGN);
+        print_node(out, node->child[i], SIGN);
     }
 }
 
@@ -132,7 +132,7 @@ static void print_unsigned(mc_text *out, const mc_node *node) {
     else if (node->kind == MC_PRODUCT)
         print_product(out, node);
     else
-        print(out, node, PRODUCT);
+        print_node(out, node, PRODUCT);
 }
 
 static void print_sum(mc_text *out, const mc_node *node) {
@@ -175,7 +175,7 @@ static void print_call(mc_text *out, const char *name, const mc_node *node) {
         mc_function_print(out, node->function);
         mc_text_add(out, ", ");
     }
-    print(out, node->child[0], SUM);
+    print_node(out, node->child[0], SUM);
     mc_text_add(out, ")");
 }
 
@@ -189,7 +189,7 @@ static void print_bare(mc_text *out, const mc_node *node) {
         print_product(out, node);
         break;
     case MC_POWER:
-        print(out, node->child[0], VIEW);
+        print_node(out, node->child[0], VIEW);
         mc_text_add(out, "^");
         mc_text_number(out, node->number);
         break;
@@ -197,13 +197,13 @@ static void print_bare(mc_text *out, const mc_node *node) {
     case MC_NORMALIZE: print_call(out, "normalize", node); break;
     case MC_WEIGH: print_call(out, "weigh", node); break;
     case MC_COLUMNS:
-        print(out, node->child[0], PRIMARY);
+        print_node(out, node->child[0], PRIMARY);
         mc_columns_print(out, node);
         break;
     }
 }
 
-static void print(mc_text *out, const mc_node *node, level place) {
+static void print_node(mc_text *out, const mc_node *node, level place) {
     const bool inside = level_of(node) < place;
     mc_text_add(out, "%s", inside ? "(" : "");
     print_bare(out, node);
@@ -212,6 +212,6 @@ static void print(mc_text *out, const mc_node *node, level place) {
 
 mercer_status mc_node_print(mercer_ctx *ctx, const mc_node *node, char **out) {
     mc_text text = mc_text_open(ctx);
-    print(&text, node, SUM);
+    print_node(&text, node, SUM);
     return mc_text_take(&text, out);
 }

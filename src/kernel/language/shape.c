@@ -22,7 +22,7 @@ typedef struct facts {
 static facts facts_of(const mc_node *node, int64_t d);
 
 /* n over k, infinity beyond what a double holds exactly. */
-static double binomial(double n, double k) {
+static double binomial_coefficient(double n, double k) {
     double value = 1;
     k = fmin(k, n - k);
     for (double i = 1; i <= k && isfinite(value); i++) {
@@ -34,13 +34,13 @@ static double binomial(double n, double k) {
 }
 
 /* Monomials of degree p in D variables. */
-static double monomials(double D, double p) {
+static double monomial_dimension(double D, double p) {
     if (!mc_is_whole(p) || D == 0)
         return D == 0 && p > 0 ? 0 : INFINITY;
-    return isfinite(D) ? binomial(D + p - 1, p) : INFINITY;
+    return isfinite(D) ? binomial_coefficient(D + p - 1, p) : INFINITY;
 }
 
-static double times(double D, double E) {
+static double multiply_dimensions(double D, double E) {
     return D == 0 || E == 0 ? 0 : D * E;
 }
 
@@ -69,7 +69,8 @@ static facts poly_facts(const mc_node *node, int64_t d) {
     if (known)
         f.diagonal = mc_iv_power(mc_iv_of(c, INFINITY), p);
     if (known && c >= 0)
-        f.dimension = monomials(columns_known(d) + (c > 0), p); /* c > 0 adds the constant as one more variable */
+        f.dimension =
+            monomial_dimension(columns_known(d) + (c > 0), p); /* c > 0 adds the constant as one more variable */
     return f;
 }
 
@@ -116,7 +117,7 @@ static facts form_facts(const mc_node *node, int64_t d) {
 }
 
 /* Of a matrix that is given nothing is known before it is read, and of a function only what the program vouches for. */
-static facts given_facts(const mc_node *node, int64_t d) {
+static facts external_facts(const mc_node *node, int64_t d) {
     (void)d;
     const bool positive = node->atom == MC_USER && mc_user_positive(node->parameter[0].user);
     return (facts){.diagonal = mc_iv_of(positive ? 0 : -INFINITY, INFINITY), .dimension = INFINITY};
@@ -144,8 +145,8 @@ static facts (*const atom_facts[MC_ATOM_COUNT])(const mc_node *, int64_t) = {
     [MC_TANH] = tanh_facts,
     [MC_WHITE] = stationary_atom,
     [MC_FORM] = form_facts,
-    [MC_PRECOMPUTED] = given_facts,
-    [MC_USER] = given_facts,
+    [MC_PRECOMPUTED] = external_facts,
+    [MC_USER] = external_facts,
     [MC_SPECTRUM] = spectrum_facts,
 };
 
@@ -153,7 +154,7 @@ static facts number_facts(double c) {
     return (facts){true, true, true, mc_iv(c), c < 0 ? INFINITY : c > 0};
 }
 
-static facts together(const mc_node *node, int64_t d) {
+static facts sum_or_product_facts(const mc_node *node, int64_t d) {
     const bool sum = node->kind == MC_SUM;
     facts all = number_facts(sum ? 0 : 1);
     for (int i = 0; i < node->children; i++) {
@@ -162,7 +163,7 @@ static facts together(const mc_node *node, int64_t d) {
         all.isotropic &= f.isotropic;
         all.dot_product &= f.dot_product;
         all.diagonal = sum ? mc_iv_add(all.diagonal, f.diagonal) : mc_iv_mul(all.diagonal, f.diagonal);
-        all.dimension = sum ? all.dimension + f.dimension : times(all.dimension, f.dimension);
+        all.dimension = sum ? all.dimension + f.dimension : multiply_dimensions(all.dimension, f.dimension);
     }
     return all;
 }
@@ -170,7 +171,7 @@ static facts together(const mc_node *node, int64_t d) {
 static facts power_facts(const mc_node *node, int64_t d) {
     facts f = facts_of(node->child[0], d);
     f.diagonal = mc_iv_power(f.diagonal, node->number);
-    f.dimension = monomials(f.dimension, node->number);
+    f.dimension = monomial_dimension(f.dimension, node->number);
     return f;
 }
 
@@ -208,7 +209,7 @@ static facts facts_of(const mc_node *node, int64_t d) {
     case MC_NUMBER: return number_facts(node->number);
     case MC_ATOM: return atom_facts[node->atom](node, d);
     case MC_SUM:
-    case MC_PRODUCT: return together(node, d);
+    case MC_PRODUCT: return sum_or_product_facts(node, d);
     case MC_POWER: return power_facts(node, d);
     case MC_EXP: return exp_facts(node, d);
     case MC_NORMALIZE: return normalize_facts(node, d);
@@ -218,7 +219,7 @@ static facts facts_of(const mc_node *node, int64_t d) {
     return (facts){.diagonal = mc_iv_of(-INFINITY, INFINITY), .dimension = INFINITY};
 }
 
-mercer_shape mc_shape(const mc_node *node, int64_t d) {
+mercer_shape mc_shape_of_node(const mc_node *node, int64_t d) {
     const facts f = facts_of(node, d);
     const bool bounded = f.diagonal.hi < INFINITY;
     return (mercer_shape){
@@ -235,7 +236,7 @@ mercer_shape mc_shape(const mc_node *node, int64_t d) {
 bool mercer_kernel_shape(const mercer_kernel *kernel, int64_t d, mercer_shape *out) {
     if (!kernel || !out || mc_sized_check(NULL, "mercer_shape", out))
         return false;
-    const mercer_shape shape = mc_shape(mc_kernel_shown(kernel), d > 0 ? d : kernel->d);
+    const mercer_shape shape = mc_shape_of_node(mc_kernel_shown(kernel), d > 0 ? d : kernel->d);
     mc_sized_write(&shape, sizeof shape, out);
     return true;
 }

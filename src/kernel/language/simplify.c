@@ -16,7 +16,7 @@
 #include "kernel/language/node.h"
 
 /* *io becomes the number v. */
-static mercer_status become(mercer_ctx *ctx, mc_node **io, double v) {
+static mercer_status replace_by_number(mercer_ctx *ctx, mc_node **io, double v) {
     mc_node *number = NULL;
     MC_TRY(mc_node_make_number(ctx, v, (*io)->offset, &number));
     mc_node_free(*io);
@@ -32,7 +32,7 @@ static mercer_status simplify_number(mercer_ctx *ctx, mc_node **io) {
 }
 
 /* *io becomes c times itself. */
-static mercer_status scale(mercer_ctx *ctx, mc_node **io, double c) {
+static mercer_status multiply_by_number(mercer_ctx *ctx, mc_node **io, double c) {
     mc_node *number = NULL;
     MC_TRY(mc_node_wrap(ctx, MC_PRODUCT, (*io)->offset, io));
     MC_TRY(mc_node_make_number(ctx, c, (*io)->offset, &number));
@@ -51,7 +51,7 @@ static mercer_status pull_factor(mercer_ctx *ctx, mc_node **io) {
         return MERCER_OK;
     MC_TRY(mc_set_factor(ctx, &power->child[0], 1));
     MC_TRY(simplify_power(ctx, io));
-    return c == -1 && cp == 1 ? MERCER_OK : scale(ctx, io, cp);
+    return c == -1 && cp == 1 ? MERCER_OK : multiply_by_number(ctx, io, cp);
 }
 
 static mercer_status simplify_power(mercer_ctx *ctx, mc_node **io) {
@@ -63,9 +63,9 @@ static mercer_status simplify_power(mercer_ctx *ctx, mc_node **io) {
         return MERCER_OK;
     }
     if (p == 0)
-        return become(ctx, io, 1);
+        return replace_by_number(ctx, io, 1);
     if (child->kind == MC_NUMBER)
-        return mc_fold_power(child->number, p, &v) ? become(ctx, io, v) : MERCER_OK;
+        return mc_fold_power(child->number, p, &v) ? replace_by_number(ctx, io, v) : MERCER_OK;
     if (child->kind == MC_POWER && mc_is_whole(p) && mc_is_whole(child->number) && mc_is_whole(p * child->number)) {
         child->number *= p;
         mc_node_unwrap(io, 0);
@@ -76,7 +76,7 @@ static mercer_status simplify_power(mercer_ctx *ctx, mc_node **io) {
 
 static mercer_status simplify_exp(mercer_ctx *ctx, mc_node **io) {
     const mc_node *child = (*io)->child[0];
-    return child->kind == MC_NUMBER && child->number == 0 ? become(ctx, io, 1) : MERCER_OK;
+    return child->kind == MC_NUMBER && child->number == 0 ? replace_by_number(ctx, io, 1) : MERCER_OK;
 }
 
 static mercer_status simplify_weigh(mercer_ctx *ctx, mc_node **io) {
@@ -86,7 +86,7 @@ static mercer_status simplify_weigh(mercer_ctx *ctx, mc_node **io) {
     if (f->kind != MC_F_NUMBER || !mc_fold_product(f->number, f->number, &c2))
         return MERCER_OK;
     mc_node_unwrap(io, 0);
-    return c2 == 1 ? MERCER_OK : scale(ctx, io, c2);
+    return c2 == 1 ? MERCER_OK : multiply_by_number(ctx, io, c2);
 }
 
 static bool all_numbered(const mc_node *node) {
@@ -110,14 +110,14 @@ static mercer_status pull_out(mercer_ctx *ctx, mc_node **io) {
     const double c = mc_get_factor((*io)->child[0]);
     MC_TRY(mc_set_factor(ctx, &(*io)->child[0], 1));
     MC_TRY(simplify_columns(ctx, io));
-    return scale(ctx, io, c);
+    return multiply_by_number(ctx, io, c);
 }
 
 /* (k[inner])[outer] sees the outer columns and picks the inner ones among them. */
 static mercer_status simplify_columns(mercer_ctx *ctx, mc_node **io) {
     mc_node *outer = *io, *inner = outer->child[0];
     if (inner->kind == MC_NUMBER)
-        return become(ctx, io, inner->number);
+        return replace_by_number(ctx, io, inner->number);
     if (mc_has_factor(inner))
         return pull_out(ctx, io);
     if (inner->kind != MC_COLUMNS || !all_numbered(inner) || !all_numbered(outer) || !lies_within(inner, outer))
@@ -146,13 +146,13 @@ static mercer_status drop_factor(mercer_ctx *ctx, mc_node **io) {
     const bool minus = mc_get_factor(node->child[0]) < 0;
     MC_TRY(mc_set_factor(ctx, &node->child[0], 1));
     MC_TRY(simplify_normalize(ctx, io));
-    return minus ? scale(ctx, io, -1) : MERCER_OK;
+    return minus ? multiply_by_number(ctx, io, -1) : MERCER_OK;
 }
 
 static mercer_status simplify_normalize(mercer_ctx *ctx, mc_node **io) {
     mc_node *child = (*io)->child[0];
     if (child->kind == MC_NUMBER)
-        return become(ctx, io, (child->number > 0) - (child->number < 0));
+        return replace_by_number(ctx, io, (child->number > 0) - (child->number < 0));
     if (child->kind == MC_COLUMNS)
         return under_columns(ctx, io);
     if (mc_has_factor(child))
@@ -160,7 +160,7 @@ static mercer_status simplify_normalize(mercer_ctx *ctx, mc_node **io) {
     if (child->kind == MC_ATOM && child->atom == MC_LINEAR)
         child->atom = MC_COSINE;
     const bool already = child->kind == MC_NORMALIZE || (child->kind == MC_ATOM && child->atom == MC_COSINE);
-    if (already || mc_shape(child, 0).normalised)
+    if (already || mc_shape_of_node(child, 0).normalised)
         mc_node_unwrap(io, 0);
     return MERCER_OK;
 }

@@ -11,7 +11,7 @@
 enum { BUFFER = 2 * MC_BIG_DIGITS + 10 };
 static const int64_t EXPONENT_MAX = (int64_t)1 << 40;
 
-static mc_big infinite(int sign) {
+static mc_big big_infinity(int sign) {
     return (mc_big){.sign = sign};
 }
 
@@ -36,7 +36,7 @@ int64_t mc_big_low(const mc_big *a) {
 /* ---- rounding ---- */
 
 /* 2^(32 exponent), the sign as given. */
-static mc_big unit(int sign, int64_t exponent) {
+static mc_big big_unit(int sign, int64_t exponent) {
     return (mc_big){.sign = sign, .digits = 1, .exponent = exponent, .digit = {1}};
 }
 
@@ -47,7 +47,7 @@ static mc_big step_away(const mc_big *a) {
     while (i < r.digits && ++r.digit[i] == 0)
         i++;
     if (i == r.digits)
-        return unit(r.sign, r.exponent + r.digits);
+        return big_unit(r.sign, r.exponent + r.digits);
     r.digits -= i; /* the digits below have become zeros */
     r.exponent += i;
     memmove(r.digit, r.digit + i, (size_t)r.digits * sizeof *r.digit);
@@ -58,14 +58,15 @@ static mc_big step_away(const mc_big *a) {
 static mc_big within_exponents(const mc_big *a, mc_rounding side) {
     const bool away = a->sign * (int)side > 0;
     if (a->exponent > EXPONENT_MAX)
-        return away ? infinite(a->sign) : unit(a->sign, EXPONENT_MAX);
+        return away ? big_infinity(a->sign) : big_unit(a->sign, EXPONENT_MAX);
     if (a->exponent >= -EXPONENT_MAX)
         return *a;
     const int64_t above = a->exponent + a->digits;
-    return away ? unit(a->sign, above < -EXPONENT_MAX ? -EXPONENT_MAX : above) : (mc_big){0};
+    return away ? big_unit(a->sign, above < -EXPONENT_MAX ? -EXPONENT_MAX : above) : (mc_big){0};
 }
 
-static mc_big cut(int sign, const uint32_t *buffer, int count, int64_t exponent, int most, mc_rounding side) {
+static mc_big round_buffer_to_big(int sign, const uint32_t *buffer, int count, int64_t exponent, int most,
+                                  mc_rounding side) {
     int low = 0;
     while (count > 0 && buffer[count - 1] == 0)
         count--;
@@ -85,7 +86,7 @@ static mc_big cut(int sign, const uint32_t *buffer, int count, int64_t exponent,
 }
 
 mc_big mc_big_round(const mc_big *a, int digits, mc_rounding side) {
-    return a->digits <= digits ? *a : cut(a->sign, a->digit, a->digits, a->exponent, digits, side);
+    return a->digits <= digits ? *a : round_buffer_to_big(a->sign, a->digit, a->digits, a->exponent, digits, side);
 }
 
 /* ---- doubles ---- */
@@ -94,13 +95,13 @@ mc_big mc_big_of(double v) {
     if (v == 0)
         return (mc_big){0};
     if (isinf(v))
-        return infinite(v < 0 ? -1 : 1);
+        return big_infinity(v < 0 ? -1 : 1);
     int e;
     const uint64_t m = (uint64_t)ldexp(frexp(fabs(v), &e), 53);
     const int low = e - 53, place = low >= 0 ? low / 32 : -((31 - low) / 32), rest = low - 32 * place;
     const uint64_t above = rest ? m >> (64 - rest) : 0, below = m << rest;
     const uint32_t buffer[3] = {(uint32_t)below, (uint32_t)(below >> 32), (uint32_t)above};
-    return cut(v < 0 ? -1 : 1, buffer, 3, place, MC_BIG_DIGITS, MC_DOWN);
+    return round_buffer_to_big(v < 0 ? -1 : 1, buffer, 3, place, MC_BIG_DIGITS, MC_DOWN);
 }
 
 /* The 53 bits from the top on; *inexact: there are more. */
@@ -151,11 +152,11 @@ static mc_big above_place(const mc_big *a, int64_t place, mc_rounding side) {
     if (a->exponent >= place)
         return *a;
     if (a->exponent + a->digits <= place)
-        return away ? unit(a->sign, place) : (mc_big){0};
+        return away ? big_unit(a->sign, place) : (mc_big){0};
     return mc_big_round(a, (int)(a->exponent + a->digits - place), side);
 }
 
-static void accumulate(const mc_big *a, int64_t low, int64_t *sums) {
+static void add_signed_digits(const mc_big *a, int64_t low, int64_t *sums) {
     for (int i = 0; i < a->digits; i++)
         sums[a->exponent - low + i] += a->sign * (int64_t)a->digit[i];
 }
@@ -180,20 +181,20 @@ static mc_big add_finite(const mc_big *a, const mc_big *b, mc_rounding side) {
     const int count = (int)(top - low) + 1;
     int64_t sums[BUFFER] = {0};
     uint32_t buffer[BUFFER];
-    accumulate(&x, low, sums);
-    accumulate(&y, low, sums);
+    add_signed_digits(&x, low, sums);
+    add_signed_digits(&y, low, sums);
     int sign = 1;
     if (!carry_through(sums, count, 1, buffer)) {
         sign = -1;
         carry_through(sums, count, -1, buffer);
     }
-    return cut(sign, buffer, count, low, MC_BIG_DIGITS, side);
+    return round_buffer_to_big(sign, buffer, count, low, MC_BIG_DIGITS, side);
 }
 
 mc_big mc_big_add(const mc_big *a, const mc_big *b, mc_rounding side) {
     const bool whole_a = mc_big_is_finite(a), whole_b = mc_big_is_finite(b);
     if (!whole_a && !whole_b)
-        return infinite(a->sign == b->sign ? a->sign : (int)side);
+        return big_infinity(a->sign == b->sign ? a->sign : (int)side);
     if (!whole_a || b->sign == 0)
         return *a;
     if (!whole_b || a->sign == 0)
@@ -208,7 +209,7 @@ mc_big mc_big_multiply(const mc_big *a, const mc_big *b, mc_rounding side) {
     if (a->sign == 0 || b->sign == 0)
         return (mc_big){0};
     if (a->digits == 0 || b->digits == 0)
-        return infinite(a->sign * b->sign);
+        return big_infinity(a->sign * b->sign);
     for (int i = 0; i < a->digits; i++) {
         uint64_t carry = 0;
         for (int j = 0; j < b->digits; j++) {
@@ -218,7 +219,8 @@ mc_big mc_big_multiply(const mc_big *a, const mc_big *b, mc_rounding side) {
         }
         buffer[i + b->digits] = (uint32_t)carry;
     }
-    return cut(a->sign * b->sign, buffer, a->digits + b->digits, a->exponent + b->exponent, MC_BIG_DIGITS, side);
+    return round_buffer_to_big(a->sign * b->sign, buffer, a->digits + b->digits, a->exponent + b->exponent,
+                               MC_BIG_DIGITS, side);
 }
 
 static void shift_left(const uint32_t *from, int count, int bits, uint32_t *to) {
@@ -296,11 +298,12 @@ static mc_big divide_finite(const mc_big *a, const mc_big *b, mc_rounding side) 
         divide_by_digit(u, n + 1, v[0], q);
     else
         divide_digits(u, n, v, m, q);
-    return cut(a->sign * b->sign, q, n - m + 2, a->exponent - pad - b->exponent - 1, MC_BIG_DIGITS, side);
+    return round_buffer_to_big(a->sign * b->sign, q, n - m + 2, a->exponent - pad - b->exponent - 1, MC_BIG_DIGITS,
+                               side);
 }
 
 mc_big mc_big_divide(const mc_big *a, const mc_big *b, mc_rounding side) {
     if (a->sign == 0 || (a->digits > 0 && b->digits == 0))
         return (mc_big){0};
-    return a->digits == 0 ? infinite(a->sign * b->sign) : divide_finite(a, b, side);
+    return a->digits == 0 ? big_infinity(a->sign * b->sign) : divide_finite(a, b, side);
 }

@@ -23,19 +23,19 @@ typedef bool rule_holds(checker *c, const mc_proof_line *line);
 
 /* ---- premises ---- */
 
-static const mc_proof_line *premise(const checker *c, const mc_proof_line *line, int i) {
+static const mc_proof_line *nth_premise(const checker *c, const mc_proof_line *line, int i) {
     return &c->derivation->line[line->premise[i]];
 }
 
 /* What holds for every number of columns holds for d. */
-static bool says(const mc_proof_line *premise, mc_judgement judgement, const mc_term *term, int64_t d) {
+static bool states_claim(const mc_proof_line *premise, mc_judgement judgement, const mc_term *term, int64_t d) {
     return premise->judgement == judgement && (premise->d == 0 || premise->d == d)
            && mc_term_equal(premise->term, term);
 }
 
 /* The line has this one premise, about this term. */
 static bool only_premise(const checker *c, const mc_proof_line *line, mc_judgement judgement, const mc_term *term) {
-    return line->premises == 1 && term && says(premise(c, line, 0), judgement, term, line->d);
+    return line->premises == 1 && term && states_claim(nth_premise(c, line, 0), judgement, term, line->d);
 }
 
 static bool no_premise(const mc_proof_line *line) {
@@ -50,7 +50,7 @@ static bool premise_per_child(const checker *c, const mc_proof_line *line, mc_ju
         if (numbers_apart && child->kind == MC_T_NUMBER) {
             if (!(mc_amount_range(child->amount).lo >= 0))
                 return false;
-        } else if (next == line->premises || !says(premise(c, line, next++), judgement, child, line->d))
+        } else if (next == line->premises || !states_claim(nth_premise(c, line, next++), judgement, child, line->d))
             return false;
     }
     return next == line->premises;
@@ -64,13 +64,13 @@ static bool is_special(const mc_proof_line *line, mc_special special) {
     return line->term->kind == MC_T_SPECIAL && line->term->special == special;
 }
 
-static bool positive(const mc_node *atom, int parameter) {
+static bool is_positive_parameter(const mc_node *atom, int parameter) {
     return mc_value_range(&atom->parameter[parameter]).lo > 0;
 }
 
 static bool all_positive(const mc_node *atom) {
     for (int i = 0; i < mc_atoms[atom->atom].parameters; i++)
-        if (!positive(atom, i))
+        if (!is_positive_parameter(atom, i))
             return false;
     return true;
 }
@@ -81,27 +81,27 @@ static const mc_term *special_of(checker *c, mc_special special, const mc_node *
 
 /* ---- where kernels come from ---- */
 
-static bool constant(checker *c, const mc_proof_line *line) {
+static bool verify_constant(checker *c, const mc_proof_line *line) {
     (void)c;
     return line->term->kind == MC_T_NUMBER && no_premise(line) && mc_amount_range(line->term->amount).lo >= 0;
 }
 
-static bool white(checker *c, const mc_proof_line *line) {
+static bool verify_white(checker *c, const mc_proof_line *line) {
     (void)c;
     return is_atom(line, MC_WHITE) && no_premise(line);
 }
 
-static bool linear(checker *c, const mc_proof_line *line) {
+static bool verify_linear(checker *c, const mc_proof_line *line) {
     (void)c;
     return is_atom(line, MC_LINEAR) && no_premise(line);
 }
 
-static bool dot(checker *c, const mc_proof_line *line) {
+static bool verify_dot(checker *c, const mc_proof_line *line) {
     (void)c;
     return line->term->kind == MC_T_DOT && no_premise(line) && mc_amount_range(line->term->amount).lo >= 0;
 }
 
-static bool form(checker *c, const mc_proof_line *line) {
+static bool verify_form(checker *c, const mc_proof_line *line) {
     if (!is_atom(line, MC_FORM) || !no_premise(line))
         return false;
     const mc_value *A = &line->term->node->parameter[0];
@@ -112,7 +112,7 @@ static bool form(checker *c, const mc_proof_line *line) {
     return psd == MC_PSD_YES;
 }
 
-static bool intersection(checker *c, const mc_proof_line *line) {
+static bool verify_intersection(checker *c, const mc_proof_line *line) {
     (void)c;
     return is_atom(line, MC_INTERSECTION) && no_premise(line);
 }
@@ -121,7 +121,7 @@ static bool is_order(double v) {
     return v == 0 || v == 1 || v == 2;
 }
 
-static bool arccos(checker *c, const mc_proof_line *line) {
+static bool verify_arccos(checker *c, const mc_proof_line *line) {
     (void)c;
     if (!is_atom(line, MC_ARCCOS) || !no_premise(line))
         return false;
@@ -134,12 +134,12 @@ static bool arccos(checker *c, const mc_proof_line *line) {
     return true;
 }
 
-static bool harmonic(checker *c, const mc_proof_line *line) {
+static bool verify_harmonic(checker *c, const mc_proof_line *line) {
     (void)c;
     return is_special(line, MC_HARMONIC) && no_premise(line);
 }
 
-static bool tanh_constant(checker *c, const mc_proof_line *line) {
+static bool verify_tanh_constant(checker *c, const mc_proof_line *line) {
     (void)c;
     if (!is_atom(line, MC_TANH) || !no_premise(line))
         return false;
@@ -147,29 +147,29 @@ static bool tanh_constant(checker *c, const mc_proof_line *line) {
     return mc_value_is_zero(&v[0]) && mc_value_range(&v[1]).lo >= 0;
 }
 
-static bool precomputed(checker *c, const mc_proof_line *line) {
+static bool verify_precomputed(checker *c, const mc_proof_line *line) {
     (void)c;
     return is_atom(line, MC_PRECOMPUTED) && no_premise(line);
 }
 
-static bool user(checker *c, const mc_proof_line *line) {
+static bool verify_user(checker *c, const mc_proof_line *line) {
     (void)c;
     return is_atom(line, MC_USER) && no_premise(line) && mc_user_positive(line->term->node->parameter[0].user);
 }
 
 /* For every length p that it may have. */
-static bool spectrum(checker *c, const mc_proof_line *line) {
+static bool verify_spectrum(checker *c, const mc_proof_line *line) {
     (void)c;
     return is_atom(line, MC_SPECTRUM) && no_premise(line) && mc_value_range(&line->term->node->parameter[0]).lo >= 1;
 }
 
 /* ---- new kernels from old ones ---- */
 
-static bool sum(checker *c, const mc_proof_line *line) {
+static bool verify_sum(checker *c, const mc_proof_line *line) {
     return line->term->kind == MC_T_SUM && premise_per_child(c, line, MC_IS_KERNEL, false);
 }
 
-static bool product(checker *c, const mc_proof_line *line) {
+static bool verify_product(checker *c, const mc_proof_line *line) {
     return line->term->kind == MC_T_PRODUCT && premise_per_child(c, line, MC_IS_KERNEL, true);
 }
 
@@ -177,7 +177,7 @@ static bool is_whole(double p) {
     return p >= 0 && p == floor(p) && isfinite(p);
 }
 
-static bool power(checker *c, const mc_proof_line *line) {
+static bool verify_power(checker *c, const mc_proof_line *line) {
     const mc_term *t = line->term;
     return t->kind == MC_T_POWER && is_whole(t->amount.factor) && only_premise(c, line, MC_IS_KERNEL, t->child[0]);
 }
@@ -186,15 +186,15 @@ static bool of_child(checker *c, const mc_proof_line *line, mc_term_kind kind, m
     return line->term->kind == kind && only_premise(c, line, judgement, line->term->child[0]);
 }
 
-static bool exponential(checker *c, const mc_proof_line *line) {
+static bool verify_exp(checker *c, const mc_proof_line *line) {
     return of_child(c, line, MC_T_EXP, MC_IS_KERNEL);
 }
 
-static bool normalize(checker *c, const mc_proof_line *line) {
+static bool verify_normalize(checker *c, const mc_proof_line *line) {
     return of_child(c, line, MC_T_NORMALIZE, MC_IS_KERNEL);
 }
 
-static bool weigh(checker *c, const mc_proof_line *line) {
+static bool verify_weigh(checker *c, const mc_proof_line *line) {
     return of_child(c, line, MC_T_WEIGH, MC_IS_KERNEL);
 }
 
@@ -202,10 +202,10 @@ static bool weigh(checker *c, const mc_proof_line *line) {
 static bool seen_through_columns(const checker *c, const mc_proof_line *line, mc_judgement judgement) {
     const mc_term *t = line->term;
     return t->kind == MC_T_COLUMNS && line->premises == 1
-           && says(premise(c, line, 0), judgement, t->child[0], t->node->columns);
+           && states_claim(nth_premise(c, line, 0), judgement, t->child[0], t->node->columns);
 }
 
-static bool columns(checker *c, const mc_proof_line *line) {
+static bool verify_columns(checker *c, const mc_proof_line *line) {
     return seen_through_columns(c, line, MC_IS_KERNEL);
 }
 
@@ -222,27 +222,27 @@ static bool is_whole_value(const mc_value *v) {
     return v->kind == MC_VALUE_SET;
 }
 
-static bool poly(checker *c, const mc_proof_line *line) {
+static bool verify_poly(checker *c, const mc_proof_line *line) {
     return is_atom(line, MC_POLY) && is_whole_value(&line->term->node->parameter[0])
            && only_premise(c, line, MC_IS_KERNEL, mc_term_unfold(&c->pool, line->term->node));
 }
 
-static bool rbf(checker *c, const mc_proof_line *line) {
+static bool verify_rbf(checker *c, const mc_proof_line *line) {
     return is_atom(line, MC_RBF) && only_premise(c, line, MC_IS_KERNEL, mc_term_unfold(&c->pool, line->term->node));
 }
 
-static bool cosine(checker *c, const mc_proof_line *line) {
+static bool verify_cosine(checker *c, const mc_proof_line *line) {
     return is_atom(line, MC_COSINE) && only_premise(c, line, MC_IS_KERNEL, mc_term_linear(&c->pool));
 }
 
 /* exp(-psi) for psi conditionally negative definite. */
-static bool schoenberg(checker *c, const mc_proof_line *line) {
+static bool verify_schoenberg(checker *c, const mc_proof_line *line) {
     return line->term->kind == MC_T_ATOM && only_premise(c, line, MC_IS_CND, mc_minus_log(&c->pool, line->term->node));
 }
 
 /* matern and rq are completely monotone functions of the squared distance: Matern of any order, and (1 + t/(2
    alpha))^-alpha. */
-static bool monotone(checker *c, const mc_proof_line *line) {
+static bool verify_monotone(checker *c, const mc_proof_line *line) {
     return (is_atom(line, MC_MATERN) || is_atom(line, MC_RQ)) && all_positive(line->term->node)
            && only_premise(c, line, MC_IS_CND, special_of(c, MC_SCALED_SQUARE, line->term->node));
 }
@@ -253,7 +253,7 @@ static bool has_square(mc_atom atom) {
     return atom == MC_RBF || atom == MC_EXPONENTIAL || atom == MC_MATERN || atom == MC_RQ;
 }
 
-static bool square(checker *c, const mc_proof_line *line) {
+static bool verify_square(checker *c, const mc_proof_line *line) {
     (void)c;
     const mc_node *owner = line->term->node;
     if (!no_premise(line))
@@ -263,26 +263,26 @@ static bool square(checker *c, const mc_proof_line *line) {
            || (is_special(line, MC_CIRCLE_SQUARE) && owner->atom == MC_PERIODIC && all_positive(owner));
 }
 
-static bool root(checker *c, const mc_proof_line *line) {
+static bool verify_root(checker *c, const mc_proof_line *line) {
     if (is_special(line, MC_COLUMN_DISTANCE))
         return only_premise(c, line, MC_IS_CND, special_of(c, MC_COLUMN_SQUARE, NULL));
     return is_special(line, MC_SCALED_DISTANCE)
            && only_premise(c, line, MC_IS_CND, special_of(c, MC_SCALED_SQUARE, line->term->node));
 }
 
-static bool column_sum(checker *c, const mc_proof_line *line) {
+static bool verify_column_sum(checker *c, const mc_proof_line *line) {
     return is_special(line, MC_SUM_DISTANCE) && line->term->node->atom == MC_LAPLACIAN && all_positive(line->term->node)
            && only_premise(c, line, MC_IS_CND, special_of(c, MC_COLUMN_DISTANCE, NULL));
 }
 
 /* (x - z)^2 / (x + z) = x + z - 4 x z / (x + z) */
-static bool chi2(checker *c, const mc_proof_line *line) {
+static bool verify_chi2(checker *c, const mc_proof_line *line) {
     return is_special(line, MC_CHI2_DISTANCE) && line->term->node->atom == MC_CHI2 && all_positive(line->term->node)
            && only_premise(c, line, MC_IS_KERNEL, special_of(c, MC_HARMONIC, NULL));
 }
 
 /* -log of an rq, and of a matern of any order, are Bernstein functions of the squared distance. */
-static bool logarithm(checker *c, const mc_proof_line *line) {
+static bool verify_log(checker *c, const mc_proof_line *line) {
     if (!is_special(line, MC_RQ_LOG) && !is_special(line, MC_MATERN_LOG))
         return false;
     const mc_node *owner = line->term->node;
@@ -292,32 +292,32 @@ static bool logarithm(checker *c, const mc_proof_line *line) {
 
 /* ---- infinitely divisible kernels ---- */
 
-static bool powers_constant(checker *c, const mc_proof_line *line) {
-    return constant(c, line);
+static bool verify_powers_constant(checker *c, const mc_proof_line *line) {
+    return verify_constant(c, line);
 }
 
-static bool powers_product(checker *c, const mc_proof_line *line) {
+static bool verify_powers_product(checker *c, const mc_proof_line *line) {
     return line->term->kind == MC_T_PRODUCT && premise_per_child(c, line, MC_ALL_POWERS, false);
 }
 
-static bool powers_power(checker *c, const mc_proof_line *line) {
+static bool verify_powers_power(checker *c, const mc_proof_line *line) {
     return line->term->amount.factor > 0 && of_child(c, line, MC_T_POWER, MC_ALL_POWERS);
 }
 
-static bool powers_weigh(checker *c, const mc_proof_line *line) {
+static bool verify_powers_weigh(checker *c, const mc_proof_line *line) {
     const mc_term *t = line->term;
     return of_child(c, line, MC_T_WEIGH, MC_ALL_POWERS) && (!t->node || mc_function_nonnegative(t->node->function));
 }
 
-static bool powers_columns(checker *c, const mc_proof_line *line) {
+static bool verify_powers_columns(checker *c, const mc_proof_line *line) {
     return seen_through_columns(c, line, MC_ALL_POWERS);
 }
 
-static bool powers_normalize(checker *c, const mc_proof_line *line) {
+static bool verify_powers_normalize(checker *c, const mc_proof_line *line) {
     return of_child(c, line, MC_T_NORMALIZE, MC_ALL_POWERS);
 }
 
-static bool real_power(checker *c, const mc_proof_line *line) {
+static bool verify_real_power(checker *c, const mc_proof_line *line) {
     return line->term->amount.factor > 0 && of_child(c, line, MC_T_POWER, MC_ALL_POWERS);
 }
 
@@ -325,7 +325,7 @@ static bool real_power(checker *c, const mc_proof_line *line) {
 
 static bool is_premise(const checker *c, const mc_proof_line *line, const mc_term *term) {
     for (int i = 0; i < line->premises; i++)
-        if (says(premise(c, line, i), MC_IS_KERNEL, term, line->d))
+        if (states_claim(nth_premise(c, line, i), MC_IS_KERNEL, term, line->d))
             return true;
     return false;
 }
@@ -336,7 +336,7 @@ typedef bool expansion_test(const mc_expansion *e, const mc_proof_line *line);
 static bool multiplied_out(checker *c, const mc_proof_line *line, const mc_term *term, mc_expand_mode mode,
                            expansion_test *test) {
     mc_expansion e;
-    c->status = mc_expand(&c->pool, term, mode, &c->work, &e);
+    c->status = mc_expand_term(&c->pool, term, mode, &c->work, &e);
     bool holds = !c->status && test(&e, line);
     for (int g = 0; holds && g < e.generators; g++)
         holds = !mc_expansion_uses(&e, g) || is_premise(c, line, e.generator[g]);
@@ -369,27 +369,27 @@ static bool no_negative_frequency(const mc_expansion *e, const mc_proof_line *li
     return mc_expansion_gaussians(e, line->d);
 }
 
-static bool collect(checker *c, const mc_proof_line *line) {
+static bool verify_collect(checker *c, const mc_proof_line *line) {
     return multiplied_out(c, line, line->term, MC_GENERATORS, no_negative)
            || multiplied_out(c, line, line->term, MC_GAUSSIANS, no_negative);
 }
 
-static bool series(checker *c, const mc_proof_line *line) {
+static bool verify_series(checker *c, const mc_proof_line *line) {
     return multiplied_out(c, line, line->term, MC_GENERATORS, no_negative_coefficient);
 }
 
-static bool gaussians(checker *c, const mc_proof_line *line) {
+static bool verify_gaussians(checker *c, const mc_proof_line *line) {
     return multiplied_out(c, line, line->term, MC_GAUSSIANS, no_negative_frequency);
 }
 
 /* exp(constant + kernel) */
-static bool exp_shift(checker *c, const mc_proof_line *line) {
+static bool verify_exp_shift(checker *c, const mc_proof_line *line) {
     return line->term->kind == MC_T_EXP
            && multiplied_out(c, line, line->term->child[0], MC_GENERATORS, no_negative_but_constant);
 }
 
 /* (constant - kernel)^-a where the base stays positive: an integral over t > 0 of exp(-t base) t^(a-1) / Gamma(a). */
-static bool inverse(checker *c, const mc_proof_line *line) {
+static bool verify_inverse_power(checker *c, const mc_proof_line *line) {
     const mc_term *t = line->term;
     return t->kind == MC_T_POWER && t->amount.factor < 0 && mc_term_range(t->child[0]).lo > 0
            && multiplied_out(c, line, t->child[0], MC_GENERATORS, no_positive_but_constant);
@@ -401,50 +401,50 @@ static const struct {
     mc_judgement concludes;
     rule_holds *holds;
 } rules[MC_RULE_COUNT] = {
-    [MC_RULE_CONSTANT] = {MC_IS_KERNEL, constant},
-    [MC_RULE_WHITE] = {MC_IS_KERNEL, white},
-    [MC_RULE_LINEAR] = {MC_IS_KERNEL, linear},
-    [MC_RULE_DOT] = {MC_IS_KERNEL, dot},
-    [MC_RULE_FORM] = {MC_IS_KERNEL, form},
-    [MC_RULE_INTERSECTION] = {MC_IS_KERNEL, intersection},
-    [MC_RULE_ARCCOS] = {MC_IS_KERNEL, arccos},
-    [MC_RULE_HARMONIC] = {MC_IS_KERNEL, harmonic},
-    [MC_RULE_TANH] = {MC_IS_KERNEL, tanh_constant},
-    [MC_RULE_PRECOMPUTED] = {MC_IS_KERNEL, precomputed},
-    [MC_RULE_USER] = {MC_IS_KERNEL, user},
-    [MC_RULE_SPECTRUM] = {MC_IS_KERNEL, spectrum},
-    [MC_RULE_SUM] = {MC_IS_KERNEL, sum},
-    [MC_RULE_PRODUCT] = {MC_IS_KERNEL, product},
-    [MC_RULE_POWER] = {MC_IS_KERNEL, power},
-    [MC_RULE_EXP] = {MC_IS_KERNEL, exponential},
-    [MC_RULE_NORMALIZE] = {MC_IS_KERNEL, normalize},
-    [MC_RULE_WEIGH] = {MC_IS_KERNEL, weigh},
-    [MC_RULE_COLUMNS] = {MC_IS_KERNEL, columns},
-    [MC_RULE_POLY] = {MC_IS_KERNEL, poly},
-    [MC_RULE_RBF] = {MC_IS_KERNEL, rbf},
-    [MC_RULE_COSINE] = {MC_IS_KERNEL, cosine},
-    [MC_RULE_SCHOENBERG] = {MC_IS_KERNEL, schoenberg},
-    [MC_RULE_MONOTONE] = {MC_IS_KERNEL, monotone},
-    [MC_RULE_SQUARE] = {MC_IS_CND, square},
-    [MC_RULE_ROOT] = {MC_IS_CND, root},
-    [MC_RULE_COLUMN_SUM] = {MC_IS_CND, column_sum},
-    [MC_RULE_CHI2] = {MC_IS_CND, chi2},
-    [MC_RULE_LOG] = {MC_IS_CND, logarithm},
-    [MC_RULE_POWERS_ATOM] = {MC_ALL_POWERS, schoenberg},
-    [MC_RULE_POWERS_CONSTANT] = {MC_ALL_POWERS, powers_constant},
-    [MC_RULE_POWERS_WHITE] = {MC_ALL_POWERS, white},
-    [MC_RULE_POWERS_PRODUCT] = {MC_ALL_POWERS, powers_product},
-    [MC_RULE_POWERS_POWER] = {MC_ALL_POWERS, powers_power},
-    [MC_RULE_POWERS_EXP] = {MC_ALL_POWERS, exp_shift},
-    [MC_RULE_POWERS_WEIGH] = {MC_ALL_POWERS, powers_weigh},
-    [MC_RULE_POWERS_COLUMNS] = {MC_ALL_POWERS, powers_columns},
-    [MC_RULE_POWERS_NORMALIZE] = {MC_ALL_POWERS, powers_normalize},
-    [MC_RULE_REAL_POWER] = {MC_IS_KERNEL, real_power},
-    [MC_RULE_COLLECT] = {MC_IS_KERNEL, collect},
-    [MC_RULE_SERIES] = {MC_IS_KERNEL, series},
-    [MC_RULE_GAUSSIANS] = {MC_IS_KERNEL, gaussians},
-    [MC_RULE_EXP_SHIFT] = {MC_IS_KERNEL, exp_shift},
-    [MC_RULE_INVERSE] = {MC_IS_KERNEL, inverse},
+    [MC_RULE_CONSTANT] = {MC_IS_KERNEL, verify_constant},
+    [MC_RULE_WHITE] = {MC_IS_KERNEL, verify_white},
+    [MC_RULE_LINEAR] = {MC_IS_KERNEL, verify_linear},
+    [MC_RULE_DOT] = {MC_IS_KERNEL, verify_dot},
+    [MC_RULE_FORM] = {MC_IS_KERNEL, verify_form},
+    [MC_RULE_INTERSECTION] = {MC_IS_KERNEL, verify_intersection},
+    [MC_RULE_ARCCOS] = {MC_IS_KERNEL, verify_arccos},
+    [MC_RULE_HARMONIC] = {MC_IS_KERNEL, verify_harmonic},
+    [MC_RULE_TANH] = {MC_IS_KERNEL, verify_tanh_constant},
+    [MC_RULE_PRECOMPUTED] = {MC_IS_KERNEL, verify_precomputed},
+    [MC_RULE_USER] = {MC_IS_KERNEL, verify_user},
+    [MC_RULE_SPECTRUM] = {MC_IS_KERNEL, verify_spectrum},
+    [MC_RULE_SUM] = {MC_IS_KERNEL, verify_sum},
+    [MC_RULE_PRODUCT] = {MC_IS_KERNEL, verify_product},
+    [MC_RULE_POWER] = {MC_IS_KERNEL, verify_power},
+    [MC_RULE_EXP] = {MC_IS_KERNEL, verify_exp},
+    [MC_RULE_NORMALIZE] = {MC_IS_KERNEL, verify_normalize},
+    [MC_RULE_WEIGH] = {MC_IS_KERNEL, verify_weigh},
+    [MC_RULE_COLUMNS] = {MC_IS_KERNEL, verify_columns},
+    [MC_RULE_POLY] = {MC_IS_KERNEL, verify_poly},
+    [MC_RULE_RBF] = {MC_IS_KERNEL, verify_rbf},
+    [MC_RULE_COSINE] = {MC_IS_KERNEL, verify_cosine},
+    [MC_RULE_SCHOENBERG] = {MC_IS_KERNEL, verify_schoenberg},
+    [MC_RULE_MONOTONE] = {MC_IS_KERNEL, verify_monotone},
+    [MC_RULE_SQUARE] = {MC_IS_CND, verify_square},
+    [MC_RULE_ROOT] = {MC_IS_CND, verify_root},
+    [MC_RULE_COLUMN_SUM] = {MC_IS_CND, verify_column_sum},
+    [MC_RULE_CHI2] = {MC_IS_CND, verify_chi2},
+    [MC_RULE_LOG] = {MC_IS_CND, verify_log},
+    [MC_RULE_POWERS_ATOM] = {MC_ALL_POWERS, verify_schoenberg},
+    [MC_RULE_POWERS_CONSTANT] = {MC_ALL_POWERS, verify_powers_constant},
+    [MC_RULE_POWERS_WHITE] = {MC_ALL_POWERS, verify_white},
+    [MC_RULE_POWERS_PRODUCT] = {MC_ALL_POWERS, verify_powers_product},
+    [MC_RULE_POWERS_POWER] = {MC_ALL_POWERS, verify_powers_power},
+    [MC_RULE_POWERS_EXP] = {MC_ALL_POWERS, verify_exp_shift},
+    [MC_RULE_POWERS_WEIGH] = {MC_ALL_POWERS, verify_powers_weigh},
+    [MC_RULE_POWERS_COLUMNS] = {MC_ALL_POWERS, verify_powers_columns},
+    [MC_RULE_POWERS_NORMALIZE] = {MC_ALL_POWERS, verify_powers_normalize},
+    [MC_RULE_REAL_POWER] = {MC_IS_KERNEL, verify_real_power},
+    [MC_RULE_COLLECT] = {MC_IS_KERNEL, verify_collect},
+    [MC_RULE_SERIES] = {MC_IS_KERNEL, verify_series},
+    [MC_RULE_GAUSSIANS] = {MC_IS_KERNEL, verify_gaussians},
+    [MC_RULE_EXP_SHIFT] = {MC_IS_KERNEL, verify_exp_shift},
+    [MC_RULE_INVERSE] = {MC_IS_KERNEL, verify_inverse_power},
 };
 
 static bool premises_are_earlier(const mc_proof_line *line, int index) {
@@ -460,14 +460,14 @@ static bool line_holds(checker *c, int index) {
            && line->judgement == rules[line->rule].concludes && rules[line->rule].holds(c, line);
 }
 
-static bool concludes(checker *c, const mc_node *root, int64_t d) {
+static bool states_goal(checker *c, const mc_node *root, int64_t d) {
     const mc_derivation *p = c->derivation;
     const mc_term *goal = mc_term_from(&c->pool, root);
-    return goal && p->count > 0 && says(&p->line[p->count - 1], MC_IS_KERNEL, goal, d);
+    return goal && p->count > 0 && states_claim(&p->line[p->count - 1], MC_IS_KERNEL, goal, d);
 }
 
-mercer_status mc_check(mercer_ctx *ctx, const mc_derivation *derivation, const mc_node *root, int64_t d, bool *valid,
-                       int *bad) {
+mercer_status mc_check_derivation(mercer_ctx *ctx, const mc_derivation *derivation, const mc_node *root, int64_t d,
+                                  bool *valid, int *bad) {
     checker c = {.ctx = ctx, .derivation = derivation, .pool = mc_pool_open(ctx), .work = 2 * (int64_t)MC_EXPAND_WORK};
     *valid = true;
     *bad = -1;
@@ -476,7 +476,7 @@ mercer_status mc_check(mercer_ctx *ctx, const mc_derivation *derivation, const m
             *valid = false;
             *bad = i;
         }
-    *valid = *valid && concludes(&c, root, d);
+    *valid = *valid && states_goal(&c, root, d);
     const mercer_status status = c.status ? c.status : c.pool.status;
     mc_pool_close(&c.pool);
     *valid = *valid && !status;

@@ -91,7 +91,7 @@ const mc_term *mc_minus_log(mc_pool *pool, const mc_node *atom);
 
 /* check_proof.c: true when every line follows from earlier ones by its rule and the last one says that root is a kernel
    on R^d (0: every d). The first line that does not is *bad; -1 when all do but the last says something else. */
-mercer_status mc_check(mercer_ctx *ctx, const mc_derivation *derivation, const mc_node *root, int64_t d, bool *valid,
-                       int *bad);
+mercer_status mc_check_derivation(mercer_ctx *ctx, const mc_derivation *derivation, const mc_node *root, int64_t d,
+                                  bool *valid, int *bad);
 
 #endif

@@ -14,7 +14,7 @@ typedef struct pair {
     const double *x, *z;
 } pair;
 
-static mc_interval enclose(const mc_node *node, const mc_view *view, const double *x, const double *z);
+static mc_interval enclose_node(const mc_node *node, const mc_view *view, const double *x, const double *z);
 
 static mc_interval x_at(const pair *p, int64_t j) {
     return mc_iv(mc_view_at(p->view, p->x, j));
@@ -24,11 +24,11 @@ static mc_interval z_at(const pair *p, int64_t j) {
     return mc_iv(mc_view_at(p->view, p->z, j));
 }
 
-static mc_interval difference(const pair *p, int64_t j) {
+static mc_interval enclosed_difference(const pair *p, int64_t j) {
     return mc_iv_sub(x_at(p, j), z_at(p, j));
 }
 
-static mc_interval number(const mc_node *node, int i, int64_t j) {
+static mc_interval enclosed_parameter(const mc_node *node, int i, int64_t j) {
     return mc_iv(mc_value_at(&node->parameter[i], j));
 }
 
@@ -39,7 +39,7 @@ static mc_interval dot(const pair *p) {
     return sum;
 }
 
-static mc_interval norm2(const mc_view *view, const double *x) {
+static mc_interval enclosed_squared_norm(const mc_view *view, const double *x) {
     const pair p = {view, x, x};
     mc_interval sum = mc_iv(0);
     for (int64_t j = 0; j < view->d; j++)
@@ -63,24 +63,25 @@ static mc_interval exp_minus(mc_interval a) {
 }
 
 static mc_interval gamma_square(const mc_node *node, const pair *p, int64_t j) {
-    return mc_iv_mul(number(node, 0, j), mc_iv_square(difference(p, j)));
+    return mc_iv_mul(enclosed_parameter(node, 0, j), mc_iv_square(enclosed_difference(p, j)));
 }
 
 static mc_interval gamma_distance(const mc_node *node, const pair *p, int64_t j) {
-    return mc_iv_mul(number(node, 0, j), mc_iv_abs(difference(p, j)));
+    return mc_iv_mul(enclosed_parameter(node, 0, j), mc_iv_abs(enclosed_difference(p, j)));
 }
 
 static mc_interval square_of_gamma_distance(const mc_node *node, const pair *p, int64_t j) {
-    return mc_iv_square(mc_iv_mul(number(node, 0, j), difference(p, j)));
+    return mc_iv_square(mc_iv_mul(enclosed_parameter(node, 0, j), enclosed_difference(p, j)));
 }
 
 static mc_interval square_of_scaled(const mc_node *node, const pair *p, int64_t j) {
-    return mc_iv_square(mc_iv_div(difference(p, j), number(node, 1, j)));
+    return mc_iv_square(mc_iv_div(enclosed_difference(p, j), enclosed_parameter(node, 1, j)));
 }
 
 static mc_interval square_of_sine(const mc_node *node, const pair *p, int64_t j) {
-    const mc_interval turn = mc_iv_mul(mc_iv_pi(), mc_iv_div(difference(p, j), number(node, 0, j)));
-    return mc_iv_square(mc_iv_div(mc_iv_sin(turn), number(node, 1, j)));
+    const mc_interval turn =
+        mc_iv_mul(mc_iv_pi(), mc_iv_div(enclosed_difference(p, j), enclosed_parameter(node, 0, j)));
+    return mc_iv_square(mc_iv_div(mc_iv_sin(turn), enclosed_parameter(node, 1, j)));
 }
 
 static mc_interval chi2_term(const mc_node *node, const pair *p, int64_t j) {
@@ -88,40 +89,41 @@ static mc_interval chi2_term(const mc_node *node, const pair *p, int64_t j) {
     const mc_interval total = mc_iv_add(x_at(p, j), z_at(p, j));
     if (mc_iv_is_zero(&total))
         return mc_iv(0);
-    return mc_iv_div(mc_iv_square(difference(p, j)), total);
+    return mc_iv_div(mc_iv_square(enclosed_difference(p, j)), total);
 }
 
-static mc_interval smaller(const mc_node *node, const pair *p, int64_t j) {
+static mc_interval column_minimum(const mc_node *node, const pair *p, int64_t j) {
     (void)node;
     return mc_iv_min(x_at(p, j), z_at(p, j));
 }
 
-static mc_interval linear(const mc_node *node, const pair *p) {
+static mc_interval enclose_linear(const mc_node *node, const pair *p) {
     (void)node;
     return dot(p);
 }
 
-static mc_interval affine(const pair *p, mc_interval a, mc_interval c) {
+static mc_interval affine_of_dot(const pair *p, mc_interval a, mc_interval c) {
     return mc_iv_add(mc_iv_mul(a, dot(p)), c);
 }
 
-static mc_interval poly(const mc_node *node, const pair *p) {
-    return mc_iv_power(affine(p, number(node, 2, 0), number(node, 1, 0)), node->parameter[0].number);
+static mc_interval enclose_poly(const mc_node *node, const pair *p) {
+    return mc_iv_power(affine_of_dot(p, enclosed_parameter(node, 2, 0), enclosed_parameter(node, 1, 0)),
+                       node->parameter[0].number);
 }
 
-static mc_interval rbf(const mc_node *node, const pair *p) {
+static mc_interval enclose_rbf(const mc_node *node, const pair *p) {
     return exp_minus(over_columns(node, p, gamma_square));
 }
 
-static mc_interval laplacian(const mc_node *node, const pair *p) {
+static mc_interval enclose_laplacian(const mc_node *node, const pair *p) {
     return exp_minus(over_columns(node, p, gamma_distance));
 }
 
-static mc_interval exponential(const mc_node *node, const pair *p) {
+static mc_interval enclose_exponential(const mc_node *node, const pair *p) {
     return exp_minus(mc_iv_sqrt(over_columns(node, p, square_of_gamma_distance)));
 }
 
-static mc_interval matern(const mc_node *node, const pair *p) {
+static mc_interval enclose_matern(const mc_node *node, const pair *p) {
     const double nu = node->parameter[0].number;
     const mc_interval s2 = mc_iv_mul(mc_iv(2 * nu), over_columns(node, p, square_of_scaled)), s = mc_iv_sqrt(s2);
     mc_interval front = mc_iv(1);
@@ -132,18 +134,18 @@ static mc_interval matern(const mc_node *node, const pair *p) {
     return mc_iv_min(mc_iv_mul(front, exp_minus(s)), mc_iv(1));
 }
 
-static mc_interval rq(const mc_node *node, const pair *p) {
+static mc_interval enclose_rq(const mc_node *node, const pair *p) {
     const double alpha = node->parameter[0].number;
     const mc_interval t = mc_iv_div(over_columns(node, p, square_of_scaled), mc_iv_mul(mc_iv(2), mc_iv(alpha)));
     return mc_iv_power(mc_iv_add(mc_iv(1), t), -alpha);
 }
 
-static mc_interval periodic(const mc_node *node, const pair *p) {
+static mc_interval enclose_periodic(const mc_node *node, const pair *p) {
     return exp_minus(mc_iv_mul(mc_iv(2), over_columns(node, p, square_of_sine)));
 }
 
 /* v / sqrt(a b); 0 where that has no value; everything when its sign cannot be told. */
-static mc_interval normalised(mc_interval v, mc_interval a, mc_interval b) {
+static mc_interval normalised_interval(mc_interval v, mc_interval a, mc_interval b) {
     const mc_interval product = mc_iv_mul(a, b);
     if (product.hi <= 0)
         return mc_iv(0);
@@ -152,20 +154,20 @@ static mc_interval normalised(mc_interval v, mc_interval a, mc_interval b) {
     return mc_iv_div(v, mc_iv_sqrt(product));
 }
 
-static mc_interval cosine(const mc_node *node, const pair *p) {
+static mc_interval enclose_cosine(const mc_node *node, const pair *p) {
     (void)node;
-    return normalised(dot(p), norm2(p->view, p->x), norm2(p->view, p->z));
+    return normalised_interval(dot(p), enclosed_squared_norm(p->view, p->x), enclosed_squared_norm(p->view, p->z));
 }
 
-static mc_interval chi2(const mc_node *node, const pair *p) {
-    return exp_minus(mc_iv_mul(number(node, 0, 0), over_columns(node, p, chi2_term)));
+static mc_interval enclose_chi2(const mc_node *node, const pair *p) {
+    return exp_minus(mc_iv_mul(enclosed_parameter(node, 0, 0), over_columns(node, p, chi2_term)));
 }
 
-static mc_interval intersection(const mc_node *node, const pair *p) {
-    return over_columns(node, p, smaller);
+static mc_interval enclose_intersection(const mc_node *node, const pair *p) {
+    return over_columns(node, p, column_minimum);
 }
 
-static mc_interval angle(const pair *p, mc_interval x2, mc_interval z2) {
+static mc_interval enclosed_angle(const pair *p, mc_interval x2, mc_interval z2) {
     if (mc_iv_is_zero(&x2) || mc_iv_is_zero(&z2))
         return mc_iv_div(mc_iv_pi(), mc_iv(2));
     if (p->x == p->z)
@@ -174,7 +176,7 @@ static mc_interval angle(const pair *p, mc_interval x2, mc_interval z2) {
 }
 
 /* The angular parts J of orders 1 and 2: sin t + (pi - t) cos t and 3 sin t cos t + (pi - t)(1 + 2 cos^2 t). */
-static mc_interval angular(mc_interval t, double order) {
+static mc_interval arccos_angular_part(mc_interval t, double order) {
     const mc_interval s = mc_iv_sin(t), c = mc_iv_cos(t), rest = mc_iv_sub(mc_iv_pi(), t);
     if (order == 1)
         return mc_iv_add(s, mc_iv_mul(rest, c));
@@ -182,20 +184,21 @@ static mc_interval angular(mc_interval t, double order) {
     return mc_iv_add(mc_iv_mul(mc_iv(3), mc_iv_mul(s, c)), mc_iv_mul(rest, twice));
 }
 
-static mc_interval arccos(const mc_node *node, const pair *p) {
-    const mc_interval x2 = norm2(p->view, p->x), z2 = norm2(p->view, p->z), t = angle(p, x2, z2);
+static mc_interval enclose_arccos(const mc_node *node, const pair *p) {
+    const mc_interval x2 = enclosed_squared_norm(p->view, p->x), z2 = enclosed_squared_norm(p->view, p->z),
+                      t = enclosed_angle(p, x2, z2);
     const double order = node->parameter[0].number;
     if (order == 0)
         return mc_iv_sub(mc_iv(1), mc_iv_div(t, mc_iv_pi()));
     const mc_interval norms = order == 1 ? mc_iv_sqrt(mc_iv_mul(x2, z2)) : mc_iv_mul(x2, z2);
-    return mc_iv_mul(norms, mc_iv_div(angular(t, order), mc_iv_pi()));
+    return mc_iv_mul(norms, mc_iv_div(arccos_angular_part(t, order), mc_iv_pi()));
 }
 
-static mc_interval hyperbolic(const mc_node *node, const pair *p) {
-    return mc_iv_tanh(affine(p, number(node, 0, 0), number(node, 1, 0)));
+static mc_interval enclose_tanh(const mc_node *node, const pair *p) {
+    return mc_iv_tanh(affine_of_dot(p, enclosed_parameter(node, 0, 0), enclosed_parameter(node, 1, 0)));
 }
 
-static mc_interval white(const mc_node *node, const pair *p) {
+static mc_interval enclose_white(const mc_node *node, const pair *p) {
     (void)node;
     for (int64_t j = 0; j < p->view->d; j++)
         if (mc_view_at(p->view, p->x, j) != mc_view_at(p->view, p->z, j))
@@ -203,7 +206,7 @@ static mc_interval white(const mc_node *node, const pair *p) {
     return mc_iv(1);
 }
 
-static mc_interval form(const mc_node *node, const pair *p) {
+static mc_interval enclose_form(const mc_node *node, const pair *p) {
     const mc_value *A = &node->parameter[0];
     mc_interval sum = mc_iv(0);
     for (int64_t i = 0; i < p->view->d; i++)
@@ -213,30 +216,30 @@ static mc_interval form(const mc_node *node, const pair *p) {
 }
 
 /* Values from elsewhere: nothing is known of them. */
-static mc_interval given(const mc_node *node, const pair *p) {
+static mc_interval enclose_external(const mc_node *node, const pair *p) {
     (void)node, (void)p;
     return mc_iv_everything();
 }
 
 static mc_interval (*const atom_value[MC_ATOM_COUNT])(const mc_node *, const pair *) = {
-    [MC_LINEAR] = linear,
-    [MC_POLY] = poly,
-    [MC_RBF] = rbf,
-    [MC_LAPLACIAN] = laplacian,
-    [MC_EXPONENTIAL] = exponential,
-    [MC_MATERN] = matern,
-    [MC_RQ] = rq,
-    [MC_PERIODIC] = periodic,
-    [MC_COSINE] = cosine,
-    [MC_CHI2] = chi2,
-    [MC_INTERSECTION] = intersection,
-    [MC_ARCCOS] = arccos,
-    [MC_TANH] = hyperbolic,
-    [MC_WHITE] = white,
-    [MC_FORM] = form,
-    [MC_PRECOMPUTED] = given,
-    [MC_USER] = given,
-    [MC_SPECTRUM] = given,
+    [MC_LINEAR] = enclose_linear,
+    [MC_POLY] = enclose_poly,
+    [MC_RBF] = enclose_rbf,
+    [MC_LAPLACIAN] = enclose_laplacian,
+    [MC_EXPONENTIAL] = enclose_exponential,
+    [MC_MATERN] = enclose_matern,
+    [MC_RQ] = enclose_rq,
+    [MC_PERIODIC] = enclose_periodic,
+    [MC_COSINE] = enclose_cosine,
+    [MC_CHI2] = enclose_chi2,
+    [MC_INTERSECTION] = enclose_intersection,
+    [MC_ARCCOS] = enclose_arccos,
+    [MC_TANH] = enclose_tanh,
+    [MC_WHITE] = enclose_white,
+    [MC_FORM] = enclose_form,
+    [MC_PRECOMPUTED] = enclose_external,
+    [MC_USER] = enclose_external,
+    [MC_SPECTRUM] = enclose_external,
 };
 
 /* ---- functions of weigh ---- */
@@ -251,15 +254,15 @@ static mc_interval function_power(mc_interval a, mc_interval b) {
     return a.lo > 0 ? mc_iv_exp(mc_iv_mul(b, mc_iv_log(a))) : mc_iv_everything();
 }
 
-static mc_interval function(const mc_function *f, const mc_view *view, const double *x) {
-    const mc_interval a = f->child[0] ? function(f->child[0], view, x) : mc_iv(0);
-    const mc_interval b = f->child[1] ? function(f->child[1], view, x) : mc_iv(0);
+static mc_interval enclose_function(const mc_function *f, const mc_view *view, const double *x) {
+    const mc_interval a = f->child[0] ? enclose_function(f->child[0], view, x) : mc_iv(0);
+    const mc_interval b = f->child[1] ? enclose_function(f->child[1], view, x) : mc_iv(0);
     if (is_unknown(a) || is_unknown(b))
         return mc_iv_everything();
     switch (f->kind) {
     case MC_F_NUMBER: return mc_iv(f->number);
-    case MC_F_NORM2: return norm2(view, x);
-    case MC_F_NORM: return mc_iv_sqrt(norm2(view, x));
+    case MC_F_NORM2: return enclosed_squared_norm(view, x);
+    case MC_F_NORM: return mc_iv_sqrt(enclosed_squared_norm(view, x));
     case MC_F_COLUMN: return mc_iv(mc_view_at(view, x, f->column));
     case MC_F_NEGATE: return mc_iv_neg(a);
     case MC_F_ADD: return mc_iv_add(a, b);
@@ -287,16 +290,16 @@ static bool depends_on_point(const mc_function *f) {
 bool mc_enclose_constant(const mc_function *f, mc_interval *value) {
     if (depends_on_point(f))
         return false;
-    *value = function(f, NULL, NULL);
+    *value = enclose_function(f, NULL, NULL);
     return !is_unknown(*value);
 }
 
 /* ---- expressions ---- */
 
-static mc_interval fold(const mc_node *node, const mc_view *view, const double *x, const double *z) {
+static mc_interval enclose_sum_or_product(const mc_node *node, const mc_view *view, const double *x, const double *z) {
     mc_interval r = mc_iv(node->kind == MC_SUM ? 0 : 1);
     for (int i = 0; i < node->children; i++) {
-        const mc_interval c = enclose(node->child[i], view, x, z);
+        const mc_interval c = enclose_node(node->child[i], view, x, z);
         if (is_unknown(c))
             return c;
         r = node->kind == MC_SUM ? mc_iv_add(r, c) : mc_iv_mul(r, c);
@@ -305,50 +308,50 @@ static mc_interval fold(const mc_node *node, const mc_view *view, const double *
 }
 
 /* On one point against itself the quotient is exactly the sign. */
-static mc_interval normalize(const mc_node *child, const mc_view *view, const double *x, const double *z) {
-    const mc_interval a = enclose(child, view, x, x);
+static mc_interval enclose_normalize(const mc_node *child, const mc_view *view, const double *x, const double *z) {
+    const mc_interval a = enclose_node(child, view, x, x);
     if (is_unknown(a))
         return a;
     if (x == z && (a.lo > 0 || a.hi < 0))
         return mc_iv(a.lo > 0 ? 1 : -1);
     if (x == z)
         return mc_iv_is_zero(&a) ? mc_iv(0) : mc_iv_everything();
-    const mc_interval b = enclose(child, view, z, z), v = enclose(child, view, x, z);
-    return is_unknown(b) || is_unknown(v) ? mc_iv_everything() : normalised(v, a, b);
+    const mc_interval b = enclose_node(child, view, z, z), v = enclose_node(child, view, x, z);
+    return is_unknown(b) || is_unknown(v) ? mc_iv_everything() : normalised_interval(v, a, b);
 }
 
-static mc_interval weigh(const mc_node *node, const mc_view *view, const double *x, const double *z) {
-    const mc_interval f = function(node->function, view, x), g = function(node->function, view, z);
-    const mc_interval k = enclose(node->child[0], view, x, z);
+static mc_interval enclose_weigh(const mc_node *node, const mc_view *view, const double *x, const double *z) {
+    const mc_interval f = enclose_function(node->function, view, x), g = enclose_function(node->function, view, z);
+    const mc_interval k = enclose_node(node->child[0], view, x, z);
     return is_unknown(f) || is_unknown(g) || is_unknown(k) ? mc_iv_everything() : mc_iv_mul(mc_iv_mul(f, k), g);
 }
 
 static mc_interval of_child(const mc_node *node, const mc_view *view, const double *x, const double *z) {
-    const mc_interval k = enclose(node->child[0], view, x, z);
+    const mc_interval k = enclose_node(node->child[0], view, x, z);
     if (is_unknown(k))
         return k;
     return node->kind == MC_EXP ? mc_iv_exp(k) : mc_iv_power(k, node->number);
 }
 
-static mc_interval enclose(const mc_node *node, const mc_view *view, const double *x, const double *z) {
+static mc_interval enclose_node(const mc_node *node, const mc_view *view, const double *x, const double *z) {
     switch (node->kind) {
     case MC_NUMBER: return mc_iv(node->number);
     case MC_ATOM: return atom_value[node->atom](node, &(pair){view, x, z});
     case MC_SUM:
-    case MC_PRODUCT: return fold(node, view, x, z);
+    case MC_PRODUCT: return enclose_sum_or_product(node, view, x, z);
     case MC_POWER:
     case MC_EXP: return of_child(node, view, x, z);
-    case MC_NORMALIZE: return normalize(node->child[0], view, x, z);
-    case MC_WEIGH: return weigh(node, view, x, z);
+    case MC_NORMALIZE: return enclose_normalize(node->child[0], view, x, z);
+    case MC_WEIGH: return enclose_weigh(node, view, x, z);
     case MC_COLUMNS: {
         const mc_view inner = mc_view_columns(view, node);
-        return enclose(node->child[0], &inner, x, z);
+        return enclose_node(node->child[0], &inner, x, z);
     }
     }
     return mc_iv_everything();
 }
 
-mc_interval mc_enclose(const mc_node *node, const double *x, const double *z, int64_t d) {
+mc_interval mc_enclose_kernel(const mc_node *node, const double *x, const double *z, int64_t d) {
     const mc_view all = {.d = d};
-    return enclose(node, &all, x, z);
+    return enclose_node(node, &all, x, z);
 }

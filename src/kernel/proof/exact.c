@@ -25,7 +25,7 @@ typedef struct whole {
     uint32_t digit[DIGITS];
 } whole;
 
-static void trim(whole *a) {
+static void trim_leading_zeros(whole *a) {
     while (a->digits > 0 && a->digit[a->digits - 1] == 0)
         a->digits--;
     a->sign = a->digits ? a->sign : 0;
@@ -66,7 +66,7 @@ static bool add_magnitude(const whole *a, const whole *b, whole *r) {
     return true;
 }
 
-static bool subtract(const whole *a, const whole *b, whole *r) {
+static bool subtract_wholes(const whole *a, const whole *b, whole *r) {
     if (a->sign * b->sign <= 0) {
         r->sign = a->sign ? a->sign : -b->sign;
         if (!add_magnitude(a, b, r))
@@ -76,11 +76,11 @@ static bool subtract(const whole *a, const whole *b, whole *r) {
         subtract_magnitude(swap ? b : a, swap ? a : b, r);
         r->sign = swap ? -a->sign : a->sign;
     }
-    trim(r);
+    trim_leading_zeros(r);
     return true;
 }
 
-static bool multiply(const whole *a, const whole *b, whole *r) {
+static bool multiply_wholes(const whole *a, const whole *b, whole *r) {
     if (a->digits + b->digits > DIGITS)
         return false;
     memset(r->digit, 0, (size_t)(a->digits + b->digits) * sizeof *r->digit);
@@ -95,7 +95,7 @@ static bool multiply(const whole *a, const whole *b, whole *r) {
     }
     r->digits = a->digits + b->digits;
     r->sign = a->sign * b->sign;
-    trim(r);
+    trim_leading_zeros(r);
     return true;
 }
 
@@ -106,7 +106,7 @@ static void shift_right(whole *a, int bits) {
         a->digit[i] = (uint32_t)((high << 32 | a->digit[i + words]) >> rest);
     }
     a->digits -= words;
-    trim(a);
+    trim_leading_zeros(a);
 }
 
 static int trailing_zeros(const whole *a) {
@@ -116,7 +116,7 @@ static int trailing_zeros(const whole *a) {
     return 32 * i + __builtin_ctz(a->digit[i]);
 }
 
-static uint32_t inverse(uint32_t odd) {
+static uint32_t inverse_modulo_word(uint32_t odd) {
     uint32_t x = odd; /* right to 3 bits; every step doubles them */
     for (int i = 0; i < 4; i++)
         x *= 2 - odd * x;
@@ -124,13 +124,13 @@ static uint32_t inverse(uint32_t odd) {
 }
 
 /* a <- a / b, known to be exact. */
-static void divide(whole *a, whole b) {
+static void divide_exactly(whole *a, whole b) {
     if (a->digits == 0)
         return;
     const int zeros = trailing_zeros(&b), sign = a->sign * b.sign;
     shift_right(a, zeros);
     shift_right(&b, zeros);
-    const uint32_t inv = inverse(b.digit[0]);
+    const uint32_t inv = inverse_modulo_word(b.digit[0]);
     for (int i = 0; i < a->digits; i++) { /* the quotient's digit i takes the place of a's */
         const uint32_t q = a->digit[i] * inv;
         uint64_t carry = 0;
@@ -143,7 +143,7 @@ static void divide(whole *a, whole b) {
         a->digit[i] = q;
     }
     a->sign = sign;
-    trim(a);
+    trim_leading_zeros(a);
 }
 
 /* ---- the test ---- */
@@ -171,7 +171,7 @@ static bool to_whole(double v, int scale, whole *out) {
     out->digit[low / 32 + 2] = rest ? (uint32_t)(bits >> (64 - rest)) : 0;
     out->digits = low / 32 + 3;
     out->sign = v < 0 ? -1 : 1;
-    trim(out);
+    trim_leading_zeros(out);
     return true;
 }
 
@@ -182,7 +182,7 @@ typedef struct elimination {
     bool gone[EXACT_ROWS_MAX];
 } elimination;
 
-static whole *at(const elimination *s, int i, int j) {
+static whole *elimination_entry(const elimination *s, int i, int j) {
     return &s->a[i * s->n + j];
 }
 
@@ -192,9 +192,9 @@ static int find_pivot(const elimination *s) {
     for (int i = 0; i < s->n; i++) {
         if (s->gone[i])
             continue;
-        if (at(s, i, i)->sign < 0)
+        if (elimination_entry(s, i, i)->sign < 0)
             return -2;
-        if (at(s, i, i)->sign > 0 && found < 0)
+        if (elimination_entry(s, i, i)->sign > 0 && found < 0)
             found = i;
     }
     return found;
@@ -203,41 +203,42 @@ static int find_pivot(const elimination *s) {
 static bool all_zero(const elimination *s) {
     for (int i = 0; i < s->n; i++)
         for (int j = 0; j < s->n; j++)
-            if (!s->gone[i] && !s->gone[j] && at(s, i, j)->sign)
+            if (!s->gone[i] && !s->gone[j] && elimination_entry(s, i, j)->sign)
                 return false;
     return true;
 }
 
 /* Only rows and columns still left change, so column k can be read while the others are written. */
-static bool eliminate(elimination *s, int k) {
+static bool eliminate_bareiss(elimination *s, int k) {
     whole *p = &s->work[0], *q = &s->work[1], *previous = &s->work[2];
     s->gone[k] = true;
     for (int i = 0; i < s->n; i++)
         for (int j = 0; j < s->n; j++) {
             if (s->gone[i] || s->gone[j])
                 continue;
-            if (!multiply(at(s, k, k), at(s, i, j), p) || !multiply(at(s, i, k), at(s, k, j), q)
-                || !subtract(p, q, at(s, i, j)))
+            if (!multiply_wholes(elimination_entry(s, k, k), elimination_entry(s, i, j), p)
+                || !multiply_wholes(elimination_entry(s, i, k), elimination_entry(s, k, j), q)
+                || !subtract_wholes(p, q, elimination_entry(s, i, j)))
                 return false;
-            divide(at(s, i, j), *previous);
+            divide_exactly(elimination_entry(s, i, j), *previous);
         }
-    *previous = *at(s, k, k);
+    *previous = *elimination_entry(s, k, k);
     return true;
 }
 
-static mc_psd run(elimination *s) {
+static mc_psd test_psd_by_bareiss(elimination *s) {
     for (;;) {
         const int k = find_pivot(s);
         if (k == -2)
             return MC_PSD_NO;
         if (k == -1)
             return all_zero(s) ? MC_PSD_YES : MC_PSD_NO;
-        if (!eliminate(s, k))
+        if (!eliminate_bareiss(s, k))
             return MC_PSD_UNSURE;
     }
 }
 
-static bool load(elimination *s, const double *A) {
+static bool load_scaled_integers(elimination *s, const double *A) {
     int scale = 2000;
     for (int i = 0; i < s->n * s->n; i++)
         if (A[i] != 0 && lowest_bit(A[i]) < scale)
@@ -249,11 +250,11 @@ static bool load(elimination *s, const double *A) {
     return true;
 }
 
-static mercer_status exactly(mercer_ctx *ctx, const double *A, int64_t n, mc_psd *out) {
+static mercer_status test_psd_exactly(mercer_ctx *ctx, const double *A, int64_t n, mc_psd *out) {
     elimination s = {.n = (int)n};
     MC_TRY(MC_ALLOC(ctx, s.a, n * n + 3));
     s.work = s.a + n * n;
-    *out = load(&s, A) ? run(&s) : MC_PSD_UNSURE;
+    *out = load_scaled_integers(&s, A) ? test_psd_by_bareiss(&s) : MC_PSD_UNSURE;
     mc_free(s.a);
     return MERCER_OK;
 }
@@ -288,5 +289,5 @@ mercer_status mc_psd_test(mercer_ctx *ctx, const double *A, int64_t n, mc_psd *o
         S[i] = (mc_bounds){A[i], A[i]};
     *out = by_intervals(S, n);
     mc_free(S);
-    return *out == MC_PSD_UNSURE && n <= EXACT_ROWS_MAX ? exactly(ctx, A, n, out) : MERCER_OK;
+    return *out == MC_PSD_UNSURE && n <= EXACT_ROWS_MAX ? test_psd_exactly(ctx, A, n, out) : MERCER_OK;
 }

@@ -23,9 +23,9 @@ typedef struct expander {
     mercer_status status;
 } expander;
 
-static bool expand(expander *x, const mc_term *term, const mc_node *scope, list *out);
+static bool expand_subterm(expander *x, const mc_term *term, const mc_node *scope, list *out);
 
-static mc_monomial constant(mc_interval c) {
+static mc_monomial constant_monomial(mc_interval c) {
     return (mc_monomial){.factor = c};
 }
 
@@ -44,11 +44,11 @@ static bool give_up(expander *x) {
     return false;
 }
 
-static bool grow(expander *x, list *l) {
+static bool grow_monomials(expander *x, list *l) {
     if (l->count == MC_MONOMIALS_MAX)
         return give_up(x);
     const int room = l->room ? 2 * l->room : 4;
-    mc_monomial *item = mc_grow(x->pool->ctx, l->item, room, sizeof *item);
+    mc_monomial *item = mc_grow_block(x->pool->ctx, l->item, room, sizeof *item);
     if (!item) {
         x->status = MERCER_MEMORY;
         return false;
@@ -59,7 +59,7 @@ static bool grow(expander *x, list *l) {
 }
 
 /* Merge with a like monomial, dropping what cancels to exactly nothing. */
-static bool add(expander *x, list *l, const mc_monomial *m) {
+static bool add_monomial(expander *x, list *l, const mc_monomial *m) {
     if ((*x->work -= l->count + 1) < 0)
         return give_up(x);
     for (int i = 0; i < l->count; i++)
@@ -71,13 +71,13 @@ static bool add(expander *x, list *l, const mc_monomial *m) {
         }
     if (mc_iv_is_zero(&m->factor))
         return true;
-    if (l->count == l->room && !grow(x, l))
+    if (l->count == l->room && !grow_monomials(x, l))
         return false;
     l->item[l->count++] = *m;
     return true;
 }
 
-static mc_monomial times(const mc_monomial *a, const mc_monomial *b) {
+static mc_monomial multiply_monomials(const mc_monomial *a, const mc_monomial *b) {
     mc_monomial m = {.factor = mc_iv_mul(a->factor, b->factor), .width = mc_iv_add(a->width, b->width)};
     for (int g = 0; g < MC_GENERATORS_MAX; g++) {
         m.power[g] = a->power[g] + b->power[g];
@@ -89,12 +89,12 @@ static mc_monomial times(const mc_monomial *a, const mc_monomial *b) {
 }
 
 /* l <- l * r */
-static bool multiply(expander *x, list *l, const list *r) {
+static bool multiply_lists(expander *x, list *l, const list *r) {
     list product = {0};
     for (int i = 0; i < l->count; i++)
         for (int k = 0; k < r->count; k++) {
-            const mc_monomial m = times(&l->item[i], &r->item[k]);
-            if (!add(x, &product, &m)) {
+            const mc_monomial m = multiply_monomials(&l->item[i], &r->item[k]);
+            if (!add_monomial(x, &product, &m)) {
                 mc_free(product.item);
                 return false;
             }
@@ -105,8 +105,8 @@ static bool multiply(expander *x, list *l, const list *r) {
 }
 
 static bool add_constant(expander *x, list *l, mc_interval c) {
-    const mc_monomial m = constant(c);
-    return add(x, l, &m);
+    const mc_monomial m = constant_monomial(c);
+    return add_monomial(x, l, &m);
 }
 
 /* ---- leaves ---- */
@@ -121,7 +121,7 @@ static int generator_index(mc_expansion *e, const mc_term *term) {
     return e->generators++;
 }
 
-static bool leaf(expander *x, const mc_term *term, const mc_node *scope, list *out) {
+static bool expand_as_generator(expander *x, const mc_term *term, const mc_node *scope, list *out) {
     if (scope && term)
         term = mc_term_unary(x->pool, MC_T_COLUMNS, mc_amount_number(0), scope, term);
     if (!term) {
@@ -131,54 +131,54 @@ static bool leaf(expander *x, const mc_term *term, const mc_node *scope, list *o
     const int g = generator_index(x->e, term);
     if (g < 0)
         return give_up(x);
-    mc_monomial m = constant(mc_iv(1));
+    mc_monomial m = constant_monomial(mc_iv(1));
     m.power[g] = 1;
-    return add(x, out, &m);
+    return add_monomial(x, out, &m);
 }
 
-static bool fits(int64_t columns, const int64_t *column) {
+static bool column_range_fits(int64_t columns, const int64_t *column) {
     for (int64_t j = 0; j < columns; j++)
         if ((column ? column[j] : j) < 0 || (column ? column[j] : j) >= MC_WIDTHS_MAX)
             return false;
     return true;
 }
 
-static bool gaussian(expander *x, const mc_term *term, const mc_node *scope, list *out) {
+static bool expand_gaussian(expander *x, const mc_term *term, const mc_node *scope, list *out) {
     const mc_value *gamma = &term->node->parameter[0];
     const bool vector = gamma->kind == MC_VALUE_VECTOR;
     const int64_t columns = scope ? scope->columns : vector ? gamma->columns : 0;
-    if ((!vector && gamma->kind != MC_VALUE_NUMBER) || !fits(columns, scope ? scope->column : NULL)
+    if ((!vector && gamma->kind != MC_VALUE_NUMBER) || !column_range_fits(columns, scope ? scope->column : NULL)
         || (vector && gamma->columns != columns))
-        return leaf(x, term, scope, out);
-    mc_monomial m = constant(mc_iv(1));
+        return expand_as_generator(x, term, scope, out);
+    mc_monomial m = constant_monomial(mc_iv(1));
     for (int64_t j = 0; j < columns; j++) {
         mc_interval *w = &m.widths[scope ? scope->column[j] : j];
         *w = mc_iv_add(*w, mc_iv(mc_value_at(gamma, j)));
     }
     if (columns == 0)
         m.width = mc_iv(gamma->number);
-    return add(x, out, &m);
+    return add_monomial(x, out, &m);
 }
 
 static bool raise_whole(expander *x, list *base, int n, list *out) {
     if (!add_constant(x, out, mc_iv(1)))
         return false;
     for (int i = 0; i < n; i++)
-        if (!multiply(x, out, base))
+        if (!multiply_lists(x, out, base))
             return false;
     return true;
 }
 
 /* (gamma*linear + c)^degree of fixed numbers. */
-static bool polynomial(expander *x, const mc_term *term, const mc_node *scope, list *out) {
+static bool expand_poly(expander *x, const mc_term *term, const mc_node *scope, list *out) {
     const mc_value *v = term->node->parameter;
     for (int i = 0; i < 3; i++)
         if (v[i].kind != MC_VALUE_NUMBER)
-            return leaf(x, term, scope, out);
+            return expand_as_generator(x, term, scope, out);
     if (v[0].number != floor(v[0].number) || v[0].number > 64)
-        return leaf(x, term, scope, out);
+        return expand_as_generator(x, term, scope, out);
     list base = {0};
-    bool ok = leaf(x, mc_term_linear(x->pool), scope, &base);
+    bool ok = expand_as_generator(x, mc_term_linear(x->pool), scope, &base);
     if (ok)
         base.item[0].factor = mc_iv(v[2].number);
     ok = ok && add_constant(x, &base, mc_iv(v[1].number)) && raise_whole(x, &base, (int)v[0].number, out);
@@ -186,25 +186,25 @@ static bool polynomial(expander *x, const mc_term *term, const mc_node *scope, l
     return ok;
 }
 
-static bool atom(expander *x, const mc_term *term, const mc_node *scope, list *out) {
+static bool expand_atom(expander *x, const mc_term *term, const mc_node *scope, list *out) {
     const mc_node *node = term->node;
     if (node->atom == MC_RBF && x->mode == MC_GAUSSIANS)
-        return gaussian(x, term, scope, out);
+        return expand_gaussian(x, term, scope, out);
     if (node->atom == MC_POLY)
-        return polynomial(x, term, scope, out);
+        return expand_poly(x, term, scope, out);
     if (node->atom == MC_TANH && mc_value_is_zero(&node->parameter[0]))
         return add_constant(x, out, mc_iv_tanh(mc_value_range(&node->parameter[1])));
-    return leaf(x, term, scope, out);
+    return expand_as_generator(x, term, scope, out);
 }
 
 /* ---- operations ---- */
 
-static bool sum(expander *x, const mc_term *term, const mc_node *scope, list *out) {
+static bool expand_sum(expander *x, const mc_term *term, const mc_node *scope, list *out) {
     for (int i = 0; i < term->children; i++) {
         list part = {0};
-        bool ok = expand(x, term->child[i], scope, &part);
+        bool ok = expand_subterm(x, term->child[i], scope, &part);
         for (int k = 0; ok && k < part.count; k++)
-            ok = add(x, out, &part.item[k]);
+            ok = add_monomial(x, out, &part.item[k]);
         mc_free(part.item);
         if (!ok)
             return false;
@@ -212,12 +212,12 @@ static bool sum(expander *x, const mc_term *term, const mc_node *scope, list *ou
     return true;
 }
 
-static bool product(expander *x, const mc_term *term, const mc_node *scope, list *out) {
+static bool expand_product(expander *x, const mc_term *term, const mc_node *scope, list *out) {
     if (!add_constant(x, out, mc_iv(1)))
         return false;
     for (int i = 0; i < term->children; i++) {
         list part = {0};
-        const bool ok = expand(x, term->child[i], scope, &part) && multiply(x, out, &part);
+        const bool ok = expand_subterm(x, term->child[i], scope, &part) && multiply_lists(x, out, &part);
         mc_free(part.item);
         if (!ok)
             return false;
@@ -239,19 +239,19 @@ static bool raise_real(expander *x, const mc_monomial *base, double p, list *out
         m.rate[g] = mc_iv_mul(base->rate[g], mc_iv(p));
     for (int j = 0; j < MC_WIDTHS_MAX; j++)
         m.widths[j] = mc_iv_mul(base->widths[j], mc_iv(p));
-    return add(x, out, &m);
+    return add_monomial(x, out, &m);
 }
 
-static bool power(expander *x, const mc_term *term, const mc_node *scope, list *out) {
+static bool expand_power(expander *x, const mc_term *term, const mc_node *scope, list *out) {
     const double p = term->amount.factor;
     list base = {0};
-    bool ok = expand(x, term->child[0], scope, &base);
+    bool ok = expand_subterm(x, term->child[0], scope, &base);
     if (ok && base.count == 1 && base.item[0].factor.lo > 0 && !has_powers(&base.item[0]))
         ok = raise_real(x, &base.item[0], p, out);
     else if (ok && p >= 0 && p <= 64 && p == floor(p))
         ok = raise_whole(x, &base, (int)p, out);
     else if (ok)
-        ok = leaf(x, term, scope, out);
+        ok = expand_as_generator(x, term, scope, out);
     mc_free(base.item);
     return ok;
 }
@@ -272,9 +272,9 @@ static int only_generator(const mc_monomial *m) {
 }
 
 /* exp(c + r_1 g_1 + ...): the exponent must be linear in the generators. */
-static bool exponent(const list *l, mc_monomial *out) {
+static bool linear_exponent(const list *l, mc_monomial *out) {
     mc_interval c = mc_iv(0);
-    *out = constant(mc_iv(1));
+    *out = constant_monomial(mc_iv(1));
     for (int i = 0; i < l->count; i++) {
         const int g = only_generator(&l->item[i]);
         if (g == -2)
@@ -286,52 +286,55 @@ static bool exponent(const list *l, mc_monomial *out) {
     return true;
 }
 
-static bool exponential(expander *x, const mc_term *term, const mc_node *scope, list *out) {
+static bool expand_exp(expander *x, const mc_term *term, const mc_node *scope, list *out) {
     list inner = {0};
     mc_monomial m;
-    bool ok = expand(x, term->child[0], scope, &inner);
+    bool ok = expand_subterm(x, term->child[0], scope, &inner);
     if (ok)
-        ok = exponent(&inner, &m) ? add(x, out, &m) : leaf(x, term, scope, out);
+        ok = linear_exponent(&inner, &m) ? add_monomial(x, out, &m) : expand_as_generator(x, term, scope, out);
     mc_free(inner.item);
     return ok;
 }
 
 /* f(x) f(z), a number where f is one. */
-static bool weight(expander *x, const mc_term *term, const mc_node *scope, list *out) {
+static bool expand_weight_factor(expander *x, const mc_term *term, const mc_node *scope, list *out) {
     mc_interval f;
     if (term->node && mc_enclose_constant(term->node->function, &f))
         return add_constant(x, out, mc_iv_square(f));
     const mc_term *one = mc_term_number(x->pool, mc_amount_number(1));
-    return leaf(x, mc_term_unary(x->pool, MC_T_WEIGH, term->amount, term->node, one), scope, out);
+    return expand_as_generator(x, mc_term_unary(x->pool, MC_T_WEIGH, term->amount, term->node, one), scope, out);
 }
 
 /* f(x) k(x,z) f(z) is the product of k with the kernel f(x) f(z). */
-static bool weighed(expander *x, const mc_term *term, const mc_node *scope, list *out) {
+static bool expand_weigh(expander *x, const mc_term *term, const mc_node *scope, list *out) {
     list part = {0};
-    const bool ok = weight(x, term, scope, out) && expand(x, term->child[0], scope, &part) && multiply(x, out, &part);
+    const bool ok = expand_weight_factor(x, term, scope, out) && expand_subterm(x, term->child[0], scope, &part)
+                    && multiply_lists(x, out, &part);
     mc_free(part.item);
     return ok;
 }
 
-static bool expand(expander *x, const mc_term *term, const mc_node *scope, list *out) {
+static bool expand_subterm(expander *x, const mc_term *term, const mc_node *scope, list *out) {
     switch (term->kind) {
     case MC_T_NUMBER: return add_constant(x, out, mc_amount_range(term->amount));
-    case MC_T_ATOM: return atom(x, term, scope, out);
-    case MC_T_SUM: return sum(x, term, scope, out);
-    case MC_T_PRODUCT: return product(x, term, scope, out);
-    case MC_T_POWER: return power(x, term, scope, out);
-    case MC_T_EXP: return exponential(x, term, scope, out);
-    case MC_T_WEIGH: return weighed(x, term, scope, out);
-    case MC_T_COLUMNS: return scope ? leaf(x, term, scope, out) : expand(x, term->child[0], term->node, out);
-    default: return leaf(x, term, scope, out);
+    case MC_T_ATOM: return expand_atom(x, term, scope, out);
+    case MC_T_SUM: return expand_sum(x, term, scope, out);
+    case MC_T_PRODUCT: return expand_product(x, term, scope, out);
+    case MC_T_POWER: return expand_power(x, term, scope, out);
+    case MC_T_EXP: return expand_exp(x, term, scope, out);
+    case MC_T_WEIGH: return expand_weigh(x, term, scope, out);
+    case MC_T_COLUMNS:
+        return scope ? expand_as_generator(x, term, scope, out) : expand_subterm(x, term->child[0], term->node, out);
+    default: return expand_as_generator(x, term, scope, out);
     }
 }
 
-mercer_status mc_expand(mc_pool *pool, const mc_term *term, mc_expand_mode mode, int64_t *work, mc_expansion *out) {
+mercer_status mc_expand_term(mc_pool *pool, const mc_term *term, mc_expand_mode mode, int64_t *work,
+                             mc_expansion *out) {
     *out = (mc_expansion){.whole = true};
     expander x = {.pool = pool, .e = out, .mode = mode, .work = work};
     list all = {0};
-    const bool ok = expand(&x, term, NULL, &all);
+    const bool ok = expand_subterm(&x, term, NULL, &all);
     out->monomial = all.item;
     out->count = all.count;
     out->whole = out->whole && ok;

@@ -37,7 +37,7 @@ typedef enum mc_expand_mode { MC_GENERATORS, MC_GAUSSIANS } mc_expand_mode;
 
 /* *work is what may be spent, lowered by what was; when it ends the expansion is not whole. Terms that must be made (a
    generator seen through columns) go to the pool. Free with mc_expansion_close, also after a failure. */
-mercer_status mc_expand(mc_pool *pool, const mc_term *term, mc_expand_mode mode, int64_t *work, mc_expansion *out);
+mercer_status mc_expand_term(mc_pool *pool, const mc_term *term, mc_expand_mode mode, int64_t *work, mc_expansion *out);
 void mc_expansion_close(mc_expansion *e);
 /* The generator occurs in some monomial. */
 bool mc_expansion_uses(const mc_expansion *e, int generator);

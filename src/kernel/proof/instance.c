@@ -20,7 +20,7 @@ typedef struct filler {
     bool stuck;    /* something cannot be filled in: a file, a name within a view, too few columns for the names */
 } filler;
 
-static double automatic(mc_atom atom, double m, double v) {
+static double automatic_bandwidth(mc_atom atom, double m, double v) {
     switch (atom) {
     case MC_RBF: return 1 / (m * v);
     case MC_LAPLACIAN: return 1 / (m * sqrt(v));
@@ -49,7 +49,7 @@ static void fill_value(filler *f, const mc_node *node, int i, mc_value *value, i
     static const double variances[MC_INSTANCES] = {1, 0.1, 10, 0.01, 100, 1e4};
     double number;
     if (value->kind == MC_VALUE_AUTO)
-        number = automatic(node->atom, (double)d, variances[f->variant]);
+        number = automatic_bandwidth(node->atom, (double)d, variances[f->variant]);
     else if (value->kind == MC_VALUE_RANGE)
         number = from_range(f, value->low, value->high);
     else if (value->kind == MC_VALUE_SET)
@@ -88,14 +88,14 @@ static void collect_names(filler *f, const mc_node *node, bool inside) {
         collect_names(f, node->child[i], inside || node->kind == MC_COLUMNS);
 }
 
-static void fill(filler *f, mc_node *node, int64_t d) {
+static void fill_open_values(filler *f, mc_node *node, int64_t d) {
     if (node->kind == MC_ATOM)
         fill_atom(f, node, d);
     for (int64_t i = 0; node->kind == MC_COLUMNS && i < node->columns; i++)
         if (node->column[i] < 0)
             node->column[i] = f->first + name_index(f, node->column_name[i]);
     for (int i = 0; i < node->children; i++)
-        fill(f, node->child[i], node->kind == MC_COLUMNS ? node->columns : d);
+        fill_open_values(f, node->child[i], node->kind == MC_COLUMNS ? node->columns : d);
 }
 
 static int64_t count_names(const mc_node *root) {
@@ -107,7 +107,8 @@ static int64_t count_names(const mc_node *root) {
     return count;
 }
 
-mercer_status mc_instance(mercer_ctx *ctx, const mc_node *root, int64_t d, int64_t wide, int variant, mc_node **out) {
+mercer_status mc_make_instance(mercer_ctx *ctx, const mc_node *root, int64_t d, int64_t wide, int variant,
+                               mc_node **out) {
     filler f = {.variant = variant};
     *out = NULL;
     MC_TRY(MC_ALLOC(ctx, f.name, count_names(root)));
@@ -116,7 +117,7 @@ mercer_status mc_instance(mercer_ctx *ctx, const mc_node *root, int64_t d, int64
     f.stuck = f.stuck || f.first < 0;
     const mercer_status status = mc_node_copy(ctx, root, out);
     if (!status)
-        fill(&f, *out, wide);
+        fill_open_values(&f, *out, wide);
     mc_free(f.name);
     if (f.stuck) {
         mc_node_free(*out);
@@ -139,7 +140,7 @@ static void at_least(int64_t *least, int64_t d) {
 }
 
 /* Of the row seen by node, without the names. */
-static void measure(const mc_node *node, int64_t *exact, int64_t *least) {
+static void scan_needed_columns(const mc_node *node, int64_t *exact, int64_t *least) {
     for (int i = 0; node->kind == MC_ATOM && i < mc_atoms[node->atom].parameters; i++) {
         const mc_value *value = &node->parameter[i];
         if (value->kind == MC_VALUE_VECTOR || value->kind == MC_VALUE_MATRIX)
@@ -151,13 +152,13 @@ static void measure(const mc_node *node, int64_t *exact, int64_t *least) {
     for (int64_t i = 0; node->kind == MC_COLUMNS && i < node->columns; i++)
         at_least(least, node->column[i] + 1);
     for (int i = 0; node->kind != MC_COLUMNS && i < node->children; i++)
-        measure(node->child[i], exact, least);
+        scan_needed_columns(node->child[i], exact, least);
 }
 
-void mc_dimensions(const mc_node *root, int64_t *exact, int64_t *least) {
+void mc_needed_columns(const mc_node *root, int64_t *exact, int64_t *least) {
     *exact = 0;
     *least = 0;
-    measure(root, exact, least);
+    scan_needed_columns(root, exact, least);
     *least += count_names(root);
     at_least(least, 1);
 }

@@ -5,12 +5,12 @@
 
 /* ---- making ---- */
 
-static mc_interval between(const mc_big *low, const mc_big *high) {
+static mc_interval interval_between(const mc_big *low, const mc_big *high) {
     return (mc_interval){mc_big_to_double(low, MC_DOWN), mc_big_to_double(high, MC_UP), *low, *high, {0}};
 }
 
 mc_interval mc_iv_between(const mc_big *low, const mc_big *high) {
-    return mc_big_compare(low, high) <= 0 ? between(low, high) : mc_iv_everything();
+    return mc_big_compare(low, high) <= 0 ? interval_between(low, high) : mc_iv_everything();
 }
 
 mc_interval mc_iv_of(double lo, double hi) {
@@ -29,20 +29,20 @@ mc_interval mc_iv_everything(void) {
 
 mc_interval mc_iv_round(const mc_interval *a, int digits) {
     const mc_big low = mc_big_round(&a->low, digits, MC_DOWN), high = mc_big_round(&a->high, digits, MC_UP);
-    return between(&low, &high);
+    return interval_between(&low, &high);
 }
 
-static mc_big least(const mc_big *a, const mc_big *b) {
+static mc_big smaller_big(const mc_big *a, const mc_big *b) {
     return mc_big_compare(a, b) <= 0 ? *a : *b;
 }
 
-static mc_big most(const mc_big *a, const mc_big *b) {
+static mc_big larger_big(const mc_big *a, const mc_big *b) {
     return mc_big_compare(a, b) >= 0 ? *a : *b;
 }
 
 mc_interval mc_iv_hull(mc_interval a, mc_interval b) {
-    const mc_big low = least(&a.low, &b.low), high = most(&a.high, &b.high);
-    return between(&low, &high);
+    const mc_big low = smaller_big(&a.low, &b.low), high = larger_big(&a.high, &b.high);
+    return interval_between(&low, &high);
 }
 
 /* ---- comparing ---- */
@@ -77,13 +77,13 @@ bool mc_iv_at_least(mc_interval a, mc_interval b) {
 /* Beyond these, more bits would be needed than there are. */
 enum { DEGREE_MAX = 64, BITS_MAX = 1 << 20 };
 
-static mc_separation checked(int64_t degree, int64_t u, int64_t l, int64_t shift) {
+static mc_separation checked_separation(int64_t degree, int64_t u, int64_t l, int64_t shift) {
     if (degree < 1 || degree > DEGREE_MAX || u > BITS_MAX || l > BITS_MAX || shift > BITS_MAX)
         return (mc_separation){0};
     return (mc_separation){(int)degree, (int)u, (int)l, (int)shift};
 }
 
-static int64_t larger(int64_t a, int64_t b) {
+static int64_t larger_integer(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
@@ -93,32 +93,34 @@ static mc_separation separation_of(const mc_interval *a) {
         return a->apart;
     if (a->low.sign == 0)
         return (mc_separation){.degree = 1};
-    const int64_t shift = larger(0, -mc_big_low(&a->low));
-    return checked(1, mc_big_top(&a->low) + shift, 0, shift);
+    const int64_t shift = larger_integer(0, -mc_big_low(&a->low));
+    return checked_separation(1, mc_big_top(&a->low) + shift, 0, shift);
 }
 
 static mc_separation of_sum(mc_separation a, mc_separation b) {
-    const int64_t shift = larger(a.shift, b.shift);
-    return checked((int64_t)a.degree * b.degree, 1 + larger(a.u + b.l + shift - a.shift, b.u + a.l + shift - b.shift),
-                   (int64_t)a.l + b.l, shift);
+    const int64_t shift = larger_integer(a.shift, b.shift);
+    return checked_separation((int64_t)a.degree * b.degree,
+                              1 + larger_integer(a.u + b.l + shift - a.shift, b.u + a.l + shift - b.shift),
+                              (int64_t)a.l + b.l, shift);
 }
 
 static mc_separation of_product(mc_separation a, mc_separation b) {
-    return checked((int64_t)a.degree * b.degree, (int64_t)a.u + b.u, (int64_t)a.l + b.l, (int64_t)a.shift + b.shift);
+    return checked_separation((int64_t)a.degree * b.degree, (int64_t)a.u + b.u, (int64_t)a.l + b.l,
+                              (int64_t)a.shift + b.shift);
 }
 
 static mc_separation of_quotient(mc_separation a, mc_separation b) {
-    return checked((int64_t)a.degree * b.degree, (int64_t)a.u + b.l + b.shift, (int64_t)a.l + b.u, a.shift);
+    return checked_separation((int64_t)a.degree * b.degree, (int64_t)a.u + b.l + b.shift, (int64_t)a.l + b.u, a.shift);
 }
 
 /* The root of U / (2^s L) is the root of U L 2^(s mod 2), divided by 2^((s + 1) / 2) L. */
 static mc_separation of_root(mc_separation a) {
-    return checked(2 * (int64_t)a.degree, ((int64_t)a.u + a.l + 2) / 2, a.l, ((int64_t)a.shift + 1) / 2);
+    return checked_separation(2 * (int64_t)a.degree, ((int64_t)a.u + a.l + 2) / 2, a.l, ((int64_t)a.shift + 1) / 2);
 }
 
 static mc_separation of_power(mc_separation a, double n) {
     return n > BITS_MAX ? (mc_separation){0}
-                        : checked(a.degree, a.u * (int64_t)n, a.l * (int64_t)n, a.shift * (int64_t)n);
+                        : checked_separation(a.degree, a.u * (int64_t)n, a.l * (int64_t)n, a.shift * (int64_t)n);
 }
 
 static bool is_below(const mc_big *a, int64_t exponent) {
@@ -140,7 +142,7 @@ mc_interval mc_iv_add(mc_interval a, mc_interval b) {
     if (mc_iv_is_zero(&a) || mc_iv_is_zero(&b))
         return mc_iv_is_zero(&a) ? b : a;
     const mc_big low = mc_big_add(&a.low, &b.low, MC_DOWN), high = mc_big_add(&a.high, &b.high, MC_UP);
-    return with_bound(between(&low, &high), of_sum(separation_of(&a), separation_of(&b)));
+    return with_bound(interval_between(&low, &high), of_sum(separation_of(&a), separation_of(&b)));
 }
 
 mc_interval mc_iv_neg(mc_interval a) {
@@ -160,44 +162,44 @@ static mc_interval over_ends(operation *f, const mc_interval *a, const mc_interv
     mc_big low = f(x[0], y[0], MC_DOWN), high = f(x[0], y[0], MC_UP);
     for (int i = 1; i < 4; i++) {
         const mc_big down = f(x[i], y[i], MC_DOWN), up = f(x[i], y[i], MC_UP);
-        low = least(&low, &down);
-        high = most(&high, &up);
+        low = smaller_big(&low, &down);
+        high = larger_big(&high, &up);
     }
-    return between(&low, &high);
+    return interval_between(&low, &high);
 }
 
-static mc_interval multiply(const mc_interval *a, const mc_interval *b) {
+static mc_interval multiply_intervals(const mc_interval *a, const mc_interval *b) {
     if (a->low.sign < 0 || b->low.sign < 0)
         return over_ends(mc_big_multiply, a, b);
     const mc_big low = mc_big_multiply(&a->low, &b->low, MC_DOWN), high = mc_big_multiply(&a->high, &b->high, MC_UP);
-    return between(&low, &high);
+    return interval_between(&low, &high);
 }
 
 mc_interval mc_iv_mul(mc_interval a, mc_interval b) {
     if (mc_iv_is_zero(&a) || mc_iv_is_zero(&b))
         return mc_iv(0); /* also 0 * infinity: the infinity stands for arbitrarily large numbers */
-    return with_bound(multiply(&a, &b), of_product(separation_of(&a), separation_of(&b)));
+    return with_bound(multiply_intervals(&a, &b), of_product(separation_of(&a), separation_of(&b)));
 }
 
-static mc_interval divide(const mc_interval *a, const mc_interval *b) {
+static mc_interval divide_intervals(const mc_interval *a, const mc_interval *b) {
     if (a->low.sign < 0 || b->low.sign < 0)
         return over_ends(mc_big_divide, a, b);
     const mc_big low = mc_big_divide(&a->low, &b->high, MC_DOWN), high = mc_big_divide(&a->high, &b->low, MC_UP);
-    return between(&low, &high);
+    return interval_between(&low, &high);
 }
 
 mc_interval mc_iv_div(mc_interval a, mc_interval b) {
     if (b.low.sign <= 0 && b.high.sign >= 0)
         return mc_iv_everything();
-    return with_bound(divide(&a, &b), of_quotient(separation_of(&a), separation_of(&b)));
+    return with_bound(divide_intervals(&a, &b), of_quotient(separation_of(&a), separation_of(&b)));
 }
 
 mc_interval mc_iv_abs(mc_interval a) {
     if (a.low.sign >= 0)
         return a;
     const mc_interval minus = mc_iv_neg(a);
-    const mc_big zero = {0}, high = most(&minus.high, &a.high);
-    return a.high.sign <= 0 ? minus : between(&zero, &high);
+    const mc_big zero = {0}, high = larger_big(&minus.high, &a.high);
+    return a.high.sign <= 0 ? minus : interval_between(&zero, &high);
 }
 
 mc_interval mc_iv_square(mc_interval a) {
@@ -205,13 +207,13 @@ mc_interval mc_iv_square(mc_interval a) {
 }
 
 mc_interval mc_iv_min(mc_interval a, mc_interval b) {
-    const mc_big low = least(&a.low, &b.low), high = least(&a.high, &b.high);
-    return between(&low, &high);
+    const mc_big low = smaller_big(&a.low, &b.low), high = smaller_big(&a.high, &b.high);
+    return interval_between(&low, &high);
 }
 
 mc_interval mc_iv_max(mc_interval a, mc_interval b) {
-    const mc_big low = most(&a.low, &b.low), high = most(&a.high, &b.high);
-    return between(&low, &high);
+    const mc_big low = larger_big(&a.low, &b.low), high = larger_big(&a.high, &b.high);
+    return interval_between(&low, &high);
 }
 
 /* ---- roots ---- */
@@ -230,7 +232,7 @@ static mc_big rough_root(const mc_big *a) {
 static mc_interval root_of_number(const mc_big *a) {
     enum { STEPS = 5 }; /* from 50 right bits to 1,600 */
     if (a->sign <= 0 || a->digits == 0)
-        return between(a, a);
+        return interval_between(a, a);
     const mc_big half = mc_big_of(0.5);
     mc_big s = rough_root(a), other = mc_big_divide(a, &s, MC_UP);
     for (int i = 0; i < STEPS && mc_big_compare(&s, &other) != 0; i++) {
@@ -238,16 +240,16 @@ static mc_interval root_of_number(const mc_big *a) {
         s = mc_big_multiply(&sum, &half, MC_UP);
         other = mc_big_divide(a, &s, MC_UP);
     }
-    const mc_big down = mc_big_divide(a, &s, MC_DOWN), low = least(&s, &down), high = most(&s, &other);
-    return between(&low, &high);
+    const mc_big down = mc_big_divide(a, &s, MC_DOWN), low = smaller_big(&s, &down), high = larger_big(&s, &other);
+    return interval_between(&low, &high);
 }
 
 mc_interval mc_iv_sqrt(mc_interval a) {
     if (a.high.sign < 0)
         return mc_iv_everything();
-    const mc_big zero = {0}, from = most(&a.low, &zero);
+    const mc_big zero = {0}, from = larger_big(&a.low, &zero);
     const mc_interval low = root_of_number(&from), high = root_of_number(&a.high);
-    return with_bound(between(&low.low, &high.high), of_root(separation_of(&a)));
+    return with_bound(interval_between(&low.low, &high.high), of_root(separation_of(&a)));
 }
 
 /* ---- powers ---- */
@@ -257,8 +259,8 @@ static mc_interval whole_power(mc_interval a, double n) {
     mc_interval r = mc_iv(1);
     for (; n >= 1; n = floor(n / 2)) {
         if (fmod(n, 2) == 1)
-            r = multiply(&r, &a);
-        a = multiply(&a, &a);
+            r = multiply_intervals(&r, &a);
+        a = multiply_intervals(&a, &a);
     }
     return r;
 }

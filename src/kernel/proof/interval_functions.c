@@ -10,20 +10,20 @@
 enum { WORK = 9, RESULT = 7 }; /* digits of 32 bits */
 enum { LIBM_ULPS = 4 };        /* glibc documents at most 2 for the functions used here */
 
-static mc_interval work(mc_interval a) {
+static mc_interval round_to_working(mc_interval a) {
     return mc_iv_round(&a, WORK);
 }
 
-static mc_interval result(mc_interval a) {
+static mc_interval round_to_result(mc_interval a) {
     return mc_iv_round(&a, RESULT);
 }
 
-static mc_interval over(mc_interval a, int n) {
+static mc_interval divide_by_integer(mc_interval a, int n) {
     return mc_iv_div(a, mc_iv(n));
 }
 
 /* An increasing function from its values at the ends. */
-static mc_interval increasing(mc_interval f(const mc_big *), const mc_interval *a) {
+static mc_interval apply_increasing(mc_interval f(const mc_big *), const mc_interval *a) {
     const mc_interval low = f(&a->low);
     if (mc_big_compare(&a->low, &a->high) == 0)
         return low;
@@ -40,12 +40,12 @@ static mc_interval exp_of_positive(const mc_big *x) {
     if (top > 40)
         return mc_iv_of(DBL_MAX, INFINITY);
     const int halvings = top > -SMALL ? (int)top + SMALL : 0;
-    const mc_interval r = work(mc_iv_mul(mc_iv_between(x, x), mc_iv(ldexp(1, -halvings))));
+    const mc_interval r = round_to_working(mc_iv_mul(mc_iv_between(x, x), mc_iv(ldexp(1, -halvings))));
     mc_interval s = mc_iv_of(1, 2);
     for (int n = TERMS; n >= 1; n--)
-        s = work(mc_iv_add(mc_iv(1), over(mc_iv_mul(r, s), n)));
+        s = round_to_working(mc_iv_add(mc_iv(1), divide_by_integer(mc_iv_mul(r, s), n)));
     for (int i = 0; i < halvings; i++)
-        s = work(mc_iv_mul(s, s));
+        s = round_to_working(mc_iv_mul(s, s));
     return s;
 }
 
@@ -56,11 +56,11 @@ static mc_interval exp_of_number(const mc_big *x) {
         return x->sign > 0 ? mc_iv_between(x, x) : mc_iv(0);
     const mc_big size = x->sign > 0 ? *x : mc_big_negate(x);
     const mc_interval s = exp_of_positive(&size);
-    return result(x->sign > 0 ? s : mc_iv_div(mc_iv(1), s));
+    return round_to_result(x->sign > 0 ? s : mc_iv_div(mc_iv(1), s));
 }
 
 mc_interval mc_iv_exp(mc_interval a) {
-    return increasing(exp_of_number, &a);
+    return apply_increasing(exp_of_number, &a);
 }
 
 /* ---- log ---- */
@@ -75,12 +75,13 @@ static double rough_log(const mc_big *a) {
 /* log(t) for t near 1: 2 z (1 + w/3 + w^2/5 + ...) with z = (t - 1)/(t + 1), w = z^2; what is left is in [0, 1]. */
 static mc_interval log_near_one(mc_interval t) {
     enum { TERMS = 8 };
-    const mc_interval z = mc_iv_div(mc_iv_sub(t, mc_iv(1)), mc_iv_add(t, mc_iv(1))), w = work(mc_iv_square(z));
+    const mc_interval z = mc_iv_div(mc_iv_sub(t, mc_iv(1)), mc_iv_add(t, mc_iv(1))),
+                      w = round_to_working(mc_iv_square(z));
     mc_interval s = mc_iv_of(0, 1);
     if (!(w.hi < 0x1p-40))
         return mc_iv_everything();
     for (int n = TERMS - 1; n >= 0; n--)
-        s = work(mc_iv_add(over(mc_iv(1), 2 * n + 1), mc_iv_mul(w, s)));
+        s = round_to_working(mc_iv_add(divide_by_integer(mc_iv(1), 2 * n + 1), mc_iv_mul(w, s)));
     return mc_iv_mul(mc_iv_mul(mc_iv(2), z), s);
 }
 
@@ -91,12 +92,12 @@ static mc_interval log_of_number(const mc_big *a) {
     if (a->digits == 0 || mc_big_compare(a, &one) == 0)
         return a->digits ? mc_iv(0) : mc_iv_between(a, a);
     const mc_interval y = mc_iv(rough_log(a));
-    const mc_interval near = work(mc_iv_mul(mc_iv_between(a, a), mc_iv_exp(mc_iv_neg(y))));
-    return result(mc_iv_add(y, log_near_one(near)));
+    const mc_interval near = round_to_working(mc_iv_mul(mc_iv_between(a, a), mc_iv_exp(mc_iv_neg(y))));
+    return round_to_result(mc_iv_add(y, log_near_one(near)));
 }
 
 mc_interval mc_iv_log(mc_interval a) {
-    return a.low.sign < 0 ? mc_iv_everything() : increasing(log_of_number, &a);
+    return a.low.sign < 0 ? mc_iv_everything() : apply_increasing(log_of_number, &a);
 }
 
 /* ---- tanh ---- */
@@ -105,7 +106,7 @@ mc_interval mc_iv_log(mc_interval a) {
 static mc_interval tanh_of_positive(const mc_big *x) {
     const mc_interval a = mc_iv_between(x, x), one = mc_iv(1);
     if (x->digits && mc_big_top(x) < -60) {
-        const mc_interval below = mc_iv_sub(a, over(mc_iv_power(a, 3), 3));
+        const mc_interval below = mc_iv_sub(a, divide_by_integer(mc_iv_power(a, 3), 3));
         return mc_iv_between(&below.low, x);
     }
     if (x->digits == 0 || mc_big_top(x) > 40)
@@ -123,7 +124,7 @@ static mc_interval tanh_of_number(const mc_big *x) {
 }
 
 mc_interval mc_iv_tanh(mc_interval a) {
-    return increasing(tanh_of_number, &a);
+    return apply_increasing(tanh_of_number, &a);
 }
 
 /* ---- sin, cos ---- */
@@ -140,29 +141,29 @@ mc_interval mc_iv_pi(void) {
 }
 
 /* 1 - w/(a (a+1)) (1 - w/((a+2) (a+3)) (1 - ...)) for w < 2; what is left of it is in [0, 1]. */
-static mc_interval alternating(mc_interval w, int a) {
+static mc_interval alternating_series(mc_interval w, int a) {
     enum { TERMS = 24 };
     mc_interval s = mc_iv_of(0, 1);
     for (int n = TERMS - 1; n >= 0; n--) {
         const int first = a + 2 * n;
-        s = work(mc_iv_sub(mc_iv(1), over(mc_iv_mul(w, s), first * (first + 1))));
+        s = round_to_working(mc_iv_sub(mc_iv(1), divide_by_integer(mc_iv_mul(w, s), first * (first + 1))));
     }
     return s;
 }
 
-static mc_interval clamp(mc_interval a) {
+static mc_interval clamp_to_unit(mc_interval a) {
     return mc_iv_max(mc_iv_min(a, mc_iv(1)), mc_iv(-1));
 }
 
 /* sin(r + quarters pi/2) */
 static mc_interval sine_of_reduced(mc_interval r, double quarters) {
     const int turn = (int)(quarters - 4 * floor(quarters / 4));
-    const mc_interval w = work(mc_iv_square(r));
-    const mc_interval v = turn % 2 ? alternating(w, 1) : mc_iv_mul(r, alternating(w, 2));
-    return clamp(result(turn < 2 ? v : mc_iv_neg(v)));
+    const mc_interval w = round_to_working(mc_iv_square(r));
+    const mc_interval v = turn % 2 ? alternating_series(w, 1) : mc_iv_mul(r, alternating_series(w, 2));
+    return clamp_to_unit(round_to_result(turn < 2 ? v : mc_iv_neg(v)));
 }
 
-static mc_interval widen(double lo, double hi) {
+static mc_interval widen_by_libm_error(double lo, double hi) {
     for (int i = 0; i < LIBM_ULPS; i++) {
         lo = nextafter(lo, -INFINITY);
         hi = nextafter(hi, INFINITY);
@@ -176,28 +177,28 @@ static mc_interval sine_of_wide(const mc_interval *a, int quarters) {
     const double half = fmax(mc_iv_sub(mc_iv(a->hi), mc_iv(middle)).hi, mc_iv_sub(mc_iv(middle), mc_iv(a->lo)).hi);
     if (!(half < 4))
         return mc_iv_of(-1, 1);
-    return clamp(mc_iv_add(widen(value, value), mc_iv_of(-half, half)));
+    return clamp_to_unit(mc_iv_add(widen_by_libm_error(value, value), mc_iv_of(-half, half)));
 }
 
 /* sin(a + quarters pi/2) */
-static mc_interval sine(const mc_interval *a, int quarters) {
+static mc_interval sine_of_shifted(const mc_interval *a, int quarters) {
     const double turns = nearbyint(a->lo / 1.5707963267948966);
     if (!(a->hi - a->lo < 1e-3) || !(fabs(turns) < 1e9))
         return sine_of_wide(a, quarters);
     const mc_interval r = mc_iv_sub(*a, mc_iv_mul(mc_iv(turns / 2), mc_iv_pi()));
-    return sine_of_reduced(turns == 0 ? *a : work(r), turns + quarters);
+    return sine_of_reduced(turns == 0 ? *a : round_to_working(r), turns + quarters);
 }
 
 mc_interval mc_iv_sin(mc_interval a) {
-    return sine(&a, 0);
+    return sine_of_shifted(&a, 0);
 }
 
 mc_interval mc_iv_cos(mc_interval a) {
-    return sine(&a, 1);
+    return sine_of_shifted(&a, 1);
 }
 
 mc_interval mc_iv_acos(mc_interval a) {
     const double lo = fmin(fmax(a.lo, -1), 1), hi = fmin(fmax(a.hi, -1), 1);
-    const mc_interval r = widen(acos(hi), acos(lo));
+    const mc_interval r = widen_by_libm_error(acos(hi), acos(lo));
     return lo == 1 ? mc_iv(0) : mc_iv_max(mc_iv_min(r, mc_iv_pi()), mc_iv(0));
 }

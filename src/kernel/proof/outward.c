@@ -11,7 +11,7 @@
 
 static const double TINY = 0x1p-900;
 
-static double down(double x) {
+static double next_below(double x) {
     return nextafter(x, -INFINITY);
 }
 
@@ -27,7 +27,7 @@ static double add_down(double a, double b) {
     if (!isfinite(s))
         return lower_of_infinite(s, isfinite(a) && isfinite(b));
     const double t = s - a, error = (a - (s - t)) + (b - t);
-    return error < 0 ? down(s) : s;
+    return error < 0 ? next_below(s) : s;
 }
 
 static double mul_down(double a, double b) {
@@ -36,7 +36,7 @@ static double mul_down(double a, double b) {
     const double p = a * b;
     if (!isfinite(p))
         return lower_of_infinite(p, isfinite(a) && isfinite(b));
-    return fabs(p) < TINY || fma(a, b, -p) < 0 ? down(p) : p;
+    return fabs(p) < TINY || fma(a, b, -p) < 0 ? next_below(p) : p;
 }
 
 static double div_down(double a, double b) {
@@ -46,7 +46,7 @@ static double div_down(double a, double b) {
     if (!isfinite(q))
         return lower_of_infinite(q, isfinite(a) && b != 0);
     const double rest = fma(-q, b, a); /* the exact quotient is q + rest / b */
-    return fabs(a) < TINY || fabs(q) < TINY || (rest < 0) != (b < 0) ? down(q) : q;
+    return fabs(a) < TINY || fabs(q) < TINY || (rest < 0) != (b < 0) ? next_below(q) : q;
 }
 
 static double mul_up(double a, double b) {

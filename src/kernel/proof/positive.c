@@ -52,7 +52,7 @@ static bool same_widths(const mc_monomial *a, const mc_monomial *b) {
     return mc_iv_equal(&a->width, &b->width);
 }
 
-static bool together(const mc_monomial *a, const mc_monomial *b, part shared, int skip) {
+static bool are_in_same_group(const mc_monomial *a, const mc_monomial *b, part shared, int skip) {
     for (int g = 0; g < MC_GENERATORS_MAX; g++)
         if (!(shared == APART_FROM_GENERATOR && g == skip)
             && (a->power[g] != b->power[g] || !mc_iv_equal(&a->rate[g], &b->rate[g])))
@@ -68,7 +68,7 @@ typedef struct group {
 static group group_of(const mc_expansion *e, int first, part shared, int skip) {
     group s = {0};
     for (int i = 0; i < e->count; i++)
-        if (together(&e->monomial[first], &e->monomial[i], shared, skip))
+        if (are_in_same_group(&e->monomial[first], &e->monomial[i], shared, skip))
             s.member[s.count++] = &e->monomial[i];
     return s;
 }
@@ -78,7 +78,7 @@ static group group_of(const mc_expansion *e, int first, part shared, int skip) {
 enum { SERIES_TERMS = 80 };
 
 /* c n(n-1)...(n-m+1) a^(n-m) */
-static mc_interval taylor(const mc_monomial *t, int g, int n, bool absolute) {
+static mc_interval taylor_coefficient(const mc_monomial *t, int g, int n, bool absolute) {
     const int m = t->power[g];
     const mc_interval a = absolute ? mc_iv_abs(t->rate[g]) : t->rate[g];
     if (n < m)
@@ -92,7 +92,7 @@ static mc_interval taylor(const mc_monomial *t, int g, int n, bool absolute) {
 static bool coefficient_nonnegative(const group *s, int g, int n) {
     mc_interval sum = mc_iv(0);
     for (int i = 0; i < s->count; i++)
-        sum = mc_iv_add(sum, taylor(s->member[i], g, n, false));
+        sum = mc_iv_add(sum, taylor_coefficient(s->member[i], g, n, false));
     return sum.lo >= 0;
 }
 
@@ -101,7 +101,7 @@ static bool may_be_negative_late(const mc_monomial *t, int g) {
 }
 
 /* t outweighs, at n and hence from there on, all members that may be negative. */
-static bool outweighs(const group *s, int g, const mc_monomial *t, int n) {
+static bool outweighs_negative_tail(const group *s, int g, const mc_monomial *t, int n) {
     mc_interval against = mc_iv(0);
     for (int i = 0; i < s->count; i++) {
         const mc_monomial *other = s->member[i];
@@ -109,9 +109,9 @@ static bool outweighs(const group *s, int g, const mc_monomial *t, int n) {
             continue;
         if (!mc_iv_at_least(t->rate[g], mc_iv_abs(other->rate[g])) || other->power[g] > t->power[g])
             return false;
-        against = mc_iv_add(against, taylor(other, g, n, true));
+        against = mc_iv_add(against, taylor_coefficient(other, g, n, true));
     }
-    return mc_iv_sub(taylor(t, g, n, false), against).lo >= 0;
+    return mc_iv_sub(taylor_coefficient(t, g, n, false), against).lo >= 0;
 }
 
 static bool tail_nonnegative(const group *s, int g, int n) {
@@ -119,7 +119,8 @@ static bool tail_nonnegative(const group *s, int g, int n) {
     for (int i = 0; i < s->count; i++)
         safe = safe && !may_be_negative_late(s->member[i], g);
     for (int i = 0; i < s->count && !safe; i++)
-        safe = s->member[i]->factor.lo > 0 && s->member[i]->rate[g].lo > 0 && outweighs(s, g, s->member[i], n);
+        safe = s->member[i]->factor.lo > 0 && s->member[i]->rate[g].lo > 0
+               && outweighs_negative_tail(s, g, s->member[i], n);
     return safe;
 }
 
@@ -173,24 +174,24 @@ static int last_column(const mc_monomial *m) {
 }
 
 /* v / w for one column, 1 where both vanish; -1 when a Gaussian of width v is not outweighed by one of width w. */
-static mc_interval quotient(mc_interval w, mc_interval v) {
+static mc_interval width_quotient(mc_interval w, mc_interval v) {
     if (mc_iv_is_zero(&w) && mc_iv_is_zero(&v))
         return mc_iv(1);
     return v.lo > 0 && mc_iv_at_least(w, v) ? mc_iv_div(v, w) : mc_iv(-1);
 }
 
 /* The largest share of the Gaussian `minus` that one unit of `plus` outweighs; 0: none. */
-static mc_interval share(const mc_monomial *plus, const mc_monomial *minus, int64_t d) {
+static mc_interval outweighed_share(const mc_monomial *plus, const mc_monomial *minus, int64_t d) {
     const int a = last_column(plus), b = last_column(minus), listed = a > b ? a : b;
     mc_interval r = mc_iv(1);
     for (int j = 0; j < listed; j++) {
         const mc_interval q =
-            quotient(mc_iv_add(plus->width, plus->widths[j]), mc_iv_add(minus->width, minus->widths[j]));
+            width_quotient(mc_iv_add(plus->width, plus->widths[j]), mc_iv_add(minus->width, minus->widths[j]));
         if (q.lo < 0)
             return mc_iv(0);
         r = mc_iv_mul(r, q);
     }
-    const mc_interval rest = quotient(plus->width, minus->width);
+    const mc_interval rest = width_quotient(plus->width, minus->width);
     const bool cancels = mc_iv_equal(&plus->width, &minus->width);
     if ((d == 0 && !cancels) || (d > listed && rest.lo < 0) || (d > 0 && d < listed))
         return mc_iv(0);
@@ -200,10 +201,10 @@ static mc_interval share(const mc_monomial *plus, const mc_monomial *minus, int6
 }
 
 /* Take what the subtracted Gaussian needs from those added, left to right; left[] is what remains of them. */
-static bool cover(const group *s, mc_interval *left, const mc_monomial *minus, int64_t d) {
+static bool cover_subtracted_gaussian(const group *s, mc_interval *left, const mc_monomial *minus, int64_t d) {
     mc_interval need = mc_iv_neg(minus->factor);
     for (int i = 0; i < s->count; i++) {
-        const mc_interval unit = left[i].lo > 0 ? share(s->member[i], minus, d) : mc_iv(0);
+        const mc_interval unit = left[i].lo > 0 ? outweighed_share(s->member[i], minus, d) : mc_iv(0);
         if (!(unit.lo > 0))
             continue;
         const mc_interval covered = mc_iv_mul(left[i], unit);
@@ -223,7 +224,7 @@ static bool gaussian_group(const group *s, int64_t d) {
         left[i] = s->member[i]->factor.lo >= 0 ? s->member[i]->factor : mc_iv(0);
     for (int i = 0; i < s->count; i++) {
         const mc_monomial *m = s->member[i];
-        if (!nonnegative_exponents(m) || (m->factor.lo < 0 && !cover(s, left, m, d)))
+        if (!nonnegative_exponents(m) || (m->factor.lo < 0 && !cover_subtracted_gaussian(s, left, m, d)))
             return false;
     }
     return true;

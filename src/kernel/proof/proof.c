@@ -14,17 +14,17 @@
 /* ---- deciding ---- */
 
 /* A checked derivation for d columns, or *proved = false. */
-static mercer_status derive(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, mc_proof_findings *f,
-                            bool *proved) {
+static mercer_status derive_and_check(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, mc_proof_findings *f,
+                                      bool *proved) {
     bool found = false, valid = false;
     int bad = -1;
     *proved = false;
-    MC_TRY(mc_derive(ctx, mc_kernel_shown(kernel), d, &f->derivation, &found, &f->stuck));
+    MC_TRY(mc_find_derivation(ctx, mc_kernel_shown(kernel), d, &f->derivation, &found, &f->stuck));
     if (!found)
         return MERCER_OK;
-    MC_TRY(mc_check(ctx, &f->derivation, mc_kernel_shown(kernel), d, &valid, &bad));
+    MC_TRY(mc_check_derivation(ctx, &f->derivation, mc_kernel_shown(kernel), d, &valid, &bad));
     if (!valid)
-        mc_log(ctx, "prove: the checker refused line %d of the derivation for %s", bad + 1, kernel->text);
+        mc_log_message(ctx, "prove: the checker refused line %d of the derivation for %s", bad + 1, kernel->text);
     *proved = valid;
     return MERCER_OK;
 }
@@ -36,22 +36,22 @@ static mercer_status find_lower(mercer_ctx *ctx, const mercer_kernel *kernel, mc
     bool proved = false;
     if (f->d > 0 || below < 1)
         return MERCER_OK;
-    const mercer_status status = derive(ctx, kernel, below, &lower, &proved);
+    const mercer_status status = derive_and_check(ctx, kernel, below, &lower, &proved);
     mc_derivation_close(&lower.derivation);
     f->proved_up_to = proved ? below : 0;
     return status;
 }
 
-static mercer_status decide(mercer_ctx *ctx, const mercer_kernel *kernel, mc_proof_findings *f,
-                            mercer_verdict *verdict) {
+static mercer_status decide_verdict(mercer_ctx *ctx, const mercer_kernel *kernel, mc_proof_findings *f,
+                                    mercer_verdict *verdict) {
     bool proved;
     int64_t exact, least;
-    mc_dimensions(mc_kernel_shown(kernel), &exact, &least);
-    MC_TRY(derive(ctx, kernel, f->d, f, &proved));
+    mc_needed_columns(mc_kernel_shown(kernel), &exact, &least);
+    MC_TRY(derive_and_check(ctx, kernel, f->d, f, &proved));
     *verdict = MERCER_PROVED;
     if (proved)
         return MERCER_OK;
-    MC_TRY(mc_refute(ctx, mc_kernel_shown(kernel), f->d, least, exact > 0, &f->refutation));
+    MC_TRY(mc_refute_kernel(ctx, mc_kernel_shown(kernel), f->d, least, exact > 0, &f->refutation));
     *verdict = f->refutation.found ? MERCER_REFUTED : MERCER_UNKNOWN;
     return f->refutation.found ? find_lower(ctx, kernel, f) : MERCER_OK;
 }
@@ -59,7 +59,7 @@ static mercer_status decide(mercer_ctx *ctx, const mercer_kernel *kernel, mc_pro
 /* How many columns the claim is about: those asked for, those the kernel is bound to, those its vectors fix; else 0. */
 static mercer_status settle_columns(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, mc_proof_findings *f) {
     int64_t exact, least;
-    mc_dimensions(mc_kernel_shown(kernel), &exact, &least);
+    mc_needed_columns(mc_kernel_shown(kernel), &exact, &least);
     if (d < 0)
         return mc_fail(ctx, MERCER_INVALID, "prove: the number of columns must be 0 (any) or more, got %lld",
                        (long long)d);
@@ -77,8 +77,8 @@ mercer_status mc_prove(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, 
     MC_TRY(settle_columns(ctx, kernel, d, &f));
     MC_TRY(MC_ALLOC(ctx, proof, 1));
     proof->pool = mc_pool_open(ctx);
-    mc_phase(ctx, "prove");
-    mercer_status status = decide(ctx, kernel, &f, &proof->verdict);
+    mc_begin_phase(ctx, "prove");
+    mercer_status status = decide_verdict(ctx, kernel, &f, &proof->verdict);
     if (!status)
         status = mc_proof_write(ctx, proof, &f);
     mc_derivation_close(&f.derivation);
@@ -95,7 +95,7 @@ mercer_status mc_prove(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, 
 mercer_status mercer_prove(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, mercer_proof **out) {
     MC_CLEAR(out);
     MC_NEED(ctx, kernel, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     return mc_prove(ctx, kernel, d, out);
 }
 
@@ -142,7 +142,8 @@ const char *mercer_proof_text(const mercer_proof *proof) {
 
 /* ---- the gate before every fit ---- */
 
-static mercer_status refuse(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_proof *proof, bool offered) {
+static mercer_status fail_not_a_kernel(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_proof *proof,
+                                       bool offered) {
     const char *cure = offered ? "; to use it all the same, pass --allow-indefinite (allow_indefinite in C and Python)"
                                : "; this machine takes proved kernels only";
     char *witness = NULL;
@@ -161,7 +162,8 @@ static mercer_status refuse(mercer_ctx *ctx, const mercer_kernel *kernel, const 
 mercer_status mc_kernel_require(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, bool offered) {
     mercer_proof *proof = NULL;
     MC_TRY(mc_prove(ctx, kernel, d, &proof));
-    const mercer_status status = proof->verdict == MERCER_PROVED ? MERCER_OK : refuse(ctx, kernel, proof, offered);
+    const mercer_status status =
+        proof->verdict == MERCER_PROVED ? MERCER_OK : fail_not_a_kernel(ctx, kernel, proof, offered);
     mercer_proof_free(proof);
     return status;
 }

@@ -49,7 +49,7 @@ static const char *power_needs(const mc_function *base, const mc_function *expon
 }
 
 /* What f asks of one of its parts; NULL: nothing. */
-static const char *needs(const mc_function *f, const mc_function **part) {
+static const char *condition_on_part(const mc_function *f, const mc_function **part) {
     *part = f->child[0];
     switch (f->kind) {
     case MC_F_LOG: return mc_function_range(f->child[0]).lo > 0 ? NULL : "> 0";
@@ -66,24 +66,24 @@ static void visit_function(writer *w, const mc_function *f, const mc_node *view)
         return;
     visit_function(w, f->child[0], view);
     visit_function(w, f->child[1], view);
-    const char *holds = needs(f, &part);
+    const char *holds = condition_on_part(f, &part);
     if (holds && !w->status)
         add_condition(w, part, holds, view);
 }
 
-static void visit(writer *w, const mc_node *node, const mc_node *view) {
+static void collect_domain_conditions(writer *w, const mc_node *node, const mc_node *view) {
     visit_function(w, node->function, view);
     for (int i = 0; i < node->children; i++)
-        visit(w, node->child[i], node->kind == MC_COLUMNS ? node : view);
+        collect_domain_conditions(w, node->child[i], node->kind == MC_COLUMNS ? node : view);
 }
 
 static bool wants_nonnegative(const mc_node *node) {
     return node->kind == MC_ATOM && mc_atoms[node->atom].nonnegative;
 }
 
-mercer_status mc_domain(mercer_ctx *ctx, const mc_node *root, mc_text *out) {
+mercer_status mc_describe_domain(mercer_ctx *ctx, const mc_node *root, mc_text *out) {
     writer w = {.ctx = ctx, .out = out};
-    visit(&w, root, NULL);
+    collect_domain_conditions(&w, root, NULL);
     if (mc_node_any(root, wants_nonnegative))
         mc_text_add(out, "%swithout negative entries", out->length ? " and " : "");
     return w.status;

@@ -12,7 +12,7 @@ enum { WIDTH = 100, INDENT = 6 };
 /* ---- text ---- */
 
 /* Hand the text over to the proof's pool. */
-static mercer_status keep(mc_pool *pool, mc_text *text, char **out) {
+static mercer_status move_text_to_pool(mc_pool *pool, mc_text *text, char **out) {
     char *made = NULL;
     MC_TRY(mc_text_take(text, &made));
     *out = mc_pool_take(pool, (int64_t)strlen(made) + 1, 1);
@@ -26,7 +26,7 @@ static mercer_status keep(mc_pool *pool, mc_text *text, char **out) {
 #define FIXED "\x1f"
 
 /* Words after a line number, broken at spaces; lines after the first are indented. */
-static void wrapped(mc_text *out, const char *words) {
+static void print_wrapped(mc_text *out, const char *words) {
     int at = INDENT;
     while (*words) {
         const int length = (int)strcspn(words, " ");
@@ -53,9 +53,9 @@ static mercer_status write_step(mercer_ctx *ctx, mercer_proof *proof, mc_derivat
     mc_line_claim(line, &claim);
     mercer_status status = mc_line_because(derivation, line, &because);
     if (!status)
-        status = keep(&proof->pool, &claim, &claim_text);
+        status = move_text_to_pool(&proof->pool, &claim, &claim_text);
     if (!status)
-        status = keep(&proof->pool, &because, &because_text);
+        status = move_text_to_pool(&proof->pool, &because, &because_text);
     mc_text_close(&claim);
     mc_text_close(&because);
     if (status || !premises)
@@ -89,7 +89,7 @@ static mercer_status say_step(mercer_ctx *ctx, const mercer_proof *proof, int i,
     mc_text_add(&words, "%s" FIXED "[%s]", step->premise_count ? ")" : "", step->rule);
     MC_TRY(mc_text_take(&words, &made));
     mc_text_add(out, "%4d. ", i + 1);
-    wrapped(out, made);
+    print_wrapped(out, made);
     mc_free(made);
     return MERCER_OK;
 }
@@ -204,10 +204,10 @@ static void say_unknown(const mc_proof_findings *f, mc_text *out) {
 
 static mercer_status write_domain(mercer_ctx *ctx, mercer_proof *proof, const mc_proof_findings *f) {
     mc_text text = mc_text_open(ctx);
-    mercer_status status = mc_domain(ctx, mc_kernel_shown(f->kernel), &text);
+    mercer_status status = mc_describe_domain(ctx, mc_kernel_shown(f->kernel), &text);
     mc_text_add(&text, "%s", "");
     if (!status)
-        status = keep(&proof->pool, &text, &proof->domain);
+        status = move_text_to_pool(&proof->pool, &text, &proof->domain);
     mc_text_close(&text);
     return status;
 }
@@ -219,7 +219,8 @@ static mercer_status write_parts(mercer_ctx *ctx, mercer_proof *proof, mc_proof_
     return proof->verdict == MERCER_REFUTED ? copy_witness(ctx, proof, &f->refutation) : MERCER_OK;
 }
 
-static mercer_status say(mercer_ctx *ctx, const mercer_proof *proof, const mc_proof_findings *f, mc_text *out) {
+static mercer_status write_verdict(mercer_ctx *ctx, const mercer_proof *proof, const mc_proof_findings *f,
+                                   mc_text *out) {
     if (proof->verdict == MERCER_PROVED)
         return say_proof(ctx, proof, f, out);
     if (proof->verdict == MERCER_REFUTED)
@@ -232,9 +233,9 @@ static mercer_status say(mercer_ctx *ctx, const mercer_proof *proof, const mc_pr
 mercer_status mc_proof_write(mercer_ctx *ctx, mercer_proof *proof, mc_proof_findings *f) {
     MC_TRY(write_parts(ctx, proof, f));
     mc_text text = mc_text_open(ctx);
-    mercer_status status = say(ctx, proof, f, &text);
+    mercer_status status = write_verdict(ctx, proof, f, &text);
     if (!status)
-        status = keep(&proof->pool, &text, &proof->text);
+        status = move_text_to_pool(&proof->pool, &text, &proof->text);
     mc_text_close(&text);
     return status;
 }

@@ -33,16 +33,16 @@ typedef struct prover {
     mercer_status status;
 } prover;
 
-static int kernel(prover *p, const mc_term *term, int64_t d);
-static int all_powers(prover *p, const mc_term *term, int64_t d);
-static int negative(prover *p, const mc_term *term, int64_t d);
+static int prove_kernel(prover *p, const mc_term *term, int64_t d);
+static int prove_all_powers(prover *p, const mc_term *term, int64_t d);
+static int prove_cnd(prover *p, const mc_term *term, int64_t d);
 
 /* ---- lines ---- */
 
-static bool grow(prover *p, void **block, int count, int *room, size_t size) {
+static bool grow_prover_array(prover *p, void **block, int count, int *room, size_t size) {
     if (count < *room)
         return true;
-    void *grown = mc_grow(p->ctx, *block, *room ? 2 * *room : 16, size);
+    void *grown = mc_grow_block(p->ctx, *block, *room ? 2 * *room : 16, size);
     if (!grown) {
         p->status = MERCER_MEMORY;
         return false;
@@ -57,7 +57,7 @@ static int add_line(prover *p, mc_proof_line line, int premises, const int *prem
         if (premise[i] == NONE)
             return NONE;
     int *copy = mc_pool_take(p->pool, premises, sizeof *copy);
-    if (!copy || !grow(p, (void **)&p->out->line, p->out->count, &p->out->room, sizeof *p->out->line))
+    if (!copy || !grow_prover_array(p, (void **)&p->out->line, p->out->count, &p->out->room, sizeof *p->out->line))
         return NONE;
     for (int i = 0; i < premises; i++)
         copy[i] = premise[i];
@@ -93,7 +93,7 @@ static bool has_failed(const prover *p, mc_judgement judgement, const mc_term *t
 
 /* ---- conditionally negative functions ---- */
 
-static int negative_special(prover *p, const mc_term *term, int64_t d) {
+static int prove_cnd_special(prover *p, const mc_term *term, int64_t d) {
     const mc_node *owner = term->node;
     switch (term->special) {
     case MC_COLUMN_SQUARE:
@@ -101,48 +101,49 @@ static int negative_special(prover *p, const mc_term *term, int64_t d) {
     case MC_CIRCLE_SQUARE: return from_none(p, MC_IS_CND, term, d, MC_RULE_SQUARE);
     case MC_COLUMN_DISTANCE:
         return from_one(p, MC_IS_CND, term, d, MC_RULE_ROOT,
-                        negative(p, mc_term_special(p->pool, MC_COLUMN_SQUARE, NULL), d));
+                        prove_cnd(p, mc_term_special(p->pool, MC_COLUMN_SQUARE, NULL), d));
     case MC_SCALED_DISTANCE:
         return from_one(p, MC_IS_CND, term, d, MC_RULE_ROOT,
-                        negative(p, mc_term_special(p->pool, MC_SCALED_SQUARE, owner), d));
+                        prove_cnd(p, mc_term_special(p->pool, MC_SCALED_SQUARE, owner), d));
     case MC_SUM_DISTANCE:
         return from_one(p, MC_IS_CND, term, d, MC_RULE_COLUMN_SUM,
-                        negative(p, mc_term_special(p->pool, MC_COLUMN_DISTANCE, NULL), d));
+                        prove_cnd(p, mc_term_special(p->pool, MC_COLUMN_DISTANCE, NULL), d));
     case MC_CHI2_DISTANCE:
-        return from_one(p, MC_IS_CND, term, d, MC_RULE_CHI2, kernel(p, mc_term_special(p->pool, MC_HARMONIC, NULL), d));
+        return from_one(p, MC_IS_CND, term, d, MC_RULE_CHI2,
+                        prove_kernel(p, mc_term_special(p->pool, MC_HARMONIC, NULL), d));
     case MC_RQ_LOG:
     case MC_MATERN_LOG:
         return from_one(p, MC_IS_CND, term, d, MC_RULE_LOG,
-                        negative(p, mc_term_special(p->pool, MC_SCALED_SQUARE, owner), d));
+                        prove_cnd(p, mc_term_special(p->pool, MC_SCALED_SQUARE, owner), d));
     default: return NONE;
     }
 }
 
-static int negative(prover *p, const mc_term *term, int64_t d) {
+static int prove_cnd(prover *p, const mc_term *term, int64_t d) {
     if (!term)
         return NONE;
     const int known = find_line(p, MC_IS_CND, term, d);
-    return known != NONE ? known : negative_special(p, term, d);
+    return known != NONE ? known : prove_cnd_special(p, term, d);
 }
 
 /* ---- kernels ---- */
 
-static int schoenberg(prover *p, const mc_term *term, int64_t d) {
-    return from_one(p, MC_IS_KERNEL, term, d, MC_RULE_SCHOENBERG, negative(p, mc_minus_log(p->pool, term->node), d));
+static int prove_schoenberg(prover *p, const mc_term *term, int64_t d) {
+    return from_one(p, MC_IS_KERNEL, term, d, MC_RULE_SCHOENBERG, prove_cnd(p, mc_minus_log(p->pool, term->node), d));
 }
 
-static int monotone(prover *p, const mc_term *term, int64_t d) {
+static int prove_monotone(prover *p, const mc_term *term, int64_t d) {
     return from_one(p, MC_IS_KERNEL, term, d, MC_RULE_MONOTONE,
-                    negative(p, mc_term_special(p->pool, MC_SCALED_SQUARE, term->node), d));
+                    prove_cnd(p, mc_term_special(p->pool, MC_SCALED_SQUARE, term->node), d));
 }
 
-static int tanh_atom(prover *p, const mc_term *term, int64_t d) {
+static int prove_tanh(prover *p, const mc_term *term, int64_t d) {
     const mc_value *v = term->node->parameter;
     const bool constant = mc_value_is_zero(&v[0]) && mc_value_range(&v[1]).lo >= 0;
     return constant ? from_none(p, MC_IS_KERNEL, term, d, MC_RULE_TANH) : NONE;
 }
 
-static int form(prover *p, const mc_term *term, int64_t d) {
+static int prove_form(prover *p, const mc_term *term, int64_t d) {
     const mc_value *A = &term->node->parameter[0];
     mc_psd psd = MC_PSD_UNSURE;
     if (A->kind == MC_VALUE_MATRIX)
@@ -150,33 +151,34 @@ static int form(prover *p, const mc_term *term, int64_t d) {
     return psd == MC_PSD_YES ? from_none(p, MC_IS_KERNEL, term, d, MC_RULE_FORM) : NONE;
 }
 
-static int unfolded(prover *p, const mc_term *term, int64_t d, mc_rule rule) {
+static int prove_unfolded(prover *p, const mc_term *term, int64_t d, mc_rule rule) {
     const mc_term *inside = mc_term_unfold(p->pool, term->node);
-    return inside ? from_one(p, MC_IS_KERNEL, term, d, rule, kernel(p, inside, d)) : NONE;
+    return inside ? from_one(p, MC_IS_KERNEL, term, d, rule, prove_kernel(p, inside, d)) : NONE;
 }
 
-static int atom(prover *p, const mc_term *term, int64_t d) {
+static int prove_atom(prover *p, const mc_term *term, int64_t d) {
     const mc_node *node = term->node;
     const double nu = mc_value_range(&node->parameter[0]).hi;
     switch (node->atom) {
     case MC_LINEAR: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_LINEAR);
-    case MC_POLY: return unfolded(p, term, d, MC_RULE_POLY);
+    case MC_POLY: return prove_unfolded(p, term, d, MC_RULE_POLY);
     case MC_RBF: {
-        const int line = unfolded(p, term, d, MC_RULE_RBF);
-        return line == NONE ? schoenberg(p, term, d) : line;
+        const int line = prove_unfolded(p, term, d, MC_RULE_RBF);
+        return line == NONE ? prove_schoenberg(p, term, d) : line;
     }
     case MC_LAPLACIAN:
     case MC_EXPONENTIAL:
     case MC_PERIODIC:
-    case MC_CHI2: return schoenberg(p, term, d);
-    case MC_MATERN: return nu == 0.5 ? schoenberg(p, term, d) : monotone(p, term, d);
-    case MC_RQ: return monotone(p, term, d);
-    case MC_COSINE: return from_one(p, MC_IS_KERNEL, term, d, MC_RULE_COSINE, kernel(p, mc_term_linear(p->pool), d));
+    case MC_CHI2: return prove_schoenberg(p, term, d);
+    case MC_MATERN: return nu == 0.5 ? prove_schoenberg(p, term, d) : prove_monotone(p, term, d);
+    case MC_RQ: return prove_monotone(p, term, d);
+    case MC_COSINE:
+        return from_one(p, MC_IS_KERNEL, term, d, MC_RULE_COSINE, prove_kernel(p, mc_term_linear(p->pool), d));
     case MC_INTERSECTION: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_INTERSECTION);
     case MC_ARCCOS: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_ARCCOS);
-    case MC_TANH: return tanh_atom(p, term, d);
+    case MC_TANH: return prove_tanh(p, term, d);
     case MC_WHITE: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_WHITE);
-    case MC_FORM: return form(p, term, d);
+    case MC_FORM: return prove_form(p, term, d);
     case MC_SPECTRUM: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_SPECTRUM);
     case MC_USER:
         return mc_user_positive(node->parameter[0].user) ? from_none(p, MC_IS_KERNEL, term, d, MC_RULE_USER) : NONE;
@@ -186,8 +188,8 @@ static int atom(prover *p, const mc_term *term, int64_t d) {
 }
 
 /* One premise per child; numbers that a product may carry are left out. */
-static int children(prover *p, const mc_term *term, int64_t d, mc_judgement judgement, mc_rule rule,
-                    bool numbers_apart) {
+static int prove_children(prover *p, const mc_term *term, int64_t d, mc_judgement judgement, mc_rule rule,
+                          bool numbers_apart) {
     int *premise = mc_alloc(p->ctx, term->children, sizeof *premise);
     int count = 0, line = 0;
     if (!premise) {
@@ -200,7 +202,7 @@ static int children(prover *p, const mc_term *term, int64_t d, mc_judgement judg
             line = mc_amount_range(child->amount).lo >= 0 ? 0 : NONE;
             continue;
         }
-        line = judgement == MC_IS_KERNEL ? kernel(p, child, d) : all_powers(p, child, d);
+        line = judgement == MC_IS_KERNEL ? prove_kernel(p, child, d) : prove_all_powers(p, child, d);
         premise[count++] = line;
     }
     if (line != NONE)
@@ -210,33 +212,35 @@ static int children(prover *p, const mc_term *term, int64_t d, mc_judgement judg
 }
 
 static int of_child(prover *p, const mc_term *term, int64_t d, mc_rule rule) {
-    return from_one(p, MC_IS_KERNEL, term, d, rule, kernel(p, term->child[0], d));
+    return from_one(p, MC_IS_KERNEL, term, d, rule, prove_kernel(p, term->child[0], d));
 }
 
-static int power(prover *p, const mc_term *term, int64_t d) {
+static int prove_power(prover *p, const mc_term *term, int64_t d) {
     const double n = term->amount.factor;
     if (n >= 0 && n == floor(n))
         return of_child(p, term, d, MC_RULE_POWER);
-    return n > 0 ? from_one(p, MC_IS_KERNEL, term, d, MC_RULE_REAL_POWER, all_powers(p, term->child[0], d)) : NONE;
+    return n > 0 ? from_one(p, MC_IS_KERNEL, term, d, MC_RULE_REAL_POWER, prove_all_powers(p, term->child[0], d))
+                 : NONE;
 }
 
-static int constant(prover *p, const mc_term *term, int64_t d, mc_judgement judgement, mc_rule rule) {
+static int prove_constant(prover *p, const mc_term *term, int64_t d, mc_judgement judgement, mc_rule rule) {
     return mc_amount_range(term->amount).lo >= 0 ? from_none(p, judgement, term, d, rule) : NONE;
 }
 
 static int by_its_top(prover *p, const mc_term *term, int64_t d) {
     switch (term->kind) {
-    case MC_T_NUMBER: return constant(p, term, d, MC_IS_KERNEL, MC_RULE_CONSTANT);
-    case MC_T_ATOM: return atom(p, term, d);
+    case MC_T_NUMBER: return prove_constant(p, term, d, MC_IS_KERNEL, MC_RULE_CONSTANT);
+    case MC_T_ATOM: return prove_atom(p, term, d);
     case MC_T_DOT: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_DOT);
-    case MC_T_SUM: return children(p, term, d, MC_IS_KERNEL, MC_RULE_SUM, false);
-    case MC_T_PRODUCT: return children(p, term, d, MC_IS_KERNEL, MC_RULE_PRODUCT, true);
-    case MC_T_POWER: return power(p, term, d);
+    case MC_T_SUM: return prove_children(p, term, d, MC_IS_KERNEL, MC_RULE_SUM, false);
+    case MC_T_PRODUCT: return prove_children(p, term, d, MC_IS_KERNEL, MC_RULE_PRODUCT, true);
+    case MC_T_POWER: return prove_power(p, term, d);
     case MC_T_EXP: return of_child(p, term, d, MC_RULE_EXP);
     case MC_T_NORMALIZE: return of_child(p, term, d, MC_RULE_NORMALIZE);
     case MC_T_WEIGH: return of_child(p, term, d, MC_RULE_WEIGH);
     case MC_T_COLUMNS:
-        return from_one(p, MC_IS_KERNEL, term, d, MC_RULE_COLUMNS, kernel(p, term->child[0], term->node->columns));
+        return from_one(p, MC_IS_KERNEL, term, d, MC_RULE_COLUMNS,
+                        prove_kernel(p, term->child[0], term->node->columns));
     case MC_T_SPECIAL:
         return term->special == MC_HARMONIC ? from_none(p, MC_IS_KERNEL, term, d, MC_RULE_HARMONIC) : NONE;
     }
@@ -250,7 +254,7 @@ static int from_generators(prover *p, mc_judgement judgement, const mc_term *ter
                            const mc_expansion *e) {
     int premise[MC_GENERATORS_MAX], count = 0;
     for (int g = 0; g < e->generators; g++)
-        if (mc_expansion_uses(e, g) && (premise[count++] = kernel(p, e->generator[g], d)) == NONE)
+        if (mc_expansion_uses(e, g) && (premise[count++] = prove_kernel(p, e->generator[g], d)) == NONE)
             return NONE;
     return add_line(p, (mc_proof_line){.judgement = judgement, .term = term, .d = d, .rule = rule}, count, premise);
 }
@@ -270,7 +274,7 @@ static mc_rule rule_for(const mc_expansion *e, mc_expand_mode mode, int64_t d) {
 static int as_a_sum(prover *p, const mc_term *term, mc_expand_mode mode, int64_t d) {
     mc_expansion e;
     int line = NONE;
-    const mercer_status status = mc_expand(p->pool, term, mode, &p->work, &e);
+    const mercer_status status = mc_expand_term(p->pool, term, mode, &p->work, &e);
     if (status)
         p->status = status;
     const mc_rule rule = status ? MC_RULE_COUNT : rule_for(&e, mode, d);
@@ -285,7 +289,7 @@ static int around_a_constant(prover *p, mc_judgement judgement, const mc_term *t
                              int sign) {
     mc_expansion e;
     int line = NONE;
-    const mercer_status status = mc_expand(p->pool, term->child[0], MC_GENERATORS, &p->work, &e);
+    const mercer_status status = mc_expand_term(p->pool, term->child[0], MC_GENERATORS, &p->work, &e);
     if (status)
         p->status = status;
     else if (mc_expansion_nonnegative(&e, sign, true))
@@ -312,20 +316,20 @@ static int by_algebra(prover *p, const mc_term *term, int64_t d) {
 
 static int powers_of_child(prover *p, const mc_term *term, int64_t d, mc_rule rule) {
     const int64_t inner = term->kind == MC_T_COLUMNS ? term->node->columns : d;
-    return from_one(p, MC_ALL_POWERS, term, d, rule, all_powers(p, term->child[0], inner));
+    return from_one(p, MC_ALL_POWERS, term, d, rule, prove_all_powers(p, term->child[0], inner));
 }
 
 static int powers_atom(prover *p, const mc_term *term, int64_t d) {
     if (term->node->atom == MC_WHITE)
         return from_none(p, MC_ALL_POWERS, term, d, MC_RULE_POWERS_WHITE);
-    return from_one(p, MC_ALL_POWERS, term, d, MC_RULE_POWERS_ATOM, negative(p, mc_minus_log(p->pool, term->node), d));
+    return from_one(p, MC_ALL_POWERS, term, d, MC_RULE_POWERS_ATOM, prove_cnd(p, mc_minus_log(p->pool, term->node), d));
 }
 
 static int powers_by_top(prover *p, const mc_term *term, int64_t d) {
     switch (term->kind) {
-    case MC_T_NUMBER: return constant(p, term, d, MC_ALL_POWERS, MC_RULE_POWERS_CONSTANT);
+    case MC_T_NUMBER: return prove_constant(p, term, d, MC_ALL_POWERS, MC_RULE_POWERS_CONSTANT);
     case MC_T_ATOM: return powers_atom(p, term, d);
-    case MC_T_PRODUCT: return children(p, term, d, MC_ALL_POWERS, MC_RULE_POWERS_PRODUCT, false);
+    case MC_T_PRODUCT: return prove_children(p, term, d, MC_ALL_POWERS, MC_RULE_POWERS_PRODUCT, false);
     case MC_T_POWER: return term->amount.factor > 0 ? powers_of_child(p, term, d, MC_RULE_POWERS_POWER) : NONE;
     case MC_T_EXP: return around_a_constant(p, MC_ALL_POWERS, term, d, MC_RULE_POWERS_EXP, 1);
     case MC_T_WEIGH:
@@ -346,13 +350,13 @@ static bool is_negative_multiple(const mc_term *term) {
 
 /* ---- the search ---- */
 
-static int prove(prover *p, mc_judgement judgement, const mc_term *term, int64_t d) {
+static int prove_claim(prover *p, mc_judgement judgement, const mc_term *term, int64_t d) {
     if (!term || p->status || p->pool->status)
         return NONE;
     int line = find_line(p, judgement, term, d);
     if (line != NONE || has_failed(p, judgement, term, d))
         return line;
-    if (!grow(p, (void **)&p->failed, p->failures, &p->room, sizeof *p->failed))
+    if (!grow_prover_array(p, (void **)&p->failed, p->failures, &p->room, sizeof *p->failed))
         return NONE;
     const int place = p->failures++; /* until it succeeds, so that no claim is tried inside itself */
     p->failed[place] = (failure){judgement, term, d};
@@ -369,20 +373,20 @@ static int prove(prover *p, mc_judgement judgement, const mc_term *term, int64_t
 
 /* For every d if possible: the same line then serves views of different widths. */
 static int for_any_or_this_d(prover *p, mc_judgement judgement, const mc_term *term, int64_t d) {
-    const int line = prove(p, judgement, term, 0);
-    return line == NONE && d > 0 ? prove(p, judgement, term, d) : line;
+    const int line = prove_claim(p, judgement, term, 0);
+    return line == NONE && d > 0 ? prove_claim(p, judgement, term, d) : line;
 }
 
-static int kernel(prover *p, const mc_term *term, int64_t d) {
+static int prove_kernel(prover *p, const mc_term *term, int64_t d) {
     return for_any_or_this_d(p, MC_IS_KERNEL, term, d);
 }
 
-static int all_powers(prover *p, const mc_term *term, int64_t d) {
+static int prove_all_powers(prover *p, const mc_term *term, int64_t d) {
     return for_any_or_this_d(p, MC_ALL_POWERS, term, d);
 }
 
 /* Keep the lines that the last one needs, in order. */
-static mercer_status prune(mercer_ctx *ctx, mc_derivation *out, int last) {
+static mercer_status prune_derivation(mercer_ctx *ctx, mc_derivation *out, int last) {
     int *place = NULL;
     MC_TRY(MC_ALLOC(ctx, place, last + 1));
     place[last] = 1;
@@ -403,17 +407,17 @@ static mercer_status prune(mercer_ctx *ctx, mc_derivation *out, int last) {
     return MERCER_OK;
 }
 
-mercer_status mc_derive(mercer_ctx *ctx, const mc_node *root, int64_t d, mc_derivation *out, bool *found,
-                        const mc_term **stuck) {
+mercer_status mc_find_derivation(mercer_ctx *ctx, const mc_node *root, int64_t d, mc_derivation *out, bool *found,
+                                 const mc_term **stuck) {
     *out = (mc_derivation){.pool = mc_pool_open(ctx)};
     prover p = {.ctx = ctx, .out = out, .pool = &out->pool, .work = MC_EXPAND_WORK};
-    const int line = kernel(&p, mc_term_from(p.pool, root), d);
+    const int line = prove_kernel(&p, mc_term_from(p.pool, root), d);
     mc_free(p.failed);
     *found = line != NONE;
     *stuck = p.stuck;
     MC_TRY(p.status);
     MC_TRY(p.pool->status);
-    return *found ? prune(ctx, out, line) : MERCER_OK;
+    return *found ? prune_derivation(ctx, out, line) : MERCER_OK;
 }
 
 void mc_derivation_close(mc_derivation *derivation) {

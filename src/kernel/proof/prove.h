@@ -7,8 +7,8 @@
 /* Look for a derivation that root is a kernel on R^d (0: for every d). *found says whether there is one; then its last
    line is the claim and every line is used. Otherwise *stuck is the smallest part that no rule proves. The derivation
    borrows root's nodes. Close it in either case. */
-mercer_status mc_derive(mercer_ctx *ctx, const mc_node *root, int64_t d, mc_derivation *out, bool *found,
-                        const mc_term **stuck);
+mercer_status mc_find_derivation(mercer_ctx *ctx, const mc_node *root, int64_t d, mc_derivation *out, bool *found,
+                                 const mc_term **stuck);
 void mc_derivation_close(mc_derivation *derivation);
 
 #endif

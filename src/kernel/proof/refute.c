@@ -18,7 +18,7 @@ typedef struct task {
     mc_refutation *out;
 } task;
 
-static bool is_given(const mc_node *node) {
+static bool is_external_atom(const mc_node *node) {
     return node->kind == MC_ATOM && mc_atoms[node->atom].given;
 }
 
@@ -27,7 +27,7 @@ static bool is_open(const mc_node *node) {
 }
 
 /* Put the zeros back. Certified again, on the rows that will be shown. */
-static mercer_status widen(const task *t) {
+static mercer_status restore_zero_columns(const task *t) {
     mc_witness *w = &t->out->witness;
     double *points = NULL;
     if (!t->out->found || t->wide == t->d)
@@ -46,17 +46,17 @@ static mercer_status try_instance(const task *t, int variant, mc_search_part par
     mc_refutation *out = t->out;
     mc_node_free(out->instance);
     out->instance = NULL;
-    MC_TRY(mc_instance(t->ctx, t->root, t->d, t->wide, variant, &out->instance));
+    MC_TRY(mc_make_instance(t->ctx, t->root, t->d, t->wide, variant, &out->instance));
     if (!out->instance)
         return MERCER_OK;
-    MC_TRY(mc_search(t->ctx, out->instance, t->d, part, out->instantiated ? 0.3 : 1, out));
-    return widen(t);
+    MC_TRY(mc_search_witness(t->ctx, out->instance, t->d, part, out->instantiated ? 0.3 : 1, out));
+    return restore_zero_columns(t);
 }
 
-mercer_status mc_refute(mercer_ctx *ctx, const mc_node *root, int64_t d, int64_t least, bool fixed,
-                        mc_refutation *out) {
+mercer_status mc_refute_kernel(mercer_ctx *ctx, const mc_node *root, int64_t d, int64_t least, bool fixed,
+                               mc_refutation *out) {
     *out = (mc_refutation){.instantiated = mc_node_any(root, is_open)};
-    if (mc_node_any(root, is_given))
+    if (mc_node_any(root, is_external_atom))
         return MERCER_OK; /* its values are not ours to choose points for */
     const int variants = out->instantiated ? MC_INSTANCES : 1, dimensions = d > 0 ? 1 : DIMENSIONS;
     const int64_t enough = least > COLUMNS ? least : COLUMNS;

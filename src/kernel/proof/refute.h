@@ -14,22 +14,24 @@ typedef struct mc_refutation {
 
 /* Look for a witness against root on R^d; d 0: for any d from least on. fixed: vectors or matrices in root say how many
    columns. Close in any case. */
-mercer_status mc_refute(mercer_ctx *ctx, const mc_node *root, int64_t d, int64_t least, bool fixed, mc_refutation *out);
+mercer_status mc_refute_kernel(mercer_ctx *ctx, const mc_node *root, int64_t d, int64_t least, bool fixed,
+                               mc_refutation *out);
 void mc_refutation_close(mc_refutation *refutation);
 
 /* instance.c: a copy of root, for rows of d columns, in which everything open or in a range has one of the values it
    may get on wide >= d columns; variant chooses which. *out is NULL when that cannot be done, as when a matrix is still
    in a file. */
-mercer_status mc_instance(mercer_ctx *ctx, const mc_node *root, int64_t d, int64_t wide, int variant, mc_node **out);
+mercer_status mc_make_instance(mercer_ctx *ctx, const mc_node *root, int64_t d, int64_t wide, int variant,
+                               mc_node **out);
 enum { MC_INSTANCES = 6 };
 /* exact: the number of columns that vectors and matrices in root fix, 0 when they fix none; least: the fewest it can do
    with. */
-void mc_dimensions(const mc_node *root, int64_t *exact, int64_t *least);
+void mc_needed_columns(const mc_node *root, int64_t *exact, int64_t *least);
 
 /* search_witness.c: point sets, smallest first, on instance and exactly d columns. First the cheap ones (points, pairs,
    lines), asked for with MC_SEARCH_FIRST, then the others. share: this search gets so much of what one may compute. */
 typedef enum mc_search_part { MC_SEARCH_FIRST, MC_SEARCH_THEN, MC_SEARCH_PARTS } mc_search_part;
-mercer_status mc_search(mercer_ctx *ctx, const mc_node *instance, int64_t d, mc_search_part part, double share,
-                        mc_refutation *out);
+mercer_status mc_search_witness(mercer_ctx *ctx, const mc_node *instance, int64_t d, mc_search_part part, double share,
+                                mc_refutation *out);
 
 #endif

@@ -139,10 +139,10 @@ static mercer_status say_expansion(mc_derivation *derivation, const mc_proof_lin
     mc_expansion e;
     int g = 0;
     int64_t work = 2 * (int64_t)MC_EXPAND_WORK;
-    mercer_status status = mc_expand(&derivation->pool, line->term, MC_GENERATORS, &work, &e);
+    mercer_status status = mc_expand_term(&derivation->pool, line->term, MC_GENERATORS, &work, &e);
     if (!status && line->rule == MC_RULE_COLLECT && !mc_expansion_nonnegative(&e, 1, false)) {
         mc_expansion_close(&e);
-        status = mc_expand(&derivation->pool, line->term, MC_GAUSSIANS, &work, &e);
+        status = mc_expand_term(&derivation->pool, line->term, MC_GAUSSIANS, &work, &e);
     }
     if (!status && line->rule == MC_RULE_COLLECT) {
         mc_text_add(out, " ");
@@ -182,7 +182,7 @@ static bool is_whole_gaussian(const mc_monomial *m) {
 static mercer_status say_gaussians(mc_derivation *derivation, const mc_proof_line *line, mc_text *out) {
     mc_expansion e;
     int64_t work = 2 * (int64_t)MC_EXPAND_WORK;
-    const mercer_status status = mc_expand(&derivation->pool, line->term, MC_GAUSSIANS, &work, &e);
+    const mercer_status status = mc_expand_term(&derivation->pool, line->term, MC_GAUSSIANS, &work, &e);
     if (!status && e.count == 2 && line->d > 0 && is_whole_gaussian(&e.monomial[0])
         && is_whole_gaussian(&e.monomial[1])) {
         const int minus = e.monomial[0].factor.lo < 0 ? 0 : 1;

@@ -52,14 +52,14 @@ static const double sizes[] = {1,  2,   0.5,  3,    5,     10,  0.2,  0.1, 20,  
                                50, 100, 0.01, 1000, 0.001, 1e4, 1e-4, 1e6, 1e-6};
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 
-static double *point(search *s, int64_t i) {
+static double *point_at(search *s, int64_t i) {
     return s->points + i * s->d;
 }
 
 /* x_i = t * direction */
-static void put(search *s, int64_t i, double t, const double *direction) {
+static void place_on_ray(search *s, int64_t i, double t, const double *direction) {
     for (int64_t j = 0; j < s->d; j++)
-        point(s, i)[j] = t * direction[j] + 0.0; /* + 0: people will read this, without minus zeros */
+        point_at(s, i)[j] = t * direction[j] + 0.0; /* + 0: people will read this, without minus zeros */
 }
 
 static bool in_domain(const search *s, int64_t m) {
@@ -69,23 +69,23 @@ static bool in_domain(const search *s, int64_t m) {
     return true;
 }
 
-static bool spend(search *s, int64_t values) {
+static bool spend_evaluations(search *s, int64_t values) {
     s->left -= values;
     s->out->sets++;
     return s->left > 0;
 }
 
-static bool gram(const search *s, int64_t m, double *K) {
-    return (s->fine ? mc_witness_gram_fine : mc_witness_gram)(s->node, m, s->d, s->points, K);
+static bool fill_gram_of_set(const search *s, int64_t m, double *K) {
+    return (s->fine ? mc_witness_gram_enclosed : mc_witness_gram)(s->node, m, s->d, s->points, K);
 }
 
 /* ---- keeping the best ---- */
 
-static void forget(search *s) {
+static void reset_best_set(search *s) {
     s->score = 0;
 }
 
-static void keep(search *s, int64_t m, double score, const double *weights) {
+static void keep_best_set(search *s, int64_t m, double score, const double *weights) {
     s->score = score;
     s->best_count = m;
     memcpy(s->best, s->points, (size_t)(m * s->d) * sizeof(double));
@@ -95,7 +95,7 @@ static void keep(search *s, int64_t m, double score, const double *weights) {
 }
 
 /* Turn the best set of this size into a certified witness. */
-static bool settle(search *s, bool simplify) {
+static bool certify_best_set(search *s, bool simplify) {
     mc_witness *w = &s->out->witness;
     if (s->score == 0)
         return false;
@@ -124,20 +124,21 @@ static double relative_form(const double *K, int64_t m, const double *w) {
 
 /* The points as they stand, with each of the given weights (NULL: none) and with the eigenvector's. Whole weights beat
    fractions: an eigenvector must be ten times as negative to replace them. */
-static void consider(search *s, int64_t m, const double *weights, const double *others) {
+static void consider_points(search *s, int64_t m, const double *weights, const double *others) {
     double K[MC_WITNESS_POINTS * MC_WITNESS_POINTS], vector[MC_WITNESS_POINTS];
-    if (!in_domain(s, m) || !spend(s, m * (m + 1) / 2) || !gram(s, m, K) || mc_surely_definite(K, m))
+    if (!in_domain(s, m) || !spend_evaluations(s, m * (m + 1) / 2) || !fill_gram_of_set(s, m, K)
+        || mc_surely_definite(K, m))
         return;
     s->left -= m * m * m / 8; /* about what the eigenvalue costs */
     for (const double *w = weights; w; w = w == weights ? others : NULL) {
         const double form = relative_form(K, m, w);
         if (form < NOISE && (form < s->score || !s->best_weighted))
-            keep(s, m, form, w);
+            keep_best_set(s, m, form, w);
     }
     const double eigenvalue = mc_smallest_eigenvalue(K, m, vector);
     const bool have_whole = s->score < 0 && s->best_weighted;
     if (eigenvalue < NOISE && eigenvalue < (have_whole ? 10 * s->score : s->score))
-        keep(s, m, eigenvalue, NULL);
+        keep_best_set(s, m, eigenvalue, NULL);
 }
 
 /* ---- one and two points ---- */
@@ -145,18 +146,18 @@ static void consider(search *s, int64_t m, const double *weights, const double *
 /* 0, and so many sizes with both signs in every direction. */
 static bool points_of(search *s, const double *size, int count) {
     static const double one[] = {1};
-    forget(s);
-    put(s, 0, 0, s->direction);
-    consider(s, 1, one, NULL);
+    reset_best_set(s);
+    place_on_ray(s, 0, 0, s->direction);
+    consider_points(s, 1, one, NULL);
     for (int u = 0; u < s->directions && s->score == 0; u++)
         for (int i = 0; i < 2 * count && s->score == 0 && s->left > 0; i++) {
-            put(s, 0, i < count ? size[i] : -size[i - count], s->direction + u * s->d);
-            consider(s, 1, one, NULL);
+            place_on_ray(s, 0, i < count ? size[i] : -size[i - count], s->direction + u * s->d);
+            consider_points(s, 1, one, NULL);
         }
-    return settle(s, false);
+    return certify_best_set(s, false);
 }
 
-static bool one_point(search *s) {
+static bool search_one_point(search *s) {
     s->fine = true;
     const bool found = points_of(s, sizes, 1);
     s->fine = false;
@@ -164,9 +165,9 @@ static bool one_point(search *s) {
 }
 
 /* 1 - k(x,x) k(z,z) / k(x,z)^2 where that is positive. */
-static double excess(search *s) {
+static double cauchy_schwarz_excess(search *s) {
     double K[4];
-    if (!in_domain(s, 2) || !spend(s, 3) || !gram(s, 2, K) || K[1] == 0)
+    if (!in_domain(s, 2) || !spend_evaluations(s, 3) || !fill_gram_of_set(s, 2, K) || K[1] == 0)
         return 0;
     return fmax(1 - K[0] / K[1] * (K[3] / K[1]), 0);
 }
@@ -181,9 +182,9 @@ static bool find_pair(search *s, double wanted, double *most) {
         for (int v = 0; v < s->directions; v++)
             for (int i = 0; i <= SIZES; i++)
                 for (int j = 0; j <= 2 * SIZES && s->left > 0; j++) {
-                    put(s, 0, size_of(i), s->direction + u * s->d);
-                    put(s, 1, size_of(j), s->direction + v * s->d);
-                    const double e = excess(s);
+                    place_on_ray(s, 0, size_of(i), s->direction + u * s->d);
+                    place_on_ray(s, 1, size_of(j), s->direction + v * s->d);
+                    const double e = cauchy_schwarz_excess(s);
                     *most = fmax(*most, e);
                     if (e > 0 && e >= wanted)
                         return true;
@@ -191,13 +192,13 @@ static bool find_pair(search *s, double wanted, double *most) {
     return false;
 }
 
-static bool two_points(search *s) {
+static bool search_two_points(search *s) {
     double most = 0, again = 0;
     find_pair(s, INFINITY, &most);
     if (most < 1e-9 || !find_pair(s, fmin(most / 2, 0.2), &again))
         return false;
-    keep(s, 2, -1, NULL);
-    return settle(s, false);
+    keep_best_set(s, 2, -1, NULL);
+    return certify_best_set(s, false);
 }
 
 /* ---- lines ---- */
@@ -216,81 +217,82 @@ static void equal_weights(double *w, int64_t m) {
 /* m points with this spacing, from 0 on or around 0. */
 static void on_a_line(search *s, int64_t m, double spacing, const double *direction, bool centred) {
     for (int64_t i = 0; i < m; i++)
-        put(s, i, mc_round_to_digits(spacing * ((double)i - (centred ? (double)(m - 1) / 2 : 0)), 12), direction);
+        place_on_ray(s, i, mc_round_to_digits(spacing * ((double)i - (centred ? (double)(m - 1) / 2 : 0)), 12),
+                     direction);
 }
 
 static bool lines_of(search *s, int64_t m) {
     double differences[MC_WITNESS_POINTS], ones[MC_WITNESS_POINTS];
     binomial_weights(differences, m);
     equal_weights(ones, m);
-    forget(s);
+    reset_best_set(s);
     for (int u = 0; u < s->directions; u++)
         for (int i = 0; i < SIZES; i++)
             for (int centred = 0; centred < 2 && s->left > 0; centred++) {
                 on_a_line(s, m, sizes[i], s->direction + u * s->d, centred);
-                consider(s, m, differences, ones);
+                consider_points(s, m, differences, ones);
             }
-    return settle(s, false);
+    return certify_best_set(s, false);
 }
 
 /* ---- plane and space ---- */
 
 /* side^dims points with this spacing in the first dims columns. */
-static int64_t grid(search *s, int side, int dims, double spacing) {
+static int64_t lay_grid(search *s, int side, int dims, double spacing) {
     int64_t m = 1;
     for (int k = 0; k < dims; k++)
         m *= side;
     memset(s->points, 0, (size_t)(m * s->d) * sizeof(double));
     for (int64_t i = 0; i < m; i++)
         for (int64_t k = 0, rest = i; k < dims; k++, rest /= side)
-            point(s, i)[k] = mc_round_to_digits(spacing * (double)(rest % side), 12);
+            point_at(s, i)[k] = mc_round_to_digits(spacing * (double)(rest % side), 12);
     return m;
 }
 
-static bool grids(search *s) {
+static bool search_grids(search *s) {
     static const int shapes[][2] = {{2, 2}, {2, 3}, {3, 2}, {4, 2}, {2, 4}, {5, 2}, {3, 3}};
     double ones[MC_WITNESS_POINTS];
     equal_weights(ones, MC_WITNESS_POINTS);
     for (size_t k = 0; k < sizeof shapes / sizeof shapes[0]; k++) {
-        forget(s);
+        reset_best_set(s);
         if (shapes[k][1] > s->d)
             continue;
         for (double spacing = 0.1; spacing < 20 && s->left > 0; spacing *= 1.25)
-            consider(s, grid(s, shapes[k][0], shapes[k][1], nearbyint(100 * spacing) / 100), ones, NULL);
-        if (settle(s, false))
+            consider_points(s, lay_grid(s, shapes[k][0], shapes[k][1], nearbyint(100 * spacing) / 100), ones, NULL);
+        if (certify_best_set(s, false))
             return true;
     }
     return false;
 }
 
 /* The origin and a step both ways along each of the first dims columns. */
-static bool crosses(search *s) {
+static bool search_crosses(search *s) {
     const int64_t dims = s->d < 8 ? s->d : 8;
-    forget(s);
+    reset_best_set(s);
     for (int i = 0; i < SIZES; i++) {
         memset(s->points, 0, (size_t)((2 * dims + 1) * s->d) * sizeof(double));
         for (int64_t k = 0; k < dims; k++) {
-            point(s, 2 * k + 1)[k] = sizes[i];
-            point(s, 2 * k + 2)[k] = s->nonnegative ? 2 * sizes[i] : -sizes[i];
+            point_at(s, 2 * k + 1)[k] = sizes[i];
+            point_at(s, 2 * k + 2)[k] = s->nonnegative ? 2 * sizes[i] : -sizes[i];
         }
-        consider(s, 2 * dims + 1, NULL, NULL);
+        consider_points(s, 2 * dims + 1, NULL, NULL);
     }
-    return settle(s, true);
+    return certify_best_set(s, true);
 }
 
-static bool polygons(search *s) {
+static bool search_polygons(search *s) {
     for (int64_t m = 3; m <= LINE_POINTS && s->d >= 2; m++) {
-        forget(s);
+        reset_best_set(s);
         for (int i = 0; i < SIZES; i++) {
             memset(s->points, 0, (size_t)(m * s->d) * sizeof(double));
             for (int64_t k = 0; k < m; k++) {
                 const double t = 6.283185307179586 * (double)k / (double)m;
-                point(s, k)[0] = sizes[i] * (cos(t) + s->nonnegative);
-                point(s, k)[1] = sizes[i] * (sin(t) + s->nonnegative);
+                point_at(s, k)[0] = sizes[i] * (cos(t) + s->nonnegative);
+                point_at(s, k)[1] = sizes[i] * (sin(t) + s->nonnegative);
             }
-            consider(s, m, NULL, NULL);
+            consider_points(s, m, NULL, NULL);
         }
-        if (settle(s, true))
+        if (certify_best_set(s, true))
             return true;
     }
     return false;
@@ -313,39 +315,40 @@ static double eigenvalue_of(search *s, int64_t m, const double *points, double *
 }
 
 /* d(v' K v) / d x_i along column j, by central differences of the row i. */
-static double slope(search *s, int64_t m, const double *v, int64_t i, int64_t j, double h) {
-    double *x = point(s, i), at = x[j], sum = 0;
+static double slope_at_coordinate(search *s, int64_t m, const double *v, int64_t i, int64_t j, double h) {
+    double *x = point_at(s, i), at = x[j], sum = 0;
     for (int side = -1; side <= 1; side += 2) {
         x[j] = s->nonnegative ? fabs(at + side * h) : at + side * h;
         for (int64_t k = 0; k < m; k++)
-            sum += side * (k == i ? 1 : 2) * v[i] * v[k] * mc_eval(s->node, x, point(s, k), s->d);
+            sum += side * (k == i ? 1 : 2) * v[i] * v[k] * mc_eval_kernel(s->node, x, point_at(s, k), s->d);
     }
     x[j] = at;
     s->left -= 2 * m;
     return sum / (2 * h);
 }
 
-static double spread(const search *s, int64_t m) {
+static double root_mean_square(const search *s, int64_t m) {
     double sum = 0;
     for (int64_t i = 0; i < m * s->d; i++)
         sum += s->points[i] * s->points[i];
     return sqrt(sum / (double)(m * s->d));
 }
 
-static double gradient(search *s, int64_t m, const double *v, double *g) {
-    const double h = 1e-5 * spread(s, m) + 1e-9;
+static double compute_form_gradient(search *s, int64_t m, const double *v, double *g) {
+    const double h = 1e-5 * root_mean_square(s, m) + 1e-9;
     double most = 0;
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < s->d; j++) {
-            g[i * s->d + j] = slope(s, m, v, i, j, h);
+            g[i * s->d + j] = slope_at_coordinate(s, m, v, i, j, h);
             most = fmax(most, fabs(g[i * s->d + j]));
         }
     return most;
 }
 
 /* One step against the gradient g, halved until the eigenvalue falls. False: it does not. */
-static bool step(search *s, int64_t m, const double *g, double most, double *value, double *vector, double *trial) {
-    double length = 0.5 * spread(s, m) / most;
+static bool step_downhill(search *s, int64_t m, const double *g, double most, double *value, double *vector,
+                          double *trial) {
+    double length = 0.5 * root_mean_square(s, m) / most;
     for (int half = 0; half < 12; half++, length /= 2) {
         for (int64_t i = 0; i < m * s->d; i++) {
             const double x = s->points[i] - length * g[i];
@@ -361,26 +364,26 @@ static bool step(search *s, int64_t m, const double *g, double most, double *val
     return false;
 }
 
-static void descend(search *s, int64_t m) {
+static void descend_eigenvalue(search *s, int64_t m) {
     double vector[MC_WITNESS_POINTS], value = eigenvalue_of(s, m, s->points, vector);
     for (int k = 0; k < STEPS && s->left > 0 && isfinite(value) && value > -0.05; k++) {
-        const double most = gradient(s, m, vector, s->slopes);
-        if (!(most > 0) || !isfinite(most) || !step(s, m, s->slopes, most, &value, vector, s->other))
+        const double most = compute_form_gradient(s, m, vector, s->slopes);
+        if (!(most > 0) || !isfinite(most) || !step_downhill(s, m, s->slopes, most, &value, vector, s->other))
             return;
     }
 }
 
-static bool anywhere(search *s) {
+static bool search_random_starts(search *s) {
     static const int64_t counts[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20};
     enum { COUNTS = sizeof counts / sizeof counts[0] };
     for (int start = 0; start < STARTS && s->left > 0; start++) {
         mc_rng rng = mc_rng_at(s->ctx->options.seed, MC_STREAM_REFUTE, (uint64_t)start);
         const int64_t m = counts[start % COUNTS];
-        forget(s);
+        reset_best_set(s);
         random_points(s, m, &rng);
-        descend(s, m);
-        consider(s, m, NULL, NULL);
-        if (settle(s, true))
+        descend_eigenvalue(s, m);
+        consider_points(s, m, NULL, NULL);
+        if (certify_best_set(s, true))
             return true;
     }
     return false;
@@ -415,7 +418,7 @@ static void make_directions(search *s) {
     s->directions++;
 }
 
-static bool lines(search *s) {
+static bool search_lines(search *s) {
     for (int64_t m = 3; m <= LINE_POINTS; m++)
         if (lines_of(s, m))
             return true;
@@ -423,29 +426,30 @@ static bool lines(search *s) {
 }
 
 /* Coefficients of small powers show themselves only where the higher ones are smaller still. */
-static bool finely(search *s) {
+static bool search_with_enclosures(search *s) {
     static const double tiny[] = {1e-9, 1e-12, 1e-18};
     s->left = s->budget / FINE_COST;
     s->fine = true;
-    const bool found =
-        points_of(s, tiny, sizeof tiny / sizeof tiny[0]) || points_of(s, sizes, SIZES) || two_points(s) || lines(s);
+    const bool found = points_of(s, tiny, sizeof tiny / sizeof tiny[0]) || points_of(s, sizes, SIZES)
+                       || search_two_points(s) || search_lines(s);
     s->fine = false;
     return found;
 }
 
-static mercer_status run(search *s, mc_search_part part) {
-    static bool (*const stages[MC_SEARCH_PARTS][5])(search *) = {{one_point, two_points, lines},
-                                                                 {grids, crosses, polygons, anywhere, finely}};
+static mercer_status run_search_stages(search *s, mc_search_part part) {
+    static bool (*const stages[MC_SEARCH_PARTS][5])(search *) = {
+        {search_one_point, search_two_points, search_lines},
+        {search_grids, search_crosses, search_polygons, search_random_starts, search_with_enclosures}};
     for (int i = 0; i < 5 && stages[part][i] && !s->out->found; i++) {
-        MC_TRY(mc_progress(s->ctx, -1));
+        MC_TRY(mc_report_progress(s->ctx, -1));
         s->left = s->budget;
         stages[part][i](s);
     }
-    return mc_progress(s->ctx, -1);
+    return mc_report_progress(s->ctx, -1);
 }
 
-mercer_status mc_search(mercer_ctx *ctx, const mc_node *instance, int64_t d, mc_search_part part, double share,
-                        mc_refutation *out) {
+mercer_status mc_search_witness(mercer_ctx *ctx, const mc_node *instance, int64_t d, mc_search_part part, double share,
+                                mc_refutation *out) {
     const int64_t room = MC_WITNESS_POINTS * d;
     search s = {.ctx = ctx, .node = instance, .d = d, .out = out};
     s.nonnegative = mc_node_any(instance, wants_nonnegative);
@@ -461,7 +465,7 @@ mercer_status mc_search(mercer_ctx *ctx, const mc_node *instance, int64_t d, mc_
     s.slopes = block + 3 * room;
     s.direction = block + 4 * room;
     make_directions(&s);
-    const mercer_status status = run(&s, part);
+    const mercer_status status = run_search_stages(&s, part);
     mc_free(block);
     return status;
 }

@@ -103,7 +103,7 @@ mc_interval mc_amount_range(mc_amount a) {
 
 /* ---- making ---- */
 
-static mc_term *make(mc_pool *pool, mc_term_kind kind, int children) {
+static mc_term *make_term(mc_pool *pool, mc_term_kind kind, int children) {
     mc_term *term = mc_pool_take(pool, 1, sizeof *term);
     if (!term)
         return NULL;
@@ -113,14 +113,14 @@ static mc_term *make(mc_pool *pool, mc_term_kind kind, int children) {
 }
 
 const mc_term *mc_term_number(mc_pool *pool, mc_amount amount) {
-    mc_term *term = make(pool, MC_T_NUMBER, 0);
+    mc_term *term = make_term(pool, MC_T_NUMBER, 0);
     if (term)
         term->amount = amount;
     return term;
 }
 
 const mc_term *mc_term_atom(mc_pool *pool, const mc_node *node) {
-    mc_term *term = make(pool, MC_T_ATOM, 0);
+    mc_term *term = make_term(pool, MC_T_ATOM, 0);
     if (term)
         term->node = node;
     return term;
@@ -133,7 +133,7 @@ const mc_term *mc_term_linear(mc_pool *pool) {
 }
 
 const mc_term *mc_term_special(mc_pool *pool, mc_special special, const mc_node *owner) {
-    mc_term *term = make(pool, MC_T_SPECIAL, 0);
+    mc_term *term = make_term(pool, MC_T_SPECIAL, 0);
     if (!term)
         return NULL;
     term->special = special;
@@ -142,7 +142,7 @@ const mc_term *mc_term_special(mc_pool *pool, mc_special special, const mc_node 
 }
 
 static const mc_term *with_children(mc_pool *pool, mc_term_kind kind, int count, const mc_term *const *child) {
-    mc_term *term = make(pool, kind, count);
+    mc_term *term = make_term(pool, kind, count);
     const mc_term **copy = mc_pool_take(pool, count, sizeof *copy);
     if (!term || !copy)
         return NULL;
@@ -174,7 +174,7 @@ static const mc_term_kind kind_of[] = {
 };
 
 const mc_term *mc_term_from(mc_pool *pool, const mc_node *node) {
-    mc_term *term = make(pool, kind_of[node->kind], node->children);
+    mc_term *term = make_term(pool, kind_of[node->kind], node->children);
     const mc_term **child = mc_pool_take(pool, node->children, sizeof *child);
     if (!term || !child)
         return NULL;
@@ -248,10 +248,10 @@ static const mc_term *times_linear(mc_pool *pool, mc_amount amount) {
     return mc_term_binary(pool, MC_T_PRODUCT, mc_term_number(pool, amount), mc_term_linear(pool));
 }
 
-static const mc_term *dot(mc_pool *pool, mc_amount amount) {
+static const mc_term *weighted_dot_term(mc_pool *pool, mc_amount amount) {
     if (!amount.value || amount.value->kind != MC_VALUE_VECTOR)
         return times_linear(pool, amount);
-    mc_term *term = make(pool, MC_T_DOT, 0);
+    mc_term *term = make_term(pool, MC_T_DOT, 0);
     if (term)
         term->amount = amount;
     return term;
@@ -262,7 +262,7 @@ static const mc_term *unfold_rbf(mc_pool *pool, const mc_node *atom) {
     if (isinf(mc_amount_of(2, atom, 0).factor))
         return NULL;
     const mc_term *inner =
-        mc_term_unary(pool, MC_T_EXP, mc_amount_number(0), NULL, dot(pool, mc_amount_of(2, atom, 0)));
+        mc_term_unary(pool, MC_T_EXP, mc_amount_number(0), NULL, weighted_dot_term(pool, mc_amount_of(2, atom, 0)));
     return mc_term_unary(pool, MC_T_WEIGH, mc_amount_of(1, atom, 0), NULL, inner);
 }
 

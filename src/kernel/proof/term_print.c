@@ -9,7 +9,7 @@
 
 typedef enum level { SUM, PRODUCT, SIGN, POWER, VIEW, PRIMARY } level;
 
-static void print(const mc_term *term, level place, mc_text *out);
+static void print_term(const mc_term *term, level place, mc_text *out);
 
 /* ---- numbers ---- */
 
@@ -25,12 +25,12 @@ void mc_amount_print(mc_amount a, mc_text *out) {
 }
 
 /* The parameter i of an atom: its number, or its name. */
-static void parameter(const mc_node *atom, int i, mc_text *out) {
+static void print_parameter(const mc_node *atom, int i, mc_text *out) {
     mc_amount_print(mc_amount_of(1, atom, i), out);
 }
 
 /* "gamma*", nothing when it is 1. */
-static void factor(const mc_node *atom, int i, mc_text *out) {
+static void print_factor(const mc_node *atom, int i, mc_text *out) {
     const mc_amount a = mc_amount_of(1, atom, i);
     if (!a.value && a.factor == 1)
         return;
@@ -38,7 +38,7 @@ static void factor(const mc_node *atom, int i, mc_text *out) {
     mc_text_add(out, "*");
 }
 
-static void divisor(const mc_node *atom, int i, mc_text *out) {
+static void print_divisor(const mc_node *atom, int i, mc_text *out) {
     const mc_amount a = mc_amount_of(1, atom, i);
     if (!a.value && a.factor == 1)
         return;
@@ -55,10 +55,10 @@ static bool is_vector(const mc_node *atom, int i) {
 /* The distance that an atom squares, with its scale: gamma*|x - z| or |x - z|/length_scale. */
 static void scaled_distance(const mc_node *owner, mc_text *out) {
     if (owner->atom == MC_EXPONENTIAL)
-        factor(owner, 0, out);
+        print_factor(owner, 0, out);
     mc_text_add(out, is_vector(owner, owner->atom == MC_EXPONENTIAL ? 0 : 1) ? "(x_j - z_j)" : "|x - z|");
     if (owner->atom != MC_EXPONENTIAL)
-        divisor(owner, 1, out);
+        print_divisor(owner, 1, out);
 }
 
 static bool is_scaled(const mc_node *owner) {
@@ -69,7 +69,7 @@ static bool is_scaled(const mc_node *owner) {
 static void scaled_square(const mc_node *owner, mc_text *out) {
     if (owner->atom == MC_RBF) {
         mc_text_add(out, is_vector(owner, 0) ? "sum_j " : "");
-        factor(owner, 0, out);
+        print_factor(owner, 0, out);
         mc_text_add(out, is_vector(owner, 0) ? "(x_j - z_j)^2" : "|x - z|^2");
         return;
     }
@@ -94,31 +94,31 @@ static void sum_distance(const mc_node *owner, mc_text *out) {
         mc_text_add(out, "sum_j gamma_j*|x_j - z_j|");
         return;
     }
-    factor(owner, 0, out);
+    print_factor(owner, 0, out);
     mc_text_add(out, "sum_j |x_j - z_j|");
 }
 
 static void circle_square(const mc_node *owner, mc_text *out) {
     mc_text_add(out, "2*sum_j sin(pi*(x_j - z_j)");
-    divisor(owner, 0, out);
+    print_divisor(owner, 0, out);
     mc_text_add(out, ")^2");
-    divisor(owner, 1, out);
+    print_divisor(owner, 1, out);
     const mc_amount a = mc_amount_of(1, owner, 1);
     mc_text_add(out, !a.value && a.factor == 1 ? "" : "^2");
 }
 
 static void chi2_distance(const mc_node *owner, mc_text *out) {
-    factor(owner, 0, out);
+    print_factor(owner, 0, out);
     mc_text_add(out, "sum_j (x_j - z_j)^2/(x_j + z_j)");
 }
 
 /* -log of (1 + q^2/(2 alpha))^-alpha */
 static void rq_log(const mc_node *owner, mc_text *out) {
-    factor(owner, 0, out);
+    print_factor(owner, 0, out);
     mc_text_add(out, "log(1 + ");
     scaled_square(owner, out);
     mc_text_add(out, "/(2*");
-    parameter(owner, 0, out);
+    print_parameter(owner, 0, out);
     mc_text_add(out, "))");
 }
 
@@ -132,20 +132,20 @@ static void matern_log(const mc_node *owner, mc_text *out) {
     mc_free(text);
 }
 
-static void plain(const char *text, mc_text *out) {
+static void print_plain(const char *text, mc_text *out) {
     mc_text_add(out, "%s", text);
 }
 
-static void special(const mc_term *term, mc_text *out) {
+static void print_special(const mc_term *term, mc_text *out) {
     switch (term->special) {
     case MC_SPECIAL_NONE: break;
-    case MC_COLUMN_SQUARE: plain("(x_j - z_j)^2", out); break;
-    case MC_COLUMN_DISTANCE: plain("|x_j - z_j|", out); break;
+    case MC_COLUMN_SQUARE: print_plain("(x_j - z_j)^2", out); break;
+    case MC_COLUMN_DISTANCE: print_plain("|x_j - z_j|", out); break;
     case MC_SCALED_SQUARE: scaled_square(term->node, out); break;
     case MC_SCALED_DISTANCE: scaled_root(term->node, out); break;
     case MC_SUM_DISTANCE: sum_distance(term->node, out); break;
     case MC_CIRCLE_SQUARE: circle_square(term->node, out); break;
-    case MC_HARMONIC: plain("sum_j x_j*z_j/(x_j + z_j)", out); break;
+    case MC_HARMONIC: print_plain("sum_j x_j*z_j/(x_j + z_j)", out); break;
     case MC_CHI2_DISTANCE: chi2_distance(term->node, out); break;
     case MC_RQ_LOG: rq_log(term->node, out); break;
     case MC_MATERN_LOG: matern_log(term->node, out); break;
@@ -169,7 +169,7 @@ static void print_product(const mc_term *term, mc_text *out) {
         mc_text_number(out, -term->child[0]->amount.factor);
     for (int i = minus ? 1 : 0; i < term->children; i++) {
         mc_text_add(out, "%s", i > (bare ? 1 : 0) ? "*" : "");
-        print(term->child[i], SIGN, out);
+        print_term(term->child[i], SIGN, out);
     }
 }
 
@@ -183,7 +183,7 @@ static void print_sum(const mc_term *term, mc_text *out) {
         else if (child->kind == MC_T_PRODUCT)
             print_product(child, out);
         else
-            print(child, PRODUCT, out);
+            print_term(child, PRODUCT, out);
     }
 }
 
@@ -205,13 +205,13 @@ static void print_weigh(const mc_term *term, mc_text *out) {
     else
         gaussian_weight(term->amount, out);
     mc_text_add(out, ", ");
-    print(term->child[0], SUM, out);
+    print_term(term->child[0], SUM, out);
     mc_text_add(out, ")");
 }
 
 static void print_call(const char *name, const mc_term *term, mc_text *out) {
     mc_text_add(out, "%s(", name);
-    print(term->child[0], SUM, out);
+    print_term(term->child[0], SUM, out);
     mc_text_add(out, ")");
 }
 
@@ -243,7 +243,7 @@ static void print_bare(const mc_term *term, mc_text *out) {
         print_product(term, out);
         break;
     case MC_T_POWER:
-        print(term->child[0], VIEW, out);
+        print_term(term->child[0], VIEW, out);
         mc_text_add(out, "^");
         mc_text_number(out, term->amount.factor);
         break;
@@ -251,14 +251,14 @@ static void print_bare(const mc_term *term, mc_text *out) {
     case MC_T_NORMALIZE: print_call("normalize", term, out); break;
     case MC_T_WEIGH: print_weigh(term, out); break;
     case MC_T_COLUMNS:
-        print(term->child[0], PRIMARY, out);
+        print_term(term->child[0], PRIMARY, out);
         mc_columns_print(out, term->node);
         break;
-    case MC_T_SPECIAL: special(term, out); break;
+    case MC_T_SPECIAL: print_special(term, out); break;
     }
 }
 
-static void print(const mc_term *term, level place, mc_text *out) {
+static void print_term(const mc_term *term, level place, mc_text *out) {
     const bool inside = level_of(term) < place;
     mc_text_add(out, "%s", inside ? "(" : "");
     print_bare(term, out);
@@ -266,18 +266,18 @@ static void print(const mc_term *term, level place, mc_text *out) {
 }
 
 void mc_term_print(const mc_term *term, mc_text *out) {
-    print(term, SUM, out);
+    print_term(term, SUM, out);
 }
 
 /* ---- sums multiplied out ---- */
 
 /* "*" between factors, none before the first. */
-static void star(bool *first, mc_text *out) {
+static void print_star(bool *first, mc_text *out) {
     mc_text_add(out, "%s", *first ? "" : "*");
     *first = false;
 }
 
-static double middle(mc_interval a) {
+static double interval_midpoint(mc_interval a) {
     return a.lo + (a.hi - a.lo) / 2;
 }
 
@@ -285,8 +285,8 @@ static void print_powers(const mc_expansion *e, const mc_monomial *m, bool *firs
     for (int g = 0; g < e->generators; g++) {
         if (m->power[g] == 0)
             continue;
-        star(first, out);
-        print(e->generator[g], m->power[g] > 1 ? VIEW : SIGN, out);
+        print_star(first, out);
+        print_term(e->generator[g], m->power[g] > 1 ? VIEW : SIGN, out);
         if (m->power[g] > 1)
             mc_text_add(out, "^%d", m->power[g]);
     }
@@ -295,34 +295,34 @@ static void print_powers(const mc_expansion *e, const mc_monomial *m, bool *firs
 static void print_rates(const mc_expansion *e, const mc_monomial *m, bool *first, mc_text *out) {
     bool opened = false;
     for (int g = 0; g < e->generators; g++) {
-        const double rate = middle(m->rate[g]);
+        const double rate = interval_midpoint(m->rate[g]);
         if (rate == 0)
             continue;
         if (!opened)
-            star(first, out);
+            print_star(first, out);
         mc_text_add(out, "%s", !opened ? (rate < 0 ? "exp(-" : "exp(") : rate < 0 ? " - " : " + ");
         if (fabs(rate) != 1)
             mc_text_add(out, "%.6g*", fabs(rate));
-        print(e->generator[g], SIGN, out);
+        print_term(e->generator[g], SIGN, out);
         opened = true;
     }
     mc_text_add(out, "%s", opened ? ")" : "");
 }
 
 static void print_widths(const mc_monomial *m, bool *first, mc_text *out) {
-    if (middle(m->width) != 0) {
-        star(first, out);
-        mc_text_add(out, "rbf(gamma=%.6g)", middle(m->width));
+    if (interval_midpoint(m->width) != 0) {
+        print_star(first, out);
+        mc_text_add(out, "rbf(gamma=%.6g)", interval_midpoint(m->width));
     }
     for (int j = 0; j < MC_WIDTHS_MAX; j++)
-        if (middle(m->widths[j]) != 0) {
-            star(first, out);
-            mc_text_add(out, "rbf(gamma=%.6g)[%d]", middle(m->widths[j]), j + 1);
+        if (interval_midpoint(m->widths[j]) != 0) {
+            print_star(first, out);
+            mc_text_add(out, "rbf(gamma=%.6g)[%d]", interval_midpoint(m->widths[j]), j + 1);
         }
 }
 
 static void print_monomial(const mc_expansion *e, const mc_monomial *m, mc_text *out) {
-    const double size = fabs(middle(m->factor));
+    const double size = fabs(interval_midpoint(m->factor));
     bool first = size == 1 && !mc_monomial_is_constant(m);
     if (!first)
         mc_text_add(out, "%.6g", size);

@@ -22,7 +22,7 @@ static mc_interval atom_range(const mc_node *atom) {
     }
 }
 
-static mc_interval combined(const mc_term *term) {
+static mc_interval sum_or_product_range(const mc_term *term) {
     const bool sum = term->kind == MC_T_SUM;
     mc_interval r = mc_iv(sum ? 0 : 1);
     for (int i = 0; i < term->children; i++) {
@@ -37,7 +37,7 @@ mc_interval mc_term_range(const mc_term *term) {
     case MC_T_NUMBER: return mc_amount_range(term->amount);
     case MC_T_ATOM: return atom_range(term->node);
     case MC_T_SUM:
-    case MC_T_PRODUCT: return combined(term);
+    case MC_T_PRODUCT: return sum_or_product_range(term);
     case MC_T_POWER: return mc_iv_power(mc_term_range(term->child[0]), term->amount.factor);
     case MC_T_EXP: return mc_iv_exp(mc_term_range(term->child[0]));
     case MC_T_COLUMNS: return mc_term_range(term->child[0]);
@@ -71,7 +71,7 @@ static bool holds_zero(mc_interval a) {
     return a.lo <= 0 && a.hi >= 0;
 }
 
-static mc_interval quotient(mc_interval a, mc_interval b) {
+static mc_interval quotient_range(mc_interval a, mc_interval b) {
     return holds_zero(b) && a.lo >= 0 && b.lo >= 0 ? mc_iv_of(0, INFINITY) : mc_iv_div(a, b);
 }
 
@@ -87,7 +87,7 @@ mc_interval mc_function_range(const mc_function *f) {
     case MC_F_ADD: return mc_iv_add(a, b);
     case MC_F_SUBTRACT: return mc_iv_sub(a, b);
     case MC_F_MULTIPLY: return same_square(f) ? mc_iv_of(0, INFINITY) : mc_iv_mul(a, b);
-    case MC_F_DIVIDE: return quotient(a, b);
+    case MC_F_DIVIDE: return quotient_range(a, b);
     case MC_F_POWER: return function_power(f, a);
     case MC_F_EXP: return mc_iv_exp(a);
     case MC_F_LOG: return mc_iv_log(from_zero);

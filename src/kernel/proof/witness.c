@@ -12,7 +12,8 @@
 
 typedef double value_of_pair(const mc_node *node, const double *x, const double *z, int64_t d);
 
-static bool fill(value_of_pair *value, const mc_node *node, int64_t m, int64_t d, const double *points, double *K) {
+static bool fill_witness_gram(value_of_pair *value, const mc_node *node, int64_t m, int64_t d, const double *points,
+                              double *K) {
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j <= i; j++) {
             const double k = value(node, points + i * d, points + j * d, d);
@@ -25,24 +26,24 @@ static bool fill(value_of_pair *value, const mc_node *node, int64_t m, int64_t d
 
 /* The evaluator's where the enclosure tells nothing, 0 where it does not tell the sign. */
 static double enclosed_value(const mc_node *node, const double *x, const double *z, int64_t d) {
-    const mc_interval k = mc_enclose(node, x, z, d);
+    const mc_interval k = mc_enclose_kernel(node, x, z, d);
     if (!isfinite(k.lo) || !isfinite(k.hi))
-        return mc_eval(node, x, z, d);
+        return mc_eval_kernel(node, x, z, d);
     return k.lo <= 0 && k.hi >= 0 ? 0 : k.lo + (k.hi - k.lo) / 2;
 }
 
 bool mc_witness_gram(const mc_node *node, int64_t m, int64_t d, const double *points, double *K) {
-    return fill(mc_eval, node, m, d, points, K);
+    return fill_witness_gram(mc_eval_kernel, node, m, d, points, K);
 }
 
-bool mc_witness_gram_fine(const mc_node *node, int64_t m, int64_t d, const double *points, double *K) {
-    return fill(enclosed_value, node, m, d, points, K);
+bool mc_witness_gram_enclosed(const mc_node *node, int64_t m, int64_t d, const double *points, double *K) {
+    return fill_witness_gram(enclosed_value, node, m, d, points, K);
 }
 
 /* ---- eigenvalues ---- */
 
 /* One Jacobi rotation that clears K(p, q); V collects them. */
-static void rotate(double *K, double *V, int64_t m, int64_t p, int64_t q) {
+static void rotate_jacobi(double *K, double *V, int64_t m, int64_t p, int64_t q) {
     const double theta = (K[q * m + q] - K[p * m + p]) / (2 * K[p * m + q]);
     const double t = copysign(1, theta) / (fabs(theta) + sqrt(theta * theta + 1)), c = 1 / sqrt(t * t + 1), s = t * c;
     for (int64_t i = 0; i < m; i++) {
@@ -66,12 +67,12 @@ static double largest_entry(const double *K, int64_t m) {
     return most;
 }
 
-static bool sweep(double *K, double *V, int64_t m, double negligible) {
+static bool sweep_jacobi(double *K, double *V, int64_t m, double negligible) {
     bool moved = false;
     for (int64_t p = 0; p < m; p++)
         for (int64_t q = p + 1; q < m; q++)
             if (fabs(K[p * m + q]) > negligible) {
-                rotate(K, V, m, p, q);
+                rotate_jacobi(K, V, m, p, q);
                 moved = true;
             }
     return moved;
@@ -97,7 +98,7 @@ double mc_smallest_eigenvalue(double *K, int64_t m, double *vector) {
     for (int64_t i = 0; i < m; i++)
         V[i * m + i] = 1;
     const double scale = largest_entry(K, m);
-    for (int round = 0; round < 30 && sweep(K, V, m, 1e-17 * scale); round++)
+    for (int round = 0; round < 30 && sweep_jacobi(K, V, m, 1e-17 * scale); round++)
         ;
     int64_t least = 0;
     double most = 0;
@@ -113,7 +114,7 @@ double mc_smallest_eigenvalue(double *K, int64_t m, double *vector) {
 /* ---- certifying ---- */
 
 static mc_interval value_at(const mc_node *node, const mc_witness *w, int64_t i, int64_t j) {
-    return mc_enclose(node, w->points + i * w->d, w->points + j * w->d, w->d);
+    return mc_enclose_kernel(node, w->points + i * w->d, w->points + j * w->d, w->d);
 }
 
 static mc_interval quadratic_form(const mc_node *node, const mc_witness *w) {
@@ -181,7 +182,7 @@ bool mc_witness_from_points(const mc_node *node, mc_witness *w) {
     static const int decimals[] = {0, 1, 2, 3, 4, 6, 9, 12, 16};
     double K[MC_WITNESS_POINTS * MC_WITNESS_POINTS], vector[MC_WITNESS_POINTS];
     const int64_t m = w->count;
-    if (!mc_witness_gram_fine(node, m, w->d, w->points, K) || !(mc_smallest_eigenvalue(K, m, vector) < 0))
+    if (!mc_witness_gram_enclosed(node, m, w->d, w->points, K) || !(mc_smallest_eigenvalue(K, m, vector) < 0))
         return false;
     scale_weights(vector, m);
     for (size_t k = 0; k < sizeof decimals / sizeof decimals[0]; k++) {
@@ -202,16 +203,17 @@ bool mc_witness_from_points(const mc_node *node, mc_witness *w) {
 }
 
 /* How negative the matrix of w's points is when point skip (-1: none) is left out; 0: not at all. */
-static double negativity(const mc_node *node, const mc_witness *w, int64_t skip, double *scratch) {
+static double negativity_without_point(const mc_node *node, const mc_witness *w, int64_t skip, double *scratch) {
     double K[MC_WITNESS_POINTS * MC_WITNESS_POINTS], vector[MC_WITNESS_POINTS];
     int64_t m = 0;
     for (int64_t i = 0; i < w->count; i++)
         if (i != skip)
             memcpy(scratch + m++ * w->d, w->points + i * w->d, (size_t)w->d * sizeof(double));
-    return m > 0 && mc_witness_gram_fine(node, m, w->d, scratch, K) ? fmin(mc_smallest_eigenvalue(K, m, vector), 0) : 0;
+    return m > 0 && mc_witness_gram_enclosed(node, m, w->d, scratch, K) ? fmin(mc_smallest_eigenvalue(K, m, vector), 0)
+                                                                        : 0;
 }
 
-static void drop(mc_witness *w, int64_t i) {
+static void drop_point(mc_witness *w, int64_t i) {
     const size_t rest = (size_t)(w->count - i - 1);
     memmove(w->points + i * w->d, w->points + (i + 1) * w->d, rest * (size_t)w->d * sizeof(double));
     memmove(w->weights + i, w->weights + i + 1, rest * sizeof(double));
@@ -220,13 +222,14 @@ static void drop(mc_witness *w, int64_t i) {
 
 static void drop_needless(const mc_node *node, mc_witness *w, double *scratch) {
     for (int64_t i = w->count - 1; i >= 0 && w->count > 1; i--)
-        if (negativity(node, w, i, scratch) < fmax(-1e-4, 0.01 * negativity(node, w, -1, scratch)))
-            drop(w, i);
+        if (negativity_without_point(node, w, i, scratch)
+            < fmax(-1e-4, 0.01 * negativity_without_point(node, w, -1, scratch)))
+            drop_point(w, i);
 }
 
 bool mc_witness_simplify(const mc_node *node, mc_witness *w, double *scratch) {
     static const int digits[] = {1, 2, 3, 4, 6, 16};
-    if (!(negativity(node, w, -1, scratch) < 0))
+    if (!(negativity_without_point(node, w, -1, scratch) < 0))
         return false; /* it was rounding that looked so */
     drop_needless(node, w, scratch);
     const size_t values = (size_t)(w->count * w->d);

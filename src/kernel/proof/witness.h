@@ -17,7 +17,7 @@ typedef struct mc_witness {
 /* K(i, j) = k(x_i, x_j) in double for m points; false when some value does not exist. */
 bool mc_witness_gram(const mc_node *node, int64_t m, int64_t d, const double *points, double *K);
 /* The same from enclosures, so that every value is right to its last digit: a hundred times slower. */
-bool mc_witness_gram_fine(const mc_node *node, int64_t m, int64_t d, const double *points, double *K);
+bool mc_witness_gram_enclosed(const mc_node *node, int64_t m, int64_t d, const double *points, double *K);
 /* A factorisation of K meets only pivots well above rounding: no need to look for a negative eigenvalue. */
 bool mc_surely_definite(const double *K, int64_t m);
 /* The smallest eigenvalue of symmetric K (destroyed) with a unit eigenvector, relative to the largest in size. */

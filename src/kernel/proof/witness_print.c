@@ -67,12 +67,12 @@ typedef struct values {
     mc_interval exact[MC_WITNESS_POINTS * MC_WITNESS_POINTS];
 } values;
 
-static double middle(mc_interval a) {
+static double interval_midpoint(mc_interval a) {
     return a.lo + (a.hi - a.lo) / 2;
 }
 
 /* How far the exact value may be from v. */
-static double distance(mc_interval a, double v) {
+static double largest_deviation(mc_interval a, double v) {
     return mc_iv_abs(mc_iv_sub(a, mc_iv(v))).hi;
 }
 
@@ -80,7 +80,7 @@ static void enclose_values(const mc_proof_findings *f, const mercer_witness *w, 
     for (int64_t i = 0; i < w->count; i++)
         for (int64_t j = 0; j < w->count; j++)
             k->exact[i * w->count + j] =
-                mc_enclose(f->refutation.instance, w->points + i * w->d, w->points + j * w->d, w->d);
+                mc_enclose_kernel(f->refutation.instance, w->points + i * w->d, w->points + j * w->d, w->d);
 }
 
 /* What the sum over printed values may be off by. */
@@ -88,9 +88,9 @@ static double round_values(const mercer_witness *w, values *k, int digits) {
     mc_interval error = mc_iv(0);
     k->digits = digits;
     for (int64_t i = 0; i < w->count * w->count; i++) {
-        k->printed[i] = mc_round_to_digits(middle(k->exact[i]), digits);
+        k->printed[i] = mc_round_to_digits(interval_midpoint(k->exact[i]), digits);
         const mc_interval ww = mc_iv_mul(mc_iv(w->weights[i / w->count]), mc_iv(w->weights[i % w->count]));
-        error = mc_iv_add(error, mc_iv_mul(mc_iv_abs(ww), mc_iv(distance(k->exact[i], k->printed[i]))));
+        error = mc_iv_add(error, mc_iv_mul(mc_iv_abs(ww), mc_iv(largest_deviation(k->exact[i], k->printed[i]))));
     }
     return error.hi;
 }
@@ -162,7 +162,7 @@ typedef struct numbers {
     int count;
 } numbers;
 
-static void note(numbers *n, double signed_value) {
+static void note_rounded_number(numbers *n, double signed_value) {
     const double v = fabs(signed_value);
     char shortest[32], full[64];
     for (int i = 0; i < n->count; i++)
@@ -177,7 +177,7 @@ static void note_function(numbers *n, const mc_function *f) {
     if (!f)
         return;
     if (f->kind == MC_F_NUMBER)
-        note(n, f->number);
+        note_rounded_number(n, f->number);
     note_function(n, f->child[0]);
     note_function(n, f->child[1]);
 }
@@ -185,14 +185,14 @@ static void note_function(numbers *n, const mc_function *f) {
 static void note_value(numbers *n, const mc_value *v) {
     const bool listed = v->kind == MC_VALUE_VECTOR || v->kind == MC_VALUE_MATRIX;
     if (v->kind == MC_VALUE_NUMBER)
-        note(n, v->number);
+        note_rounded_number(n, v->number);
     for (int64_t j = 0; listed && j < (v->rows ? v->rows : 1) * v->columns; j++)
-        note(n, v->numbers[j]);
+        note_rounded_number(n, v->numbers[j]);
 }
 
 static void note_node(numbers *n, const mc_node *node) {
     if (node->kind == MC_NUMBER || node->kind == MC_POWER)
-        note(n, node->number);
+        note_rounded_number(n, node->number);
     for (int i = 0; node->kind == MC_ATOM && i < mc_atoms[node->atom].parameters; i++)
         note_value(n, &node->parameter[i]);
     note_function(n, node->function);
@@ -205,7 +205,8 @@ static double sum_in_double(const mc_node *node, const mercer_witness *w) {
     double sum = 0;
     for (int64_t i = 0; i < w->count; i++)
         for (int64_t j = 0; j < w->count; j++)
-            sum += w->weights[i] * w->weights[j] * mc_eval(node, w->points + i * w->d, w->points + j * w->d, w->d);
+            sum +=
+                w->weights[i] * w->weights[j] * mc_eval_kernel(node, w->points + i * w->d, w->points + j * w->d, w->d);
     return sum;
 }
 
@@ -218,7 +219,7 @@ static void say_numbers(const mc_node *node, const mercer_witness *w, mc_text *o
     note_node(&n, node);
     for (int64_t i = 0; i < w->count; i++)
         for (int64_t j = 0; j < w->d; j++)
-            note(&n, w->points[i * w->d + j]);
+            note_rounded_number(&n, w->points[i * w->d + j]);
     mc_text_add(out, "Double precision does not show it: the terms cancel.%s\n",
                 n.count ? " Numbers are the doubles nearest to them, here with more digits:" : "");
     for (int i = 0; i < n.count; i++)
@@ -232,7 +233,7 @@ static void say_one(const mercer_witness *w, const values *k, mc_text *out) {
     mc_text_add(out, "At the point x = ");
     say_point(w->points, w->d, out);
     mc_text_add(out, " it gives k(x, x) = ");
-    say_sum(k->printed[0], distance(k->exact[0], k->printed[0]), out);
+    say_sum(k->printed[0], largest_deviation(k->exact[0], k->printed[0]), out);
     mc_text_add(out, ". For a kernel k(x, x) is never negative.\n");
 }
 

@@ -19,7 +19,7 @@ typedef struct head {
     uint64_t key, size[MC_CHECKPOINT_PARTS];
 } head;
 
-static mercer_status damaged(mercer_ctx *ctx, const char *path, const char *how) {
+static mercer_status fail_damaged(mercer_ctx *ctx, const char *path, const char *how) {
     return mc_fail(ctx, MERCER_FORMAT, "the checkpoint '%s' %s; remove it to start anew", path, how);
 }
 
@@ -42,7 +42,7 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size) {
     return hash;
 }
 
-static bool whole(FILE *file, const head *h) {
+static bool hash_matches(FILE *file, const head *h) {
     uint64_t hash = hash_bytes(0, h, sizeof *h), written;
     for (uint32_t p = 0; p < h->parts; p++)
         if (!hash_of(file, h->size[p], &hash))
@@ -50,12 +50,12 @@ static bool whole(FILE *file, const head *h) {
     return fread(&written, sizeof written, 1, file) == 1 && written == hash && fgetc(file) == EOF;
 }
 
-static mercer_status judge(mercer_ctx *ctx, FILE *file, const char *path, uint64_t key) {
+static mercer_status check_checkpoint_head(mercer_ctx *ctx, FILE *file, const char *path, uint64_t key) {
     head h;
     if (fread(&h, sizeof h, 1, file) != 1 || memcmp(h.magic, MAGIC, sizeof MAGIC) != 0)
         return mc_fail(ctx, MERCER_FORMAT, "'%s' is not a checkpoint of Mercer; name another file", path);
-    if (h.version != VERSION || h.parts > MC_CHECKPOINT_PARTS || !whole(file, &h))
-        return damaged(ctx, path, "is damaged");
+    if (h.version != VERSION || h.parts > MC_CHECKPOINT_PARTS || !hash_matches(file, &h))
+        return fail_damaged(ctx, path, "is damaged");
     if (h.key != key)
         return mc_fail(ctx, MERCER_INVALID,
                        "the checkpoint '%s' is of another fit: its data, kernel, settings, seed or version of Mercer "
@@ -72,7 +72,7 @@ mercer_status mc_checkpoint_check(mercer_ctx *ctx, const char *path, uint64_t ke
     if (!file && errno != ENOENT)
         return mc_fail(ctx, MERCER_IO, "cannot read the checkpoint '%s': %s", path, strerror(errno));
     if (file) {
-        const mercer_status status = judge(ctx, file, path, key);
+        const mercer_status status = check_checkpoint_head(ctx, file, path, key);
         fclose(file);
         *found = status == MERCER_OK;
         return status;
@@ -97,7 +97,7 @@ mercer_status mc_checkpoint_load(mercer_ctx *ctx, const char *path, const mc_che
             right = fseek(file, (long)parts[p].size, SEEK_CUR) == 0;
     }
     fclose(file);
-    return right ? MERCER_OK : damaged(ctx, path, "does not hold what this fit needs");
+    return right ? MERCER_OK : fail_damaged(ctx, path, "does not hold what this fit needs");
 }
 
 static mercer_status write_all(mercer_ctx *ctx, mc_output *output, const head *h, const mc_checkpoint_part *parts) {
@@ -111,7 +111,7 @@ static mercer_status write_all(mercer_ctx *ctx, mc_output *output, const head *h
 }
 
 mercer_status mc_checkpoint_refuse(mercer_ctx *ctx, const char *path) {
-    return damaged(ctx, path, "holds numbers that this fit cannot have reached");
+    return fail_damaged(ctx, path, "holds numbers that this fit cannot have reached");
 }
 
 mercer_status mc_checkpoint_save(mercer_ctx *ctx, const char *path, uint64_t key, const mc_checkpoint_part *parts,

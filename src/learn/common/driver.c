@@ -6,19 +6,19 @@
 #include "base/status.h"
 
 /* A stop is remembered, and what was reached is settled whatever the clock says. */
-static mercer_status settle(mercer_ctx *ctx, mc_driver *d, mercer_status status) {
+static mercer_status remember_stop(mercer_ctx *ctx, mc_driver *d, mercer_status status) {
     if (d->stopped || (status != MERCER_TIME && status != MERCER_CANCELLED)
         || (d->steps->is_worth && !d->steps->is_worth(d->self)))
         return status;
     d->stopped = mc_stop_taken(ctx);
-    mc_shield(ctx, true);
+    mc_shield_from_stop(ctx, true);
     return MERCER_OK;
 }
 
 /* Stopped in the middle of it: once more, whole. */
 static mercer_status certify(mercer_ctx *ctx, mc_driver *d, mc_fitted *f) {
     const bool stopped = d->stopped;
-    const mercer_status status = settle(ctx, d, d->steps->certify(ctx, d->self, f));
+    const mercer_status status = remember_stop(ctx, d, d->steps->certify(ctx, d->self, f));
     if (status || stopped || !d->stopped)
         return status;
     mc_fitted_free(f);
@@ -28,7 +28,7 @@ static mercer_status certify(mercer_ctx *ctx, mc_driver *d, mc_fitted *f) {
 static mercer_status solve_and_certify(mercer_ctx *ctx, mc_driver *d, mc_fitted *f) {
     for (int round = 0;; round++) {
         bool wanting = true;
-        MC_TRY(settle(ctx, d, d->steps->solve(ctx, d->self, round, &wanting)));
+        MC_TRY(remember_stop(ctx, d, d->steps->solve(ctx, d->self, round, &wanting)));
         if (!wanting)
             return MERCER_OK;
         mc_fitted_free(f); /* of the last round */
@@ -45,7 +45,7 @@ mercer_status mc_drive_once(mercer_ctx *ctx, mc_driver *d, mc_fitted *f) {
 
 void mc_driver_end(mercer_ctx *ctx, const mc_driver *d) {
     if (d->stopped)
-        mc_shield(ctx, false);
+        mc_shield_from_stop(ctx, false);
 }
 
 static void hand_over(mc_problem *p, mc_fitted *f) {
@@ -57,13 +57,13 @@ static void hand_over(mc_problem *p, mc_fitted *f) {
 
 mercer_status mc_drive(mercer_ctx *ctx, mc_driver *d, const mercer_kernel *kernel, const mercer_data *data,
                        mc_fitted *out) {
-    const double began = mc_clock();
+    const double began = mc_clock_seconds();
     *out = (mc_fitted){0};
     mercer_status status = d->steps->open(ctx, d->self, kernel, data);
     MC_THEN(status, mc_drive_once(ctx, d, out));
     if (!status)
         hand_over(d->p, out);
-    out->report.seconds = mc_clock() - began;
+    out->report.seconds = mc_clock_seconds() - began;
     d->steps->close(d->self);
     mc_driver_end(ctx, d);
     if (status)
@@ -75,11 +75,11 @@ mercer_status mc_drive(mercer_ctx *ctx, mc_driver *d, const mercer_kernel *kerne
 
 static mercer_status show_next(mercer_ctx *ctx, mc_driver *d, double value, int64_t number, bool first,
                                mc_fitted_each *each, void *arg) {
-    const double began = mc_clock();
+    const double began = mc_clock_seconds();
     mc_fitted f = {0};
     d->steps->turn(d->self, value, first);
     mercer_status status = mc_drive_once(ctx, d, &f);
-    f.report.seconds = mc_clock() - began;
+    f.report.seconds = mc_clock_seconds() - began;
     MC_THEN(status, d->stopped);
     MC_THEN(status, mc_fitted_show(ctx, &f, d->p->kernel, d->p->scale, number, each, arg));
     mc_fitted_free(&f);

@@ -74,8 +74,8 @@ static void gather_rest(void *arg, int64_t chunk, int64_t begin, int64_t end, in
                     g->place[b] < 0 ? g->out[b * g->count + a] : g->small[g->place[a] * g->rest + g->place[b]];
 }
 
-static mercer_status gather(mercer_ctx *ctx, const mc_kernel_matrix *m, const int64_t *ids, int64_t count,
-                            int64_t *place, int64_t *few, float *out) {
+static mercer_status gather_block(mercer_ctx *ctx, const mc_kernel_matrix *m, const int64_t *ids, int64_t count,
+                                  int64_t *place, int64_t *few, float *out) {
     int64_t rest = 0;
     for (int64_t k = 0; k < count; k++) {
         place[k] = mc_store_row(m->store, ids[k]) ? -1 : rest;
@@ -92,15 +92,15 @@ static mercer_status gather(mercer_ctx *ctx, const mc_kernel_matrix *m, const in
     return status;
 }
 
-static mercer_status block(mercer_ctx *ctx, const void *self, mercer_dtype dtype, const int64_t *ids, int64_t count,
-                           void *out) {
+static mercer_status kernel_block(mercer_ctx *ctx, const void *self, mercer_dtype dtype, const int64_t *ids,
+                                  int64_t count, void *out) {
     const mc_kernel_matrix *m = self;
     if (!m->store || dtype == MERCER_F64)
         return compute_block(ctx, m, dtype, ids, count, out);
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, 2 * mc_work_need(count, sizeof(int64_t))));
     int64_t *place = mc_work_take(&work, count, sizeof *place), *few = mc_work_take(&work, count, sizeof *few);
-    const mercer_status status = gather(ctx, m, ids, count, place, few, out);
+    const mercer_status status = gather_block(ctx, m, ids, count, place, few, out);
     mc_work_close(&work);
     return status;
 }
@@ -147,8 +147,8 @@ static mercer_status multiply_part(mercer_ctx *ctx, const mc_kernel_matrix *m, m
 }
 
 /* Positive coefficients, then negative ones: as many entries as all at once. */
-static mercer_status multiply(mercer_ctx *ctx, const mc_kernel_matrix *m, mercer_dtype precision, const int64_t *ids,
-                              const double *c, int64_t count, double *f, mc_doubt *doubt) {
+static mercer_status multiply_by_sign(mercer_ctx *ctx, const mc_kernel_matrix *m, mercer_dtype precision,
+                                      const int64_t *ids, const double *c, int64_t count, double *f, mc_doubt *doubt) {
     const int64_t most = count < MC_KERNEL_BATCH ? count : MC_KERNEL_BATCH;
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, mc_work_need(most, sizeof(int64_t)) + mc_work_need(most, sizeof(double))));
@@ -189,8 +189,8 @@ static mercer_status add_kept(mercer_ctx *ctx, const mc_kernel_matrix *m, const 
 }
 
 /* Rows among ids that are not kept, into the store while it has room. */
-static mercer_status keep(mercer_ctx *ctx, const mc_kernel_matrix *m, const int64_t *ids, int64_t count, int64_t *fresh,
-                          void **to) {
+static mercer_status keep_kernel_rows(mercer_ctx *ctx, const mc_kernel_matrix *m, const int64_t *ids, int64_t count,
+                                      int64_t *fresh, void **to) {
     mercer_status status = MERCER_OK;
     int64_t found = 0;
     for (int64_t k = 0; k < count && !status; k++) {
@@ -229,19 +229,20 @@ static mercer_status add_with_store(mercer_ctx *ctx, const mc_kernel_matrix *m, 
     int64_t *id = mc_work_take(work, count, sizeof *id);
     double *part = mc_work_take(work, count, sizeof *part);
     void **to = mc_work_take(work, count, sizeof *to);
-    MC_TRY(keep(ctx, m, ids, count, id, to));
+    MC_TRY(keep_kernel_rows(ctx, m, ids, count, id, to));
     const int64_t kept = part_kept(m->store, ids, c, count, id, part);
     if (kept)
         MC_TRY(add_kept(ctx, m, id, part, kept, f));
     mc_doubt unasked = {0};
-    return kept < count ? multiply(ctx, m, MERCER_F32, id + kept, part + kept, count - kept, f, &unasked) : MERCER_OK;
+    return kept < count ? multiply_by_sign(ctx, m, MERCER_F32, id + kept, part + kept, count - kept, f, &unasked)
+                        : MERCER_OK;
 }
 
-static mercer_status add(mercer_ctx *ctx, const void *self, mercer_dtype precision, const int64_t *ids, const double *c,
-                         int64_t count, double *f, mc_doubt *doubt) {
+static mercer_status add_kernel_rows(mercer_ctx *ctx, const void *self, mercer_dtype precision, const int64_t *ids,
+                                     const double *c, int64_t count, double *f, mc_doubt *doubt) {
     const mc_kernel_matrix *m = self;
     if (!m->store || precision == MERCER_F64)
-        return multiply(ctx, m, precision, ids, c, count, f, doubt);
+        return multiply_by_sign(ctx, m, precision, ids, c, count, f, doubt);
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work,
                         mc_work_need(count, sizeof(int64_t)) + mc_work_need(count, sizeof(double))
@@ -295,8 +296,13 @@ static mercer_status add_at(mercer_ctx *ctx, const void *self, const int64_t *id
 }
 
 mc_matrix mc_kernel_matrix_view(const mc_kernel_matrix *m, mercer_dtype dtype, const double *diagonal) {
-    return (mc_matrix){
-        .n = m->x->n, .self = m, .add = add, .add_at = add_at, .block = block, .dtype = dtype, .diag = diagonal};
+    return (mc_matrix){.n = m->x->n,
+                       .self = m,
+                       .add = add_kernel_rows,
+                       .add_at = add_at,
+                       .block = kernel_block,
+                       .dtype = dtype,
+                       .diag = diagonal};
 }
 
 /* ---- What is known of f ---- */
@@ -319,7 +325,7 @@ static mercer_status keep_all(mercer_ctx *ctx, const mc_kernel_matrix *m, const 
     MC_TRY(mc_work_open(ctx, &work, mc_work_need(count, sizeof(int64_t)) + mc_work_need(count, sizeof(void *))));
     int64_t *fresh = mc_work_take(&work, count, sizeof *fresh);
     void **to = mc_work_take(&work, count, sizeof *to);
-    const mercer_status status = keep(ctx, m, ids, count, fresh, to);
+    const mercer_status status = keep_kernel_rows(ctx, m, ids, count, fresh, to);
     mc_work_close(&work);
     return status;
 }

@@ -43,7 +43,7 @@ void mc_landmarks_uniform(uint64_t seed, uint64_t item, int64_t n, int64_t count
 
 /* ---- Listed ---- */
 
-static int64_t commas(const char *text) {
+static int64_t count_commas(const char *text) {
     int64_t count = 0;
     for (; *text; text++)
         count += *text == ',';
@@ -60,7 +60,7 @@ static int64_t count_in(const char *how) {
 }
 
 int64_t mc_landmarks_count(const char *how, int64_t n, int64_t rank) {
-    const int64_t alone = count_in(how), listed = commas(how) + 1, m = alone ? alone : listed > 1 ? listed : rank;
+    const int64_t alone = count_in(how), listed = count_commas(how) + 1, m = alone ? alone : listed > 1 ? listed : rank;
     return m < n ? m : n;
 }
 
@@ -93,7 +93,8 @@ typedef struct pool {
     mc_lowrank *f;
 } pool;
 
-static mercer_status grow(mercer_ctx *ctx, const mc_problem *p, pool *s, const int64_t *rows, int64_t size, int64_t m) {
+static mercer_status grow_pivoted_factor(mercer_ctx *ctx, const mc_problem *p, pool *s, const int64_t *rows,
+                                         int64_t size, int64_t m) {
     const mercer_data *x = p->x;
     if (size < p->n) {
         MC_TRY(mc_data_take(ctx, p->x, rows, size, &s->few));
@@ -116,7 +117,7 @@ static mercer_status by_pivots(mercer_ctx *ctx, const mc_problem *p, int64_t m, 
     mc_landmarks_uniform(ctx->options.seed, 2, p->n, size, rows);
     pool s = {0};
     int64_t *chosen = NULL;
-    mercer_status status = grow(ctx, p, &s, rows, size, m);
+    mercer_status status = grow_pivoted_factor(ctx, p, &s, rows, size, m);
     MC_THEN(status, MC_ALLOC(ctx, chosen, s.f->rank + 1));
     if (!status) {
         *count = s.f->rank;
@@ -134,7 +135,7 @@ static mercer_status by_pivots(mercer_ctx *ctx, const mc_problem *p, int64_t m, 
 
 mercer_status mc_landmarks_choose(mercer_ctx *ctx, const mc_problem *p, const char *how, int64_t m, int64_t **out,
                                   int64_t *count) {
-    const int64_t listed = commas(how) + 1, alone = count_in(how);
+    const int64_t listed = count_commas(how) + 1, alone = count_in(how);
     *out = NULL;
     if (alone > p->n)
         return mc_fail(ctx, MERCER_INVALID,

@@ -170,7 +170,7 @@ static mercer_status leave_large_out(mercer_ctx *ctx, turn *t, double *squares) 
 /* ---- Small folds ---- */
 
 /* In place, C lower and column-major; false: not positive definite. */
-static bool factor(int64_t m, double *C) {
+static bool factor_small_cholesky(int64_t m, double *C) {
     for (int64_t j = 0; j < m; j++) {
         for (int64_t k = 0; k < j; k++)
             for (int64_t i = j; i < m; i++)
@@ -185,7 +185,7 @@ static bool factor(int64_t m, double *C) {
 }
 
 /* E <- C^-1 E, m x t, from the factor. */
-static void solve(int64_t m, const double *C, int64_t t, double *E) {
+static void solve_small_cholesky(int64_t m, const double *C, int64_t t, double *E) {
     for (int64_t k = 0; k < t; k++) {
         for (int64_t i = 0; i < m; i++) {
             for (int64_t j = 0; j < i; j++)
@@ -225,9 +225,9 @@ static double leave_small_out(const turn *t, const double *blocks, double *C, do
             C[a + b * m] = mc_leave_out_entry(x, blocks[t->l], t->rows[a], t->rows[b]);
     for (int64_t a = 0; a < m * x->outputs; a++)
         E[a] = mc_leave_out_beta(x, t->rows[a / x->outputs])[a % x->outputs];
-    if (!factor(m, C))
+    if (!factor_small_cholesky(m, C))
         return NAN;
-    solve(m, C, x->outputs, E);
+    solve_small_cholesky(m, C, x->outputs, E);
     return keep_residuals(t, E);
 }
 

@@ -85,7 +85,7 @@ mercer_status mc_machine_named(mercer_ctx *ctx, const char *name, const mercer_m
     *out = find_row(name, ROWS);
     if (*out)
         return MERCER_OK;
-    const char *near = mc_suggest(name, strlen(name), names, ROWS);
+    const char *near = mc_suggest_name(name, strlen(name), names, ROWS);
     return mc_fail(ctx, MERCER_INVALID, "there is no machine '%s'%s%s%s; mercer_machine_at lists them", name,
                    near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
@@ -135,7 +135,7 @@ static mercer_status check_foreign(mercer_ctx *ctx, const mercer_machine *machin
 }
 
 /* Fields that the machine does not read have values too, which it can tell from changed ones. */
-static void fill(const mercer_machine *machine, void *settings) {
+static void fill_default_settings(const mercer_machine *machine, void *settings) {
     memset(settings, 0, machine->size);
     if (strcmp(machine->type, "mercer_loss") == 0)
         *(mercer_loss *)settings =
@@ -161,10 +161,10 @@ static mercer_status check_owner(mercer_ctx *ctx, const mercer_machine *machine,
 mercer_status mc_settings_read(mercer_ctx *ctx, const char *machine, const void *given, mc_settings *out) {
     mc_settings defaults;
     MC_TRY(mc_machine_named(ctx, machine, &out->machine));
-    fill(out->machine, out->values);
+    fill_default_settings(out->machine, out->values);
     if (!given)
         return MERCER_OK;
-    fill(out->machine, defaults.values);
+    fill_default_settings(out->machine, defaults.values);
     MC_TRY(mc_sized_check(ctx, out->machine->type, given));
     MC_TRY(check_owner(ctx, out->machine, ((const mc_settings_head *)given)->machine));
     MC_TRY(mc_sized_read(ctx, out->machine->type, given, out->values, out->machine->size));
@@ -175,19 +175,19 @@ mercer_status mc_settings_read(mercer_ctx *ctx, const char *machine, const void 
 
 mercer_status mercer_settings_init(mercer_ctx *ctx, const char *machine, void *settings, size_t size) {
     MC_NEED(ctx, machine, settings);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     const mercer_machine *row = NULL;
     MC_TRY(mc_machine_named(ctx, machine, &row));
     if (size != row->size)
         return mc_fail(ctx, MERCER_INVALID, "the settings of %s, %s, have %zu bytes, got %zu", machine, row->type,
                        row->size, size);
-    fill(row, settings);
+    fill_default_settings(row, settings);
     return MERCER_OK;
 }
 
 mercer_status mercer_settings_put(mercer_ctx *ctx, void *settings, const char *name, const char *text) {
     MC_NEED(ctx, settings, name, text);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     const mercer_machine *machine = NULL;
     const mc_settings_head *head = settings;
     MC_TRY(mc_sized_check(ctx, "settings", settings));
@@ -199,40 +199,40 @@ mercer_status mercer_settings_put(mercer_ctx *ctx, void *settings, const char *n
 }
 
 /* A machine of another struct leaves zeros, and no machine. */
-static void init(const char *type, const char *machine, void *out, size_t size) {
+static void init_settings(const char *type, const char *machine, void *out, size_t size) {
     const mercer_machine *row = find_row(machine, ROWS);
     mc_settings defaults = {0};
     static_assert(sizeof(mercer_ridge) <= sizeof defaults.values && sizeof(mercer_svm) <= sizeof defaults.values,
                   "the largest");
     if (row && strcmp(row->type, type) == 0)
-        fill(row, defaults.values);
+        fill_default_settings(row, defaults.values);
     mc_sized_init(defaults.values, row ? row->size : sizeof(mc_settings_head), out, size);
 }
 
 void mercer_ridge_init(mercer_ridge *set, size_t size) {
-    init("mercer_ridge", "ridge", set, size);
+    init_settings("mercer_ridge", "ridge", set, size);
 }
 
 void mercer_gp_init(mercer_gp *set, size_t size) {
-    init("mercer_gp", "gp", set, size);
+    init_settings("mercer_gp", "gp", set, size);
 }
 
 void mercer_lms_init(mercer_lms *set, size_t size) {
-    init("mercer_lms", "lms", set, size);
+    init_settings("mercer_lms", "lms", set, size);
 }
 
 void mercer_pca_init(mercer_pca *set, size_t size) {
-    init("mercer_pca", "pca", set, size);
+    init_settings("mercer_pca", "pca", set, size);
 }
 
 void mercer_knn_init(mercer_knn *set, size_t size) {
-    init("mercer_knn", "knn", set, size);
+    init_settings("mercer_knn", "knn", set, size);
 }
 
 void mercer_svm_init(mercer_svm *set, size_t size, const char *machine) {
-    init("mercer_svm", machine, set, size);
+    init_settings("mercer_svm", machine, set, size);
 }
 
 void mercer_loss_init(mercer_loss *set, size_t size, const char *machine) {
-    init("mercer_loss", machine, set, size);
+    init_settings("mercer_loss", machine, set, size);
 }

@@ -34,7 +34,7 @@ typedef struct block {
     const double *Z, *R;
 } block;
 
-static int64_t side(const mc_normal *s, int64_t tile) {
+static int64_t tile_side(const mc_normal *s, int64_t tile) {
     return s->m - tile * TILE < TILE ? s->m - tile * TILE : TILE;
 }
 
@@ -51,20 +51,21 @@ static void add_tile(void *arg, int64_t chunk, int64_t begin, int64_t end, int t
     const mc_dense Z = mc_row_major(b->Z, b->rows, s->m, s->m);
     if (chunk >= squares) {
         const int64_t i = chunk - squares;
-        mc_gemm(1, mc_transposed(mc_part(Z, 0, i * TILE, b->rows, side(s, i))), mc_row_major(b->R, b->rows, s->t, s->t),
-                1, mc_row_major(s->C + i * TILE * s->t, side(s, i), s->t, s->t));
+        mc_gemm(1, mc_transposed(mc_submatrix(Z, 0, i * TILE, b->rows, tile_side(s, i))),
+                mc_row_major(b->R, b->rows, s->t, s->t), 1,
+                mc_row_major(s->C + i * TILE * s->t, tile_side(s, i), s->t, s->t));
         return;
     }
     int64_t i = 0, j = chunk;
     for (; j > i; i++)
         j -= i + 1;
-    mc_gemm(1, mc_transposed(mc_part(Z, 0, i * TILE, b->rows, side(s, i))),
-            mc_part(Z, 0, j * TILE, b->rows, side(s, j)), 1,
-            mc_part(square_of(s), i * TILE, j * TILE, side(s, i), side(s, j)));
+    mc_gemm(1, mc_transposed(mc_submatrix(Z, 0, i * TILE, b->rows, tile_side(s, i))),
+            mc_submatrix(Z, 0, j * TILE, b->rows, tile_side(s, j)), 1,
+            mc_submatrix(square_of(s), i * TILE, j * TILE, tile_side(s, i), tile_side(s, j)));
 }
 
 mercer_status mc_normal_add(mercer_ctx *ctx, mc_normal *s, int64_t rows, const double *Z, const double *R) {
-    block b = {.s = s, .rows = rows, .tiles = mc_chunks(s->m, TILE), .Z = Z, .R = R};
+    block b = {.s = s, .rows = rows, .tiles = mc_chunk_count(s->m, TILE), .Z = Z, .R = R};
     return mc_for(ctx, b.tiles * (b.tiles + 1) / 2 + (s->t ? b.tiles : 0), 1, add_tile, &b);
 }
 

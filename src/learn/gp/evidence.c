@@ -50,7 +50,7 @@ void mc_evidence_close(mc_evidence *e) {
     mc_free(e);
 }
 
-static mercer_status fill(mercer_ctx *ctx, mc_evidence *e, const mercer_kernel *kernel, double noise) {
+static mercer_status form_covariance(mercer_ctx *ctx, mc_evidence *e, const mercer_kernel *kernel, double noise) {
     for (int64_t i = 0; i < e->n; i++)
         e->shift[i] = e->root ? noise / (e->root[i] * e->root[i]) : noise;
     mc_gram *gram = NULL;
@@ -97,7 +97,7 @@ mercer_status mc_evidence_value(mercer_ctx *ctx, mc_evidence *e, const mercer_ke
     int64_t bad;
     *value = -INFINITY;
     e->inverted = false;
-    MC_TRY(fill(ctx, e, kernel, noise));
+    MC_TRY(form_covariance(ctx, e, kernel, noise));
     MC_TRY(mc_potrf(ctx, mc_packed(e->n, e->A), &bad));
     if (bad)
         return MERCER_OK;
@@ -118,7 +118,7 @@ const double *mc_evidence_alpha(const mc_evidence *e) {
 }
 
 /* Left out, row i has the mean y_i - a_i / B_ii and the variance 1 / B_ii, B = A^-1. */
-double mc_evidence_left_out(const mc_evidence *e, double *rmse) {
+double mc_evidence_leave_one_out(const mc_evidence *e, double *rmse) {
     const mc_leave_out x = {.n = e->n, .outputs = e->t, .X = e->alpha, .step = e->t};
     double density = 0, squares = 0;
     for (int64_t i = 0; e->inverted && i < e->n; i++) {

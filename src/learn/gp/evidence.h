@@ -25,6 +25,6 @@ mercer_status mc_evidence_value(mercer_ctx *ctx, mc_evidence *e, const mercer_ke
 /* After a value that was asked for with its gradient: a = A^-1 Y (n x t), and the mean log density of each row left out
  * in turn. */
 const double *mc_evidence_alpha(const mc_evidence *e);
-double mc_evidence_left_out(const mc_evidence *e, double *rmse);
+double mc_evidence_leave_one_out(const mc_evidence *e, double *rmse);
 
 #endif

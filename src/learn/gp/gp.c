@@ -111,8 +111,8 @@ static mercer_status add_factor(mercer_ctx *ctx, double factor, mc_node **io) {
 }
 
 /* The kernel with a factor and, if asked for, a length scale per column; *out is new. */
-static mercer_status widen(mercer_ctx *ctx, const mercer_gp *set, double variance, const mc_problem *p,
-                           mercer_kernel **out) {
+static mercer_status extend_kernel(mercer_ctx *ctx, const mercer_gp *set, double variance, const mc_problem *p,
+                                   mercer_kernel **out) {
     mc_node *root = NULL;
     MC_TRY(check_spread(ctx, set, p));
     MC_TRY(mc_node_copy(ctx, mc_kernel_shown(p->kernel), &root));
@@ -136,7 +136,8 @@ static mercer_status widen(mercer_ctx *ctx, const mercer_gp *set, double varianc
 
 /* Take the weighted mean off Y where there is an intercept; the variance of what is left, over all outputs (1 when it
    is 0). */
-static mercer_status centre(mercer_ctx *ctx, const mercer_gp *set, mc_problem *p, double *mean, double *variance) {
+static mercer_status centre_targets(mercer_ctx *ctx, const mercer_gp *set, mc_problem *p, double *mean,
+                                    double *variance) {
     double squares = 0, total = 0;
     if (set->intercept)
         mc_problem_means(p, mean);
@@ -163,7 +164,7 @@ static int by_values(const void *arg, int64_t a, int64_t b) {
 }
 
 /* Without noise two equal rows make K singular, whatever the kernel; rounding may hide that from the factorisation. */
-static mercer_status refuse_twins(mercer_ctx *ctx, const mc_problem *p) {
+static mercer_status refuse_duplicate_rows(mercer_ctx *ctx, const mc_problem *p) {
     int64_t *order = NULL, twin = -1;
     MC_TRY(MC_ALLOC(ctx, order, 2 * p->n));
     for (int64_t i = 0; i < p->n; i++)
@@ -196,7 +197,7 @@ typedef struct work {
 
 static mercer_status choose_parameters(mercer_ctx *ctx, work *w, double variance) {
     mercer_kernel *widened = NULL;
-    MC_TRY(widen(ctx, w->set, variance, w->p, &widened));
+    MC_TRY(extend_kernel(ctx, w->set, variance, w->p, &widened));
     mercer_kernel_free(w->p->kernel);
     w->p->kernel = widened;
     w->noise = w->set->noise >= 0 ? w->set->noise : 0.1 * variance;
@@ -209,7 +210,7 @@ static mercer_status choose_parameters(mercer_ctx *ctx, work *w, double variance
                                  .x = w->p->x};
     if (!search.learn_kernel && !search.learn_noise)
         return MERCER_OK;
-    mc_phase(ctx, "evidence");
+    mc_begin_phase(ctx, "evidence");
     mc_gp_found found;
     const mercer_status status = mc_gp_maximise(ctx, w->evidence, w->p->kernel, w->noise, &search, &found);
     if (found.kernel) {
@@ -225,7 +226,7 @@ static mercer_status choose_parameters(mercer_ctx *ctx, work *w, double variance
 }
 
 /* The evidence at what was chosen; its coefficients are the answer. */
-static mercer_status settle(mercer_ctx *ctx, work *w) {
+static mercer_status solve_at_optimum(mercer_ctx *ctx, work *w) {
     MC_TRY(MC_ALLOC(ctx, w->gradient, w->p->kernel->slots + 1));
     MC_TRY(mc_evidence_value(ctx, w->evidence, w->p->kernel, w->noise, &w->value, w->gradient));
     if (!isfinite(w->value))
@@ -233,7 +234,7 @@ static mercer_status settle(mercer_ctx *ctx, work *w) {
             ctx, MERCER_NUMERIC,
             "gp: K + noise I is not positive definite in double precision at noise %g; give a larger --noise",
             w->noise);
-    w->density = mc_evidence_left_out(w->evidence, &w->loo_rmse);
+    w->density = mc_evidence_leave_one_out(w->evidence, &w->loo_rmse);
     const int64_t count = w->p->n * w->p->outputs;
     for (int64_t i = 0; i < count; i++)
         w->f->alpha[i] = mc_evidence_alpha(w->evidence)[i];
@@ -264,20 +265,20 @@ static void write_report(const work *w, const mc_residual_findings *found, merce
 }
 
 /* Coefficients and certificate at the chosen point. */
-static mercer_status finish(mercer_ctx *ctx, work *w) {
+static mercer_status certify_gp(mercer_ctx *ctx, work *w) {
     mc_problem *p = w->p;
-    MC_TRY(settle(ctx, w));
+    MC_TRY(solve_at_optimum(ctx, w));
     mc_evidence_close(w->evidence);
     w->evidence = NULL;
     mc_problem_restore(p);
-    mc_phase(ctx, "check");
+    mc_begin_phase(ctx, "check");
     mc_residual_findings found;
-    MC_TRY(mc_certify(ctx, p, w->noise, false, w->f->alpha, w->f->intercept, &found));
+    MC_TRY(mc_certify_squared_loss(ctx, p, w->noise, false, w->f->alpha, w->f->intercept, &found));
     write_report(w, &found, &w->f->report);
     return MERCER_OK;
 }
 
-static mercer_status learn(mercer_ctx *ctx, work *w) {
+static mercer_status learn_gp(mercer_ctx *ctx, work *w) {
     mc_problem *p = w->p;
     w->f->outputs = p->outputs;
     MC_TRY(MC_ALLOC(ctx, w->f->alpha, p->n * p->outputs));
@@ -285,16 +286,16 @@ static mercer_status learn(mercer_ctx *ctx, work *w) {
     MC_TRY(MC_ALLOC(ctx, w->f->noise, p->n));
     w->mean = w->f->intercept;
     double variance;
-    MC_TRY(centre(ctx, w->set, p, w->mean, &variance));
+    MC_TRY(centre_targets(ctx, w->set, p, w->mean, &variance));
     if (w->set->noise == 0)
-        MC_TRY(refuse_twins(ctx, p));
+        MC_TRY(refuse_duplicate_rows(ctx, p));
     MC_TRY(mc_evidence_open(ctx, p->x, p->outputs, p->Y, p->root, &w->evidence));
     MC_TRY(choose_parameters(ctx, w, variance));
     if (!w->stopped)
-        return finish(ctx, w);
-    mc_shield(ctx, true); /* stopped already: what is left is done whole */
-    const mercer_status status = finish(ctx, w);
-    mc_shield(ctx, false);
+        return certify_gp(ctx, w);
+    mc_shield_from_stop(ctx, true); /* stopped already: what is left is done whole */
+    const mercer_status status = certify_gp(ctx, w);
+    mc_shield_from_stop(ctx, false);
     return status;
 }
 
@@ -314,14 +315,14 @@ static mercer_status check_target(mercer_ctx *ctx, const mercer_data *data) {
         data->label[0]);
 }
 
-static mercer_status prepare(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
-                             const mercer_data *data, mc_problem *out) {
+static mercer_status prepare_gp(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
+                                const mercer_data *data, mc_problem *out) {
     const mercer_gp *set = settings;
     MC_TRY(check_target(ctx, data));
     return mc_problem_open(ctx, set->scale, MC_CONSENT_NEVER, kernel, data, out);
 }
 
-static void weigh(mercer_ctx *ctx, const void *settings, const mc_problem *problem, mc_options *out) {
+static void rank_gp_solvers(mercer_ctx *ctx, const void *settings, const mc_problem *problem, mc_options *out) {
     const mercer_gp *set = settings;
     const double n = (double)problem->n, searches = (double)(set->restarts + 1);
     const double evaluations = set->learn || set->noise < 0 ? 30 * searches : 1;
@@ -336,24 +337,24 @@ static void weigh(mercer_ctx *ctx, const void *settings, const mc_problem *probl
         .reason = "the evidence and its gradient need the whole inverse; about thirty evaluations a search"};
 }
 
-static mercer_status fit(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel, const mercer_data *data,
-                         mc_fitted *out) {
-    const double began = mc_clock();
+static mercer_status fit_gp(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel, const mercer_data *data,
+                            mc_fitted *out) {
+    const double began = mc_clock_seconds();
     *out = (mc_fitted){0};
     mc_problem p;
     work w = {.set = settings, .p = &p, .f = out};
-    MC_TRY(prepare(ctx, settings, kernel, data, &p));
+    MC_TRY(prepare_gp(ctx, settings, kernel, data, &p));
     mercer_status status = mc_memory_check(ctx, bytes_of(ctx, &p), "gp: the exact evidence");
     if (!status)
-        status = learn(ctx, &w);
+        status = learn_gp(ctx, &w);
     mc_evidence_close(w.evidence);
     mc_free(w.gradient);
     if (!status)
-        mc_fitted_take(out, &p, mc_clock() - began);
+        mc_fitted_take(out, &p, mc_clock_seconds() - began);
     mc_problem_close(&p);
     if (status)
         mc_fitted_free(out);
     return status;
 }
 
-const mc_learner mc_gp_learner = {.fit = fit, .plan = {prepare, weigh, NULL}};
+const mc_learner mc_gp_learner = {.fit = fit_gp, .plan = {prepare_gp, rank_gp_solvers, NULL}};

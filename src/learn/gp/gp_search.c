@@ -39,7 +39,7 @@ typedef struct search {
 } search;
 
 /* -L and its gradient in the logarithms. */
-static mercer_status objective(mercer_ctx *ctx, void *self, const double *z, double *f, double *g) {
+static mercer_status negative_evidence(mercer_ctx *ctx, void *self, const double *z, double *f, double *g) {
     search *s = self;
     for (int64_t i = 0; i <= s->slots; i++)
         s->value[i] = s->low[i] < s->high[i] ? exp(z[i]) : s->value[i];
@@ -76,7 +76,7 @@ static void column_ranges(const mercer_data *x, double *least, double *most) {
 }
 
 /* The data's bounds on the logarithm of a parameter, where they have any; the start stays inside. */
-static void narrow(search *s, int64_t i, double least, double most, double variance) {
+static void bound_log_parameter(search *s, int64_t i, double least, double most, double variance) {
     const mc_slot *slot = &s->kernel->slot[i];
     double power = slot->parameter < 0 ? 1 : 0, low = log(variance / FACTOR), high = log(variance * FACTOR);
     for (size_t k = 0; k < sizeof lengths / sizeof lengths[0] && slot->parameter >= 0; k++)
@@ -114,7 +114,7 @@ static void set_box(search *s, double noise, const mc_gp_search *set) {
         s->low[i] = free ? s->start[i] - RANGE : 0;
         s->high[i] = free ? s->start[i] + RANGE : 0;
         if (free && !is_noise && set->x)
-            narrow(s, i, least, most, set->scale);
+            bound_log_parameter(s, i, least, most, set->scale);
         if (free && !is_noise)
             keep_to_range(s, i);
         if (free && is_noise) {
@@ -136,7 +136,7 @@ static mercer_status all_searches(mercer_ctx *ctx, search *s, const mc_gp_search
     const mc_lbfgs problem = {.n = s->slots + 1,
                               .low = s->low,
                               .high = s->high,
-                              .objective = objective,
+                              .objective = negative_evidence,
                               .self = s,
                               .iterations_max = set->iterations_max,
                               .gradient_tolerance = 1e-4,
@@ -149,8 +149,8 @@ static mercer_status all_searches(mercer_ctx *ctx, search *s, const mc_gp_search
         out->evaluations += result.evaluations;
         out->iterations += result.iterations;
         out->converged = s->best_value > before ? result.converged : out->converged;
-        mc_log(ctx, "gp: search %lld of %lld: evidence %.6g after %lld evaluations", (long long)restart + 1,
-               (long long)set->restarts + 1, -result.f, (long long)result.evaluations);
+        mc_log_message(ctx, "gp: search %lld of %lld: evidence %.6g after %lld evaluations", (long long)restart + 1,
+                       (long long)set->restarts + 1, -result.f, (long long)result.evaluations);
         MC_TRY(status);
     }
     return MERCER_OK;

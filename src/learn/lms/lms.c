@@ -57,7 +57,7 @@ typedef struct division {
 } division;
 
 /* Rows NULL when none is held out. */
-static mercer_status divide(mercer_ctx *ctx, const mercer_lms *set, const mercer_data *data, division *out) {
+static mercer_status split_held_out(mercer_ctx *ctx, const mercer_lms *set, const mercer_data *data, division *out) {
     int64_t *place = NULL;
     *out = (division){0};
     if (set->held_out == 0)
@@ -129,7 +129,7 @@ static size_t bytes_of(mercer_ctx *ctx, const mc_problem *p, const size *s, mc_l
 }
 
 /* Products of all rows: epochs, the step, the check. */
-static double products(const mercer_lms *set) {
+static double count_lms_products(const mercer_lms *set) {
     return (double)set->epochs * (strcmp(set->mode, "sample") == 0 ? 3 : 1) + MC_LMS_LANCZOS;
 }
 
@@ -141,8 +141,8 @@ static mc_option option_of(mercer_ctx *ctx, const mercer_lms *set, const mc_prob
         [MC_LMS_STREAMED] = "the Gram matrix is computed in every pass; seconds if every pass is needed"};
     const double n = (double)s->n, width = way == MC_LMS_FEATURES ? fmax(0, (double)s->map) : n;
     mc_option o = {.solver = mc_lms_names[way], .reason = reasons[way], .bytes = bytes_of(ctx, p, s, way)};
-    o.pairs = n * n * (way == MC_LMS_STREAMED ? products(set) + 2 : way == MC_LMS_STORED ? 4 : 0);
-    o.factor = way == MC_LMS_STREAMED ? 0 : 4 * products(set) * n * width * (double)s->outputs;
+    o.pairs = n * n * (way == MC_LMS_STREAMED ? count_lms_products(set) + 2 : way == MC_LMS_STORED ? 4 : 0);
+    o.factor = way == MC_LMS_STREAMED ? 0 : 4 * count_lms_products(set) * n * width * (double)s->outputs;
     o.possible = o.bytes <= mc_memory_left(ctx);
     if (!o.possible)
         o.reason = "needs more memory than the limit leaves";
@@ -153,10 +153,10 @@ static mc_option option_of(mercer_ctx *ctx, const mercer_lms *set, const mc_prob
     return o;
 }
 
-static void weigh(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *out) {
+static void rank_lms_solvers(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *out) {
     const mercer_lms *set = settings;
     const size s = size_of(ctx, set, p);
-    *out = (mc_options){.count = MC_LMS_WAYS, .chosen = mc_choice("features|stored|streamed", set->solver)};
+    *out = (mc_options){.count = MC_LMS_WAYS, .chosen = mc_choice_index("features|stored|streamed", set->solver)};
     for (int way = 0; way < MC_LMS_WAYS; way++)
         out->option[way] = option_of(ctx, set, p, &s, (mc_lms_way)way);
     for (int way = 0; out->chosen < 0; way++)
@@ -166,7 +166,7 @@ static void weigh(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc
 
 static mercer_status choose_way(mercer_ctx *ctx, const mercer_lms *set, const mc_problem *p, mc_lms_way *out) {
     mc_options options;
-    weigh(ctx, set, p, &options);
+    rank_lms_solvers(ctx, set, p, &options);
     *out = (mc_lms_way)options.chosen;
     const mc_option *o = &options.option[options.chosen];
     if (o->possible)
@@ -234,17 +234,17 @@ static void write_report(const work *w, const mc_lms_run *run, mc_lms_way way, c
 }
 
 /* Of the problem without a penalty, the targets as they came. */
-static mercer_status certify(mercer_ctx *ctx, work *w, const mc_lms_run *run, mc_lms_way way) {
+static mercer_status certify_lms(mercer_ctx *ctx, work *w, const mc_lms_run *run, mc_lms_way way) {
     mc_residual_findings found;
     mc_problem_restore(w->p);
-    mc_phase(ctx, "check");
+    mc_begin_phase(ctx, "check");
     if (run->stopped)
-        mc_shield(ctx, true); /* stopped already: what is left is done whole */
-    const mercer_status status = w->f->primal
-                                     ? mc_certify_weights(ctx, w->p, 0, false, w->f->primal, w->f->intercept, &found)
-                                     : mc_certify(ctx, w->p, 0, false, w->f->alpha, w->f->intercept, &found);
+        mc_shield_from_stop(ctx, true); /* stopped already: what is left is done whole */
+    const mercer_status status =
+        w->f->primal ? mc_certify_weights(ctx, w->p, 0, false, w->f->primal, w->f->intercept, &found)
+                     : mc_certify_squared_loss(ctx, w->p, 0, false, w->f->alpha, w->f->intercept, &found);
     if (run->stopped)
-        mc_shield(ctx, false);
+        mc_shield_from_stop(ctx, false);
     if (!status)
         write_report(w, run, way, &found, &w->f->report);
     return status;
@@ -259,7 +259,7 @@ static mercer_status keep_weights(mercer_ctx *ctx, const work *w, const mc_lms_v
 
 static mercer_status run_steps(mercer_ctx *ctx, const work *w, mc_lms_way way, mc_lms_run *run) {
     mc_lms_values values;
-    mc_phase(ctx, "gram");
+    mc_begin_phase(ctx, "gram");
     MC_TRY(mc_lms_values_open(ctx, w->p, w->held, way, &values));
     mercer_status status = mc_lms_steps(ctx, &values, run);
     if (!status && way == MC_LMS_FEATURES)
@@ -268,7 +268,7 @@ static mercer_status run_steps(mercer_ctx *ctx, const work *w, mc_lms_way way, m
     return status;
 }
 
-static mercer_status learn(mercer_ctx *ctx, work *w) {
+static mercer_status learn_lms(mercer_ctx *ctx, work *w) {
     mc_problem *p = w->p;
     mc_lms_way way;
     MC_TRY(choose_way(ctx, w->set, p, &way));
@@ -286,14 +286,14 @@ static mercer_status learn(mercer_ctx *ctx, work *w) {
                       .held_Y = w->held_Y,
                       .alpha = way == MC_LMS_FEATURES ? w->alpha : w->f->alpha};
     MC_TRY(run_steps(ctx, w, way, &run));
-    MC_TRY(certify(ctx, w, &run, way));
+    MC_TRY(certify_lms(ctx, w, &run, way));
     return w->f->primal ? mc_problem_drop_rows(ctx, p) : MERCER_OK;
 }
 
-static mercer_status prepare(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
-                             const mercer_data *data, mc_problem *out) {
+static mercer_status prepare_lms(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
+                                 const mercer_data *data, mc_problem *out) {
     division d;
-    mercer_status status = divide(ctx, settings, data, &d);
+    mercer_status status = split_held_out(ctx, settings, data, &d);
     if (!status)
         status = open_train(ctx, settings, kernel, data, &d, out);
     mc_free(d.rows);
@@ -308,20 +308,20 @@ static void keep_places(work *w) {
     w->division.rows = NULL;
 }
 
-static mercer_status fit(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel, const mercer_data *data,
-                         mc_fitted *out) {
-    const double began = mc_clock();
+static mercer_status fit_lms(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
+                             const mercer_data *data, mc_fitted *out) {
+    const double began = mc_clock_seconds();
     *out = (mc_fitted){0};
     mc_problem p = {0};
     work w = {.set = settings, .data = data, .p = &p, .f = out};
-    mercer_status status = divide(ctx, settings, data, &w.division);
+    mercer_status status = split_held_out(ctx, settings, data, &w.division);
     if (!status)
         status = open_train(ctx, settings, kernel, data, &w.division, &p);
     if (!status)
-        status = learn(ctx, &w);
+        status = learn_lms(ctx, &w);
     if (!status) {
         keep_places(&w);
-        mc_fitted_take(out, &p, mc_clock() - began);
+        mc_fitted_take(out, &p, mc_clock_seconds() - began);
     }
     mercer_data_free(w.held);
     mc_free(w.held_Y);
@@ -333,4 +333,4 @@ static mercer_status fit(mercer_ctx *ctx, const void *settings, const mercer_ker
     return status;
 }
 
-const mc_learner mc_lms_learner = {.fit = fit, .plan = {prepare, weigh, NULL}};
+const mc_learner mc_lms_learner = {.fit = fit_lms, .plan = {prepare_lms, rank_lms_solvers, NULL}};

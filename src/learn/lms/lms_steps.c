@@ -88,7 +88,7 @@ static mercer_status measure_diagonal(mercer_ctx *ctx, state *s) {
     return status;
 }
 
-static mercer_status refuse(mercer_ctx *ctx, const state *s, double measured) {
+static mercer_status refuse_divergent_step(mercer_ctx *ctx, const state *s, double measured) {
     const bool weighted = s->run->p->root != NULL;
     if (by_sample(s))
         return mc_fail(
@@ -103,7 +103,7 @@ static mercer_status refuse(mercer_ctx *ctx, const state *s, double measured) {
 /* A matrix of zeros moves nothing, whatever the step. */
 static mercer_status choose_step(mercer_ctx *ctx, state *s) {
     double measured = 0;
-    mc_phase(ctx, "step");
+    mc_begin_phase(ctx, "step");
     MC_TRY(measure_diagonal(ctx, s));
     if (by_sample(s))
         measured = s->scale;
@@ -112,16 +112,16 @@ static mercer_status choose_step(mercer_ctx *ctx, state *s) {
     s->bound = measured > 0 ? 2 / measured : INFINITY;
     const double given = s->run->set->step;
     if (given >= s->bound)
-        return refuse(ctx, s, measured);
+        return refuse_divergent_step(ctx, s, measured);
     s->run->step = given > 0 ? given : isfinite(s->bound) ? s->bound / 2 : 1;
-    mc_log(ctx, "lms: step %g, safe below %g", s->run->step, s->bound);
+    mc_log_message(ctx, "lms: step %g, safe below %g", s->run->step, s->bound);
     return MERCER_OK;
 }
 
 /* ---- Epochs ---- */
 
 /* sqrt of sum w (a - b)^2 over rows and outputs. */
-static double distance(const mc_problem *p, const double *a, const double *b) {
+static double weighted_distance(const mc_problem *p, const double *a, const double *b) {
     double sum = 0;
     for (int64_t i = 0; i < p->n * p->outputs; i++)
         sum += mc_problem_weight(p, i / p->outputs) * (a[i] - b[i]) * (a[i] - b[i]);
@@ -148,7 +148,7 @@ static mercer_status step_each(mercer_ctx *ctx, const state *s, int64_t epoch) {
 }
 
 static mercer_status check_residual(mercer_ctx *ctx, const state *s, int64_t epoch) {
-    const double residual = distance(s->run->p, s->run->p->Y, s->F);
+    const double residual = weighted_distance(s->run->p, s->run->p->Y, s->F);
     if (residual <= blown_up * s->target)
         return MERCER_OK;
     return mc_fail(
@@ -158,7 +158,7 @@ static mercer_status check_residual(mercer_ctx *ctx, const state *s, int64_t epo
 }
 
 /* The held-out error of the coefficients as they stand; the best are kept. */
-static mercer_status judge(mercer_ctx *ctx, state *s, int64_t epoch) {
+static mercer_status update_held_out_best(mercer_ctx *ctx, state *s, int64_t epoch) {
     mc_lms_run *run = s->run;
     const mercer_data *held = run->held;
     const int64_t outputs = run->p->outputs;
@@ -181,7 +181,7 @@ static mercer_status judge(mercer_ctx *ctx, state *s, int64_t epoch) {
 }
 
 /* One epoch; *over when it was the last that is needed. */
-static mercer_status epoch(mercer_ctx *ctx, state *s, bool *over) {
+static mercer_status run_epoch(mercer_ctx *ctx, state *s, bool *over) {
     mc_lms_run *run = s->run;
     const mc_problem *p = run->p;
     double *const F = s->F;
@@ -194,22 +194,22 @@ static mercer_status epoch(mercer_ctx *ctx, state *s, bool *over) {
     s->before = F;
     MC_TRY(mc_lms_apply(ctx, s->v, p->outputs, run->alpha, s->F));
     MC_TRY(check_residual(ctx, s, run->epochs));
-    MC_TRY(judge(ctx, s, run->epochs));
-    const double gradient = distance(p, s->F, s->before) / (run->step * (s->scale > 0 ? s->scale : 1));
+    MC_TRY(update_held_out_best(ctx, s, run->epochs));
+    const double gradient = weighted_distance(p, s->F, s->before) / (run->step * (s->scale > 0 ? s->scale : 1));
     *over =
         gradient <= run->set->tolerance * s->target || (run->held && run->epochs - s->best_epoch >= run->set->patience);
     return mc_progress_step(ctx, (double)run->epochs / (double)run->set->epochs,
                             (mc_watch){"gradient", gradient / s->target, run->set->tolerance});
 }
 
-static mercer_status iterate(mercer_ctx *ctx, state *s) {
+static mercer_status iterate_epochs(mercer_ctx *ctx, state *s) {
     mc_lms_run *run = s->run;
     bool over = s->target == 0;
-    MC_TRY(judge(ctx, s, 0));
-    for (mc_phase(ctx, "epochs"); !over && run->epochs < run->set->epochs;) {
-        mc_span(ctx, (double)run->epochs / (double)run->set->epochs,
-                (double)(run->epochs + 1) / (double)run->set->epochs);
-        MC_TRY(epoch(ctx, s, &over));
+    MC_TRY(update_held_out_best(ctx, s, 0));
+    for (mc_begin_phase(ctx, "epochs"); !over && run->epochs < run->set->epochs;) {
+        mc_set_phase_span(ctx, (double)run->epochs / (double)run->set->epochs,
+                          (double)(run->epochs + 1) / (double)run->set->epochs);
+        MC_TRY(run_epoch(ctx, s, &over));
     }
     return MERCER_OK;
 }
@@ -228,10 +228,10 @@ static void hand_over(state *s) {
 
 static mercer_status take_steps(mercer_ctx *ctx, state *s) {
     const mc_problem *p = s->run->p;
-    s->target = distance(p, p->Y, s->F); /* F is zero */
+    s->target = weighted_distance(p, p->Y, s->F); /* F is zero */
     s->run->held_rmse = INFINITY;
     MC_TRY(choose_step(ctx, s));
-    const mercer_status status = iterate(ctx, s);
+    const mercer_status status = iterate_epochs(ctx, s);
     if (status && (s->run->epochs == 0 || (status != MERCER_TIME && status != MERCER_CANCELLED)))
         return status;
     s->run->stopped = mc_stop_taken(ctx); /* the coefficients stand after every single step */
@@ -239,7 +239,7 @@ static mercer_status take_steps(mercer_ctx *ctx, state *s) {
     return MERCER_OK;
 }
 
-static void cut(mc_work *work, int64_t n, int64_t held, int64_t outputs, state *s) {
+static void lay_out_lms_workspace(mc_work *work, int64_t n, int64_t held, int64_t outputs, state *s) {
     s->F = mc_work_take(work, n * outputs, 8);
     s->before = mc_work_take(work, n * outputs, 8);
     s->best = mc_work_take(work, n * outputs, 8);
@@ -250,7 +250,7 @@ static void cut(mc_work *work, int64_t n, int64_t held, int64_t outputs, state *
 
 size_t mc_lms_steps_bytes(int64_t n, int64_t held, int64_t outputs) {
     mc_work counted = {0};
-    cut(&counted, n, held, outputs, &(state){0});
+    lay_out_lms_workspace(&counted, n, held, outputs, &(state){0});
     return counted.used;
 }
 
@@ -259,7 +259,7 @@ mercer_status mc_lms_steps(mercer_ctx *ctx, const mc_lms_values *values, mc_lms_
     state s = {.v = values, .run = run};
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, mc_lms_steps_bytes(n, held, outputs)));
-    cut(&work, n, held, outputs, &s);
+    lay_out_lms_workspace(&work, n, held, outputs, &s);
     const mercer_status status = take_steps(ctx, &s);
     mc_work_close(&work);
     return status;

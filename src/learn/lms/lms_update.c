@@ -219,7 +219,7 @@ static mercer_status get_ready(mercer_ctx *ctx, mc_updating *u) {
 
 /* ---- Steps ---- */
 
-static double importance(const mc_updating *u, int64_t j) {
+static double centre_importance(const mc_updating *u, int64_t j) {
     double square = 0;
     for (int64_t k = 0; k < u->t; k++)
         square += u->alpha[j * u->t + k] * u->alpha[j * u->t + k];
@@ -230,7 +230,7 @@ static void drop_least(mc_updating *u) {
     int64_t least = -1;
     double low = INFINITY;
     for (int64_t j = 0; j < u->old + u->fresh; j++) {
-        const double value = u->alive[j] ? importance(u, j) : INFINITY;
+        const double value = u->alive[j] ? centre_importance(u, j) : INFINITY;
         if (value < low || (least < 0 && u->alive[j])) {
             low = value;
             least = j;
@@ -278,7 +278,7 @@ static mercer_status step_on(mercer_ctx *ctx, mc_updating *u, int64_t i, const d
     return MERCER_OK;
 }
 
-static mercer_status block(mercer_ctx *ctx, mc_updating *u, bool first, int64_t begin, int64_t end) {
+static mercer_status learn_block_of_rows(mercer_ctx *ctx, mc_updating *u, bool first, int64_t begin, int64_t end) {
     const int64_t n = u->old + u->fresh;
     int64_t ids[MC_LMS_BLOCK] = {0};
     for (int64_t i = begin; i < end; i++)
@@ -291,7 +291,7 @@ static mercer_status block(mercer_ctx *ctx, mc_updating *u, bool first, int64_t 
         MC_TRY(u->weights ? step_weights(ctx, u, i) : step_on(ctx, u, i, u->rows + (i - begin) * n));
         u->learned += first;
     }
-    return mc_progress(ctx, -1);
+    return mc_report_progress(ctx, -1);
 }
 
 static mercer_status all_steps(mercer_ctx *ctx, mc_updating *u) {
@@ -300,15 +300,15 @@ static mercer_status all_steps(mercer_ctx *ctx, mc_updating *u) {
         for (int64_t begin = 0; begin < u->fresh; begin += MC_LMS_BLOCK) {
             const int64_t end = begin + MC_LMS_BLOCK < u->fresh ? begin + MC_LMS_BLOCK : u->fresh;
             const double before = (double)pass * (double)u->fresh;
-            mc_span(ctx, (before + (double)begin) / blocks, (before + (double)end) / blocks);
-            MC_TRY(block(ctx, u, pass == 0, begin, end));
+            mc_set_phase_span(ctx, (before + (double)begin) / blocks, (before + (double)end) / blocks);
+            MC_TRY(learn_block_of_rows(ctx, u, pass == 0, begin, end));
         }
     return MERCER_OK;
 }
 
 /* Stopped on the way: what has been learned so far is kept. */
 static mercer_status learn_once(mercer_ctx *ctx, mc_updating *u) {
-    mc_phase(ctx, "update");
+    mc_begin_phase(ctx, "update");
     const mercer_status status = all_steps(ctx, u);
     if (u->learned == 0 || (status != MERCER_TIME && status != MERCER_CANCELLED))
         return status;
@@ -319,7 +319,7 @@ static mercer_status learn_once(mercer_ctx *ctx, mc_updating *u) {
 /* ---- The new model ---- */
 
 /* The centres that are left, with their coefficients; where they stood in their files is not known any more. */
-static mercer_status gather(mercer_ctx *ctx, const mc_updating *u, mc_fitted *out) {
+static mercer_status gather_centres(mercer_ctx *ctx, const mc_updating *u, mc_fitted *out) {
     int64_t *kept = NULL, k = 0;
     MC_TRY(MC_ALLOC(ctx, kept, u->centres));
     for (int64_t j = 0; u->alive && j < u->old + u->fresh; j++)
@@ -362,10 +362,10 @@ static mercer_status try_step(mercer_ctx *ctx, mc_updating *u, mc_tally *after) 
     start_over(u);
     MC_TRY(learn_once(ctx, u));
     if (u->stopped)
-        mc_shield(ctx, true);
+        mc_shield_from_stop(ctx, true);
     const mercer_status status = mc_update_look(ctx, u, after);
     if (u->stopped)
-        mc_shield(ctx, false);
+        mc_shield_from_stop(ctx, false);
     return status;
 }
 
@@ -397,7 +397,7 @@ static mercer_status choose_longer(mercer_ctx *ctx, mc_updating *u) {
 }
 
 /* A step that was given is taken as it is. */
-static mercer_status learn(mercer_ctx *ctx, mc_updating *u) {
+static mercer_status learn_with_backtracking(mercer_ctx *ctx, mc_updating *u) {
     enum { TRIES = 8 };
     mc_tally after;
     MC_TRY(look_before(ctx, u));
@@ -426,21 +426,21 @@ static void write_report(const mc_updating *u, mercer_report *out) {
     out->certificate = mc_certificate_blank("none");
 }
 
-static mercer_status conclude(mercer_ctx *ctx, mc_updating *u, mc_fitted *out) {
+static mercer_status conclude_update(mercer_ctx *ctx, mc_updating *u, mc_fitted *out) {
     if (u->stopped)
-        mc_shield(ctx, true);
+        mc_shield_from_stop(ctx, true);
     write_report(u, &out->report);
     mercer_status status = mc_update_measure(ctx, u, &out->report);
     if (!status)
-        status = gather(ctx, u, out);
+        status = gather_centres(ctx, u, out);
     if (!status)
         status = copy_rest(ctx, u, out);
     if (u->stopped)
-        mc_shield(ctx, false);
+        mc_shield_from_stop(ctx, false);
     return status;
 }
 
-static void release(mc_updating *u) {
+static void free_updating(mc_updating *u) {
     mc_gram_close(u->gram);
     mercer_data_free(u->all);
     mc_features_close(u->map);
@@ -452,17 +452,17 @@ static void release(mc_updating *u) {
 
 mercer_status mc_lms_update(mercer_ctx *ctx, const mc_fitted *from, const mercer_data *data, const mercer_update *set,
                             mc_fitted *out) {
-    const double began = mc_clock();
+    const double began = mc_clock_seconds();
     mc_updating u = {
         .from = from, .data = data, .set = set, .old = from->centres->n, .fresh = data->n, .t = from->outputs};
     *out = (mc_fitted){0};
     mercer_status status = get_ready(ctx, &u);
     if (!status)
-        status = learn(ctx, &u);
+        status = learn_with_backtracking(ctx, &u);
     if (!status)
-        status = conclude(ctx, &u, out);
-    out->report.seconds = mc_clock() - began;
-    release(&u);
+        status = conclude_update(ctx, &u, out);
+    out->report.seconds = mc_clock_seconds() - began;
+    free_updating(&u);
     if (status)
         mc_fitted_free(out);
     return status;

@@ -14,7 +14,7 @@ double mc_update_weight(const mc_updating *u, int64_t i) {
     return u->data->weight ? u->data->weight[i] : 1;
 }
 
-static mercer_status values(mercer_ctx *ctx, const mc_updating *u, double *F) {
+static mercer_status fitted_values(mercer_ctx *ctx, const mc_updating *u, double *F) {
     return u->weights ? mc_weights_apply(ctx, u->from->kernel, u->t, u->weights, u->all, F)
                       : mc_gram_apply(ctx, u->gram, u->t, u->alpha, F);
 }
@@ -55,7 +55,7 @@ static mc_tally tally_of(const mc_updating *u, const double *F) {
 mercer_status mc_update_look(mercer_ctx *ctx, const mc_updating *u, mc_tally *out) {
     double *F = NULL;
     MC_TRY(MC_ALLOC(ctx, F, (u->old + u->fresh) * u->t));
-    const mercer_status status = values(ctx, u, F);
+    const mercer_status status = fitted_values(ctx, u, F);
     if (!status)
         *out = tally_of(u, F);
     mc_free(F);
@@ -64,7 +64,7 @@ mercer_status mc_update_look(mercer_ctx *ctx, const mc_updating *u, mc_tally *ou
 
 mercer_status mc_update_look_first(mercer_ctx *ctx, mc_updating *u) {
     MC_TRY(MC_ALLOC(ctx, u->values, (u->old + u->fresh) * u->t));
-    MC_TRY(values(ctx, u, u->values));
+    MC_TRY(fitted_values(ctx, u, u->values));
     u->before = tally_of(u, u->values);
     return MERCER_OK;
 }
@@ -109,7 +109,7 @@ mercer_status mc_update_measure(mercer_ctx *ctx, const mc_updating *u, mercer_re
     double *F = NULL, norm = 0;
     const int64_t n = u->old + u->fresh;
     MC_TRY(MC_ALLOC(ctx, F, n * u->t));
-    const mercer_status status = values(ctx, u, F);
+    const mercer_status status = fitted_values(ctx, u, F);
     for (int64_t i = 0; i < (u->weights ? u->from->features : n) * u->t && !status; i++)
         norm += u->weights ? u->weights[i] * u->weights[i] : u->alpha[i] * F[i];
     const mc_tally sum = status ? (mc_tally){0} : tally_of(u, F);

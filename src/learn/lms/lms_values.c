@@ -61,12 +61,12 @@ static mercer_status open_features(mercer_ctx *ctx, const mc_problem *p, const m
     mc_features_close(map);
     MC_TRY(status);
     MC_TRY(MC_ALLOC(ctx, v->theta, v->width * v->t));
-    return MC_ALLOC(ctx, v->part, v->width * v->t * mc_chunks(v->n, PART_GRAIN));
+    return MC_ALLOC(ctx, v->part, v->width * v->t * mc_chunk_count(v->n, PART_GRAIN));
 }
 
 /* All of K(x, z), z NULL for x itself; *out is new. */
-static mercer_status store(mercer_ctx *ctx, const mc_problem *p, const mercer_data *x, const mercer_data *z,
-                           double **out) {
+static mercer_status store_kernel_values(mercer_ctx *ctx, const mc_problem *p, const mercer_data *x,
+                                         const mercer_data *z, double **out) {
     const int64_t columns = z ? z->n : x->n;
     mc_gram *gram = NULL;
     *out = mc_alloc_unset(ctx, x->n * columns, sizeof **out);
@@ -79,8 +79,8 @@ static mercer_status store(mercer_ctx *ctx, const mc_problem *p, const mercer_da
 }
 
 static mercer_status open_stored(mercer_ctx *ctx, const mc_problem *p, const mercer_data *held, mc_lms_values *v) {
-    MC_TRY(store(ctx, p, p->x, NULL, &v->left));
-    return held ? store(ctx, p, held, p->x, &v->right) : MERCER_OK;
+    MC_TRY(store_kernel_values(ctx, p, p->x, NULL, &v->left));
+    return held ? store_kernel_values(ctx, p, held, p->x, &v->right) : MERCER_OK;
 }
 
 static mercer_status open_streamed(mercer_ctx *ctx, const mc_problem *p, const mercer_data *held, mc_lms_values *v) {
@@ -116,7 +116,7 @@ size_t mc_lms_values_bytes(mc_lms_way way, int64_t n, int64_t held, int64_t t, i
         return mc_work_need(MC_LMS_BLOCK * n, 8) + rim;
     if (way == MC_LMS_STORED)
         return mc_work_need(n * n, 8) + mc_work_need(held * n, 8) + rim;
-    return mc_work_need((n + held) * D, 8) + mc_work_need(D * t * (1 + mc_chunks(n, PART_GRAIN)), 8)
+    return mc_work_need((n + held) * D, 8) + mc_work_need(D * t * (1 + mc_chunk_count(n, PART_GRAIN)), 8)
            + mc_work_need(8 * (D + n) * threads, 8) + rim;
 }
 
@@ -166,37 +166,37 @@ static void gather_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, in
 }
 
 /* theta <- sum_i alpha_i phi(x_i). */
-static mercer_status gather(mercer_ctx *ctx, const mc_lms_values *v, int64_t t, const double *alpha) {
+static mercer_status gather_feature_weights(mercer_ctx *ctx, const mc_lms_values *v, int64_t t, const double *alpha) {
     product p = {.A = v->left, .V = alpha, .width = v->width, .t = t, .out = v->part};
     MC_TRY(mc_for(ctx, v->n, PART_GRAIN, gather_rows, &p));
     const int64_t size = v->width * t;
     memset(v->theta, 0, (size_t)size * sizeof *v->theta);
-    for (int64_t c = 0; c < mc_chunks(v->n, PART_GRAIN); c++)
+    for (int64_t c = 0; c < mc_chunk_count(v->n, PART_GRAIN); c++)
         for (int64_t j = 0; j < size; j++)
             v->theta[j] += v->part[c * size + j];
     return MERCER_OK;
 }
 
-static mercer_status times(mercer_ctx *ctx, const mc_lms_values *v, const double *A, int64_t rows, int64_t t,
-                           const double *alpha, double *F) {
+static mercer_status multiply_by_kernel(mercer_ctx *ctx, const mc_lms_values *v, const double *A, int64_t rows,
+                                        int64_t t, const double *alpha, double *F) {
     if (v->way == MC_LMS_FEATURES)
-        MC_TRY(gather(ctx, v, t, alpha));
+        MC_TRY(gather_feature_weights(ctx, v, t, alpha));
     product p = {.A = A, .V = v->way == MC_LMS_FEATURES ? v->theta : alpha, .width = v->width, .t = t, .out = F};
     return mc_for(ctx, rows, ROW_GRAIN, times_rows, &p);
 }
 
 mercer_status mc_lms_apply(mercer_ctx *ctx, const mc_lms_values *v, int64_t t, const double *alpha, double *F) {
     return v->way == MC_LMS_STREAMED ? mc_gram_apply(ctx, v->gram, t, alpha, F)
-                                     : times(ctx, v, v->left, v->n, t, alpha, F);
+                                     : multiply_by_kernel(ctx, v, v->left, v->n, t, alpha, F);
 }
 
 mercer_status mc_lms_apply_held(mercer_ctx *ctx, const mc_lms_values *v, const double *alpha, double *F) {
     return v->way == MC_LMS_STREAMED ? mc_gram_apply(ctx, v->across, v->t, alpha, F)
-                                     : times(ctx, v, v->right, v->held, v->t, alpha, F);
+                                     : multiply_by_kernel(ctx, v, v->right, v->held, v->t, alpha, F);
 }
 
 mercer_status mc_lms_weights(mercer_ctx *ctx, const mc_lms_values *v, const double *alpha, double *weights) {
-    MC_TRY(gather(ctx, v, v->t, alpha));
+    MC_TRY(gather_feature_weights(ctx, v, v->t, alpha));
     for (int64_t j = 0; j < v->width; j++)
         for (int64_t k = 0; k < v->t; k++)
             weights[k * v->width + j] = v->theta[j * v->t + k];
@@ -220,7 +220,8 @@ static int64_t row_at(const mc_lms_pass *p, int64_t place) {
     return p->order ? p->order[place] : place;
 }
 
-static mercer_status block(mercer_ctx *ctx, const mc_lms_values *v, const mc_lms_pass *p, int64_t begin, int64_t end) {
+static mercer_status step_block_of_rows(mercer_ctx *ctx, const mc_lms_values *v, const mc_lms_pass *p, int64_t begin,
+                                        int64_t end) {
     int64_t ids[MC_LMS_BLOCK];
     for (int64_t b = begin; b < end; b++)
         ids[b - begin] = row_at(p, b);
@@ -231,13 +232,13 @@ static mercer_status block(mercer_ctx *ctx, const mc_lms_values *v, const mc_lms
         mc_lms_row_times(v->width, v->t, row, v->theta ? v->theta : p->alpha, p->f);
         step_on(v, p, ids[b]);
     }
-    return mc_progress(ctx, -1);
+    return mc_report_progress(ctx, -1);
 }
 
 mercer_status mc_lms_one_by_one(mercer_ctx *ctx, const mc_lms_values *v, const mc_lms_pass *p) {
     if (v->way == MC_LMS_FEATURES)
-        MC_TRY(gather(ctx, v, v->t, p->alpha));
+        MC_TRY(gather_feature_weights(ctx, v, v->t, p->alpha));
     for (int64_t begin = 0; begin < v->n; begin += MC_LMS_BLOCK)
-        MC_TRY(block(ctx, v, p, begin, begin + MC_LMS_BLOCK < v->n ? begin + MC_LMS_BLOCK : v->n));
+        MC_TRY(step_block_of_rows(ctx, v, p, begin, begin + MC_LMS_BLOCK < v->n ? begin + MC_LMS_BLOCK : v->n));
     return MERCER_OK;
 }

@@ -192,12 +192,12 @@ static mercer_status solve_smooth(mercer_ctx *ctx, machine *m, int round) {
     const mc_loss_ahead ahead = {m->least, fmax(m->fits, 1), curvature_bound(m)};
     if (!m->space)
         MC_TRY(mc_loss_space_open(ctx, &m->p, &ahead, m->task[0].k, m->cholesky, &m->space));
-    mc_loss_space_face(m->space, m->lambda);
-    mc_phase(ctx, "solve");
+    mc_loss_space_set_lambda(m->space, m->lambda);
+    mc_begin_phase(ctx, "solve");
     for (int64_t j = 0; j < m->count; j++) {
         if (round && is_enough(m, &m->found[j]))
             continue;
-        mc_span(ctx, (double)j / (double)m->count, (double)(j + 1) / (double)m->count);
+        mc_set_phase_span(ctx, (double)j / (double)m->count, (double)(j + 1) / (double)m->count);
         MC_TRY(solve_task(ctx, m->space, &m->task[j], SAFETY * m->set->tolerance, round));
     }
     return MERCER_OK;
@@ -207,9 +207,9 @@ static mercer_status solve_all(mercer_ctx *ctx, machine *m, int round) {
     if (m->loss->smooth)
         return solve_smooth(ctx, m, round);
     if (!m->programme)
-        MC_TRY(mc_loss_programme_open(ctx, &m->p, m->fits > 1, &m->programme));
-    mc_phase(ctx, "solve");
-    return mc_loss_programme_solve(ctx, m->programme, m->task, m->count, SAFETY * m->set->tolerance * pow(0.1, round));
+        MC_TRY(mc_loss_piecewise_open(ctx, &m->p, m->fits > 1, &m->programme));
+    mc_begin_phase(ctx, "solve");
+    return mc_loss_piecewise_solve(ctx, m->programme, m->task, m->count, SAFETY * m->set->tolerance * pow(0.1, round));
 }
 
 static bool is_good(const machine *m) {
@@ -226,7 +226,7 @@ static mercer_status try_own(mercer_ctx *ctx, const machine *m) {
     return MERCER_OK;
 }
 
-static mercer_status solve(mercer_ctx *ctx, void *self, int round, bool *wanting) {
+static mercer_status solve_loss_tasks(mercer_ctx *ctx, void *self, int round, bool *wanting) {
     machine *m = self;
     if (!round)
         MC_TRY(try_own(ctx, m));
@@ -234,7 +234,7 @@ static mercer_status solve(mercer_ctx *ctx, void *self, int round, bool *wanting
     return *wanting ? solve_all(ctx, m, round) : MERCER_OK;
 }
 
-static mercer_status certify(mercer_ctx *ctx, void *self, mc_fitted *f) {
+static mercer_status certify_tasks(mercer_ctx *ctx, void *self, mc_fitted *f) {
     (void)f; /* the coefficients are those of the tasks */
     machine *m = self;
     return mc_loss_certify(ctx, &m->p, m->task, m->count, m->found);
@@ -293,7 +293,7 @@ static mercer_status keep_rows(mercer_ctx *ctx, const machine *m, int64_t *rows,
     return keep_values(ctx, m, rows, count, f);
 }
 
-static mercer_status keep(mercer_ctx *ctx, const machine *m, mc_fitted *f) {
+static mercer_status keep_expansion(mercer_ctx *ctx, const machine *m, mc_fitted *f) {
     int64_t *rows = NULL;
     MC_TRY(MC_ALLOC(ctx, rows, m->p.n));
     const mercer_status status = keep_rows(ctx, m, rows, f);
@@ -341,7 +341,7 @@ static void write_report(const machine *m, mercer_status stopped, const mc_fitte
 
 /* ---- The machine ---- */
 
-static mercer_status prepare(mercer_ctx *ctx, machine *m, const mercer_data *data) {
+static mercer_status prepare_tasks(mercer_ctx *ctx, machine *m, const mercer_data *data) {
     m->classes = m->loss->classes ? m->p.x->classes : 0;
     MC_TRY(check_classes(ctx, m));
     MC_TRY(write_places(ctx, m, data));
@@ -350,24 +350,24 @@ static mercer_status prepare(mercer_ctx *ctx, machine *m, const mercer_data *dat
     return check_solver(ctx, m);
 }
 
-static mercer_status open(mercer_ctx *ctx, void *self, const mercer_kernel *kernel, const mercer_data *data) {
+static mercer_status open_machine(mercer_ctx *ctx, void *self, const mercer_kernel *kernel, const mercer_data *data) {
     machine *m = self;
     MC_TRY(open_problem(ctx, name_of(m), m->loss, m->set, kernel, data, &m->p));
-    return prepare(ctx, m, data);
+    return prepare_tasks(ctx, m, data);
 }
 
-static mercer_status finish(mercer_ctx *ctx, void *self, mercer_status stopped, mc_fitted *f) {
+static mercer_status finish_fit(mercer_ctx *ctx, void *self, mercer_status stopped, mc_fitted *f) {
     machine *m = self;
     MC_TRY(try_own(ctx, m));
-    MC_TRY(keep(ctx, m, f));
+    MC_TRY(keep_expansion(ctx, m, f));
     write_report(m, stopped, f, &f->report);
     return MERCER_OK;
 }
 
-static void close(void *self) {
+static void close_machine(void *self) {
     machine *m = self;
     mc_loss_space_close(m->space);
-    mc_loss_programme_close(m->programme);
+    mc_loss_piecewise_close(m->programme);
     mc_free(m->block);
     mc_free(m->place);
     mc_free(m->found);
@@ -375,14 +375,15 @@ static void close(void *self) {
     mc_problem_close(&m->p);
 }
 
-static const mc_steps steps = {REFINEMENTS, open, solve, certify, finish, close, NULL, mc_loss_turn};
+static const mc_steps steps = {REFINEMENTS,   open_machine, solve_loss_tasks, certify_tasks, finish_fit,
+                               close_machine, NULL,         mc_loss_turn};
 
 mc_driver mc_loss_driver(mc_loss_machine *m) {
     return (mc_driver){.steps = &steps, .self = m, .p = &m->p};
 }
 
-static mercer_status fit(mercer_ctx *ctx, machine *m, const mercer_kernel *kernel, const mercer_data *data,
-                         mc_fitted *out) {
+static mercer_status fit_loss(mercer_ctx *ctx, machine *m, const mercer_kernel *kernel, const mercer_data *data,
+                              mc_fitted *out) {
     m->lambda = m->least = m->set->lambda;
     mc_driver driver = mc_loss_driver(m);
     return mc_drive(ctx, &driver, kernel, data, out);
@@ -408,14 +409,14 @@ static mercer_status fit_own(mercer_ctx *ctx, const void *settings, const mercer
     MC_TRY(mc_sized_read(ctx, "mercer_own_loss", set->own, &own, sizeof own));
     MC_TRY(check_own(ctx, &own));
     machine m = {.loss = own.classes ? &mc_loss_of_classes : &mc_loss_of_numbers, .own = &own, .set = set};
-    return fit(ctx, &m, kernel, data, out);
+    return fit_loss(ctx, &m, kernel, data, out);
 }
 
 const mc_learner mc_own_loss_learner = {.fit = fit_own};
 
 /* Some ten steps: of a factorisation each, or of products with all columns, whose seconds grew as the power 1.5 of 500
    to 2000 rows. */
-static void weigh(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *out) {
+static void rank_loss_solvers(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *out) {
     const mercer_loss *set = settings;
     const mc_loss *loss = mc_loss_named(set->machine);
     const double n = (double)p->n;
@@ -441,7 +442,7 @@ static mercer_status fit_loss(mercer_ctx *ctx, const void *settings, const merce
                               const mercer_data *data, mc_fitted *out) {
     const mercer_loss *set = settings;
     machine m = {.loss = mc_loss_named(set->machine), .set = set};
-    return fit(ctx, &m, kernel, data, out);
+    return fit_loss(ctx, &m, kernel, data, out);
 }
 
 static mercer_status prepare_loss(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
@@ -450,4 +451,4 @@ static mercer_status prepare_loss(mercer_ctx *ctx, const void *settings, const m
     return open_problem(ctx, loss->name, loss, settings, kernel, data, out);
 }
 
-const mc_learner mc_loss_learner = {.fit = fit_loss, .plan = {prepare_loss, weigh, NULL}};
+const mc_learner mc_loss_learner = {.fit = fit_loss, .plan = {prepare_loss, rank_loss_solvers, NULL}};

@@ -43,7 +43,7 @@ typedef struct newton {
     int chords;
 } newton;
 
-static void cut(mc_work *work, int64_t n, int64_t k, newton *s) {
+static void lay_out_newton(mc_work *work, int64_t n, int64_t k, newton *s) {
     double **const slices[] = {&s->g, &s->root, &s->rho, &s->D, &s->KD, &s->trial, &s->dual};
     for (size_t i = 0; i < sizeof slices / sizeof *slices; i++)
         *slices[i] = mc_work_take(work, n * k, sizeof(double));
@@ -55,7 +55,7 @@ static void cut(mc_work *work, int64_t n, int64_t k, newton *s) {
 
 size_t mc_loss_newton_bytes(int64_t n, int64_t k) {
     mc_work counted = {0};
-    cut(&counted, n, k, &(newton){0});
+    lay_out_newton(&counted, n, k, &(newton){0});
     return counted.used;
 }
 
@@ -73,10 +73,10 @@ double mc_loss_gap(const mc_loss_task *t, const double *alpha, const double *f) 
 
 /* Slopes, roots, rho, and a feasible point near alpha, which s->dual then holds, with its gap as if f belonged to it.
    */
-static void look(newton *s, bool chord) {
+static void evaluate_newton_point(newton *s, bool chord) {
     mc_loss_task *t = s->t;
     const int64_t count = t->n * t->k;
-    mc_loss_look(t, chord, s->g, s->root);
+    mc_loss_derivatives(t, chord, s->g, s->root);
     for (int64_t i = 0; i < count; i++)
         s->rho[i] = -(t->lambda * t->alpha[i] + s->g[i]);
     memcpy(s->dual, t->alpha, (size_t)count * sizeof *s->dual);
@@ -116,7 +116,7 @@ static void take_step(newton *s, double step) {
 /* Nearer to the lowest point on the line, by parabolas through the beginning, its slope and the last trial. From far
    away the curvatures of softmax at equal shares are no guide to how far a step should go: the more classes, the less.
    s->trial is left at the step returned. */
-static double refine(newton *s, const along *a, double step, double value) {
+static double refine_step_length(newton *s, const along *a, double step, double value) {
     for (int i = 0; i < REFINES && -a->slope > FAR * fabs(s->objective); i++) {
         const double bend = value - s->objective - a->slope * step, vertex = -a->slope * step * step / (2 * bend);
         const double next = bend > 0 ? fmin(fmax(vertex, step / 4), 4 * step) : 4 * step;
@@ -134,7 +134,7 @@ static double refine(newton *s, const along *a, double step, double value) {
 }
 
 /* *moved: whether the objective fell. Below its own rounding a full step is taken on trust once: the gap will tell. */
-static mercer_status search(mercer_ctx *ctx, newton *s, bool *moved) {
+static mercer_status search_along_step(mercer_ctx *ctx, newton *s, bool *moved) {
     const mc_loss_task *t = s->t;
     const int64_t count = t->n * t->k;
     along a = {dot(count, t->alpha, t->f), dot(count, s->D, t->f), dot(count, s->D, s->KD), 0};
@@ -149,7 +149,7 @@ static mercer_status search(mercer_ctx *ctx, newton *s, bool *moved) {
         const double noise = 8 * DBL_EPSILON * (fabs(s->objective) + fabs(t->lambda * a.energy));
         *moved = value <= s->objective + DESCENT * step * a.slope + (-a.slope < noise ? noise : 0);
         if (*moved)
-            take_step(s, t->k > 1 ? refine(s, &a, step, value) : step);
+            take_step(s, t->k > 1 ? refine_step_length(s, &a, step, value) : step);
     }
     return MERCER_OK;
 }
@@ -172,11 +172,11 @@ static double accuracy_of(newton *s, double aim) {
 
 static mercer_status step_with(mercer_ctx *ctx, newton *s, double aim, bool anew, bool exact, bool *moved) {
     MC_TRY(mc_loss_step(ctx, s->space, s->t, s->root, anew, s->rho, accuracy_of(s, aim), exact, s->D, s->KD, s->db));
-    return search(ctx, s, moved);
+    return search_along_step(ctx, s, moved);
 }
 
 /* Whether the feasible point, with the f that is its own, has a gap small enough: then it is the answer. */
-static mercer_status arrive(mercer_ctx *ctx, newton *s, double aim, bool exact, bool *arrived) {
+static mercer_status test_duality_gap(mercer_ctx *ctx, newton *s, double aim, bool exact, bool *arrived) {
     mc_loss_task *t = s->t;
     const int64_t count = t->n * t->k;
     double most = 0;
@@ -196,24 +196,24 @@ static mercer_status arrive(mercer_ctx *ctx, newton *s, double aim, bool exact, 
 }
 
 /* One step; by chords when curvatures lead nowhere. */
-static mercer_status advance(mercer_ctx *ctx, newton *s, double aim, bool exact, bool *moved) {
+static mercer_status advance_newton(mercer_ctx *ctx, newton *s, double aim, bool exact, bool *moved) {
     MC_TRY(step_with(ctx, s, aim, s->gap > WELL * s->before, exact, moved));
     s->chords = *moved ? 0 : s->chords + 1;
     if (*moved || (s->t->k > 1 && s->chords > IDLE))
         return MERCER_OK;
-    mc_loss_look(s->t, true, s->g, s->root);
+    mc_loss_derivatives(s->t, true, s->g, s->root);
     return step_with(ctx, s, aim, true, exact, moved);
 }
 
-static mercer_status iterate(mercer_ctx *ctx, newton *s, double aim, bool exact) {
+static mercer_status iterate_newton(mercer_ctx *ctx, newton *s, double aim, bool exact) {
     mc_loss_task *t = s->t;
     double best = INFINITY, before = INFINITY;
     for (int64_t stale = 0, idle = 0;;) {
-        look(s, t->iterations == 0 && !t->warm && t->k == 1);
+        evaluate_newton_point(s, t->iterations == 0 && !t->warm && t->k == 1);
         MC_TRY(mc_loss_check_slopes(ctx, t, s->g, s->root));
         MC_TRY(mc_loss_check_sum(ctx, t, t->f, t->b, s->objective));
-        mc_log(ctx, "%s %lld: objective %.10g, gap %.3g", t->loss->name, (long long)t->iterations, s->objective,
-               s->gap);
+        mc_log_message(ctx, "%s %lld: objective %.10g, gap %.3g", t->loss->name, (long long)t->iterations, s->objective,
+                       s->gap);
         MC_TRY(mc_progress_step(
             ctx, -1, (mc_watch){t->shift ? "gap of a stand-in" : "relative gap", s->gap / fabs(s->objective), aim}));
         stale = s->gap < 0.5 * best ? 0 : stale + 1;
@@ -221,18 +221,18 @@ static mercer_status iterate(mercer_ctx *ctx, newton *s, double aim, bool exact)
         idle = s->objective < before * (1 - 1e-14) ? 0 : idle + 1;
         before = fmin(before, s->objective);
         bool arrived = false, moved = false;
-        MC_TRY(arrive(ctx, s, aim, exact, &arrived));
+        MC_TRY(test_duality_gap(ctx, s, aim, exact, &arrived));
         if (arrived)
             return MERCER_OK;
         if (t->iterations >= t->iterations_max) {
             t->stopped = "steps";
             return MERCER_OK;
         }
-        MC_TRY(advance(ctx, s, aim, exact, &moved));
+        MC_TRY(advance_newton(ctx, s, aim, exact, &moved));
         s->before = s->gap;
         t->iterations++;
         if (!moved || (idle >= IDLE && stale >= IDLE)) {
-            look(s, false);
+            evaluate_newton_point(s, false);
             return MERCER_OK; /* as far as the precision of the products goes; the certificate says how far that is */
         }
     }
@@ -242,10 +242,10 @@ mercer_status mc_loss_newton(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task
     newton s = {.t = t, .space = space, .gap = INFINITY, .before = INFINITY, .loose = LOOSE};
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, mc_loss_newton_bytes(t->n, t->k)));
-    cut(&work, t->n, t->k, &s);
-    mercer_status status = iterate(ctx, &s, aim, exact);
+    lay_out_newton(&work, t->n, t->k, &s);
+    mercer_status status = iterate_newton(ctx, &s, aim, exact);
     if (status == MERCER_TIME || status == MERCER_CANCELLED)
-        look(&s, false); /* the answer so far is settled too */
+        evaluate_newton_point(&s, false); /* the answer so far is settled too */
     if (isfinite(s.gap))
         memcpy(t->alpha, s.dual, (size_t)(t->n * t->k) * sizeof *t->alpha);
     mc_work_close(&work);

@@ -53,7 +53,7 @@ static mercer_status apply_inverse(mercer_ctx *ctx, const mc_loss_space *s, cons
 /* ---- The right-hand side ---- */
 
 /* tau into s->tau, rho0 into s->rest; false: rho0 is zero. */
-static bool split(mc_loss_space *s, const double *rho) {
+static bool split_residual(mc_loss_space *s, const double *rho) {
     const mc_loss_task *t = s->task;
     const int64_t k = t->k;
     double most = 0, left = 0;
@@ -71,10 +71,10 @@ static bool split(mc_loss_space *s, const double *rho) {
 }
 
 /* s->tau <- tau - L'K rho0/lambda; s->sums <- what B'u must be; KD <- K rho0/lambda. */
-static mercer_status right_side(mercer_ctx *ctx, mc_loss_space *s, const double *rho, double *KD) {
+static mercer_status form_right_hand_side(mercer_ctx *ctx, mc_loss_space *s, const double *rho, double *KD) {
     const mc_loss_task *t = s->task;
     const int64_t k = t->k;
-    const bool rest = split(s, rho);
+    const bool rest = split_residual(s, rho);
     for (int64_t j = 0; j < k; j++)
         s->sums[j] = 0;
     for (int64_t i = 0; i < s->n * k; i++) {
@@ -96,7 +96,7 @@ static mercer_status right_side(mercer_ctx *ctx, mc_loss_space *s, const double 
 
 /* X: the solutions for tau and for B, in turn, of the rows listed (NULL: all). How much of the second is to be taken
    from the first for the sums to be right. */
-static double border(const mc_loss_space *s, int64_t count, const int64_t *rows) {
+static double intercept_of_border(const mc_loss_space *s, int64_t count, const int64_t *rows) {
     double above = -s->sums[0], below = 0;
     for (int64_t a = 0; a < count; a++) {
         const double root = s->root[rows ? rows[a] : a];
@@ -139,7 +139,7 @@ static mercer_status write_system(mercer_ctx *ctx, mc_loss_space *s, double shif
 }
 
 /* A factor of L'KL + shift I with the least shift from lambda on that has one. */
-static mercer_status factor(mercer_ctx *ctx, mc_loss_space *s) {
+static mercer_status factor_with_least_shift(mercer_ctx *ctx, mc_loss_space *s) {
     double trace = 0, shift = s->task->lambda;
     for (int64_t i = 0; i < s->n; i++)
         trace += s->root[i] * s->root[i] * s->packed[mc_packed_place(s->n, i, i)];
@@ -159,13 +159,13 @@ static mercer_status solve_cholesky(mercer_ctx *ctx, mc_loss_space *s) {
     memset(s->u, 0, (size_t)s->n * sizeof *s->u);
     if (!s->actives)
         return MERCER_OK;
-    MC_TRY(factor(ctx, s));
+    MC_TRY(factor_with_least_shift(ctx, s));
     for (int64_t a = 0; a < s->actives; a++) {
         s->X[2 * a] = s->tau[s->active[a]];
         s->X[2 * a + 1] = s->root[s->active[a]];
     }
     MC_TRY(mc_potrs(ctx, mc_packed(s->actives, s->A), mc_row_major(s->X, s->actives, 2, 2)));
-    const double shift = border(s, s->actives, s->active);
+    const double shift = intercept_of_border(s, s->actives, s->active);
     for (int64_t a = 0; a < s->actives; a++)
         s->u[s->active[a]] = s->X[2 * a] - shift * s->X[2 * a + 1];
     return MERCER_OK;
@@ -179,7 +179,7 @@ static mercer_status solve_stand_in(mercer_ctx *ctx, mc_loss_space *s, double *K
         s->X[2 * i + 1] = s->root[i];
     }
     MC_TRY(mc_loss_precondition_solve(ctx, s->inverse, s->X, KX));
-    const double shift = border(s, s->n, NULL);
+    const double shift = intercept_of_border(s, s->n, NULL);
     for (int64_t i = 0; i < s->n; i++) {
         s->u[i] = s->X[2 * i] - shift * s->X[2 * i + 1];
         KD[i] += KX[2 * i] - shift * KX[2 * i + 1];
@@ -224,8 +224,8 @@ static double dot(int64_t count, const double *a, const double *b) {
 }
 
 /* x and Kx, and the residual r, one step along p. */
-static void move(int64_t count, double step, const double *p, const double *Kp, const double *q, double *x, double *Kx,
-                 double *r) {
+static void move_along_direction(int64_t count, double step, const double *p, const double *Kp, const double *q,
+                                 double *x, double *Kx, double *r) {
     for (int64_t i = 0; i < count; i++) {
         x[i] += step * p[i];
         Kx[i] += step * Kp[i];
@@ -251,19 +251,19 @@ static mercer_status solve_pcg(mercer_ctx *ctx, mc_loss_space *s, double accurac
         const double curvature = dot(count, p, q);
         if (!(curvature > 0) || !(now > 0))
             break;
-        move(count, now / curvature, p, Kp, q, s->u, KD, r);
+        move_along_direction(count, now / curvature, p, Kp, q, s->u, KD, r);
         before = now;
         left = dot(count, r, r);
-        MC_TRY(mc_progress(ctx, -1));
+        MC_TRY(mc_report_progress(ctx, -1));
     }
-    mc_log(ctx, "pcg: %lld products to %.2g", (long long)steps, accuracy * sqrt(left / fmax(most, DBL_MIN)));
+    mc_log_message(ctx, "pcg: %lld products to %.2g", (long long)steps, accuracy * sqrt(left / fmax(most, DBL_MIN)));
     return MERCER_OK;
 }
 
 /* ---- The step ---- */
 
 /* db = C^+ sum over rows of (rho - lambda D - W K D). */
-static void intercepts(mc_loss_space *s, const double *rho, const double *D, const double *KD, double *db) {
+static void solve_intercept_steps(mc_loss_space *s, const double *rho, const double *D, const double *KD, double *db) {
     const mc_loss_task *t = s->task;
     const int64_t k = t->k;
     for (int64_t j = 0; j < k; j++)
@@ -297,7 +297,7 @@ static mercer_status choose_roots(mercer_ctx *ctx, mc_loss_space *s, const doubl
     return mc_loss_precondition_set(ctx, s->inverse, s->task, root);
 }
 
-static mercer_status solve(mercer_ctx *ctx, mc_loss_space *s, double accuracy, double *KD) {
+static mercer_status solve_newton_system(mercer_ctx *ctx, mc_loss_space *s, double accuracy, double *KD) {
     if (s->packed)
         return solve_cholesky(ctx, s);
     return is_stand_in(s) && mc_loss_precondition_solves(s->inverse) ? solve_stand_in(ctx, s, KD)
@@ -310,14 +310,14 @@ mercer_status mc_loss_step(mercer_ctx *ctx, mc_loss_space *s, mc_loss_task *t, c
     s->task = t;
     MC_TRY(choose_roots(ctx, s, root, anew));
     mc_loss_mean_set(t, s->root, &s->mean);
-    MC_TRY(right_side(ctx, s, rho, KD));
-    MC_TRY(solve(ctx, s, accuracy, KD));
+    MC_TRY(form_right_hand_side(ctx, s, rho, KD));
+    MC_TRY(solve_newton_system(ctx, s, accuracy, KD));
     memcpy(D, s->u, (size_t)count * sizeof *D);
     mc_loss_raise(t, s->root, D);
     for (int64_t i = 0; i < count; i++)
         D[i] += s->rest[i];
     if (exact || s->packed)
         MC_TRY(mc_loss_product(ctx, s, t->k, exact, D, KD));
-    intercepts(s, rho, D, KD, db);
+    solve_intercept_steps(s, rho, D, KD, db);
     return MERCER_OK;
 }

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-static mercer_status check(mercer_ctx *ctx, const double *lambda, int64_t count) {
+static mercer_status check_path_lambdas(mercer_ctx *ctx, const double *lambda, int64_t count) {
     if (count < 1)
         return mc_fail(ctx, MERCER_INVALID, "path: no value of lambda was given");
     for (int64_t k = 0; k < count; k++)
@@ -22,7 +22,7 @@ static mercer_status check(mercer_ctx *ctx, const double *lambda, int64_t count)
     return MERCER_OK;
 }
 
-static int falling(const void *arg, int64_t a, int64_t b) {
+static int compare_falling_lambda(const void *arg, int64_t a, int64_t b) {
     const double *lambda = arg;
     return lambda[a] > lambda[b] ? -1 : lambda[a] < lambda[b] ? 1 : a < b ? -1 : 1;
 }
@@ -48,12 +48,12 @@ void mc_loss_turn(void *self, double lambda, bool first) {
 mercer_status mc_loss_path(mercer_ctx *ctx, const mc_loss *loss, const mercer_loss *set, const mercer_kernel *kernel,
                            const mercer_data *data, const double *lambda, int64_t count, mc_fitted_each *each,
                            void *arg) {
-    MC_TRY(check(ctx, lambda, count));
+    MC_TRY(check_path_lambdas(ctx, lambda, count));
     int64_t *order = NULL;
     MC_TRY(MC_ALLOC(ctx, order, 2 * count));
     for (int64_t k = 0; k < count; k++)
         order[k] = k;
-    mc_sort(order, order + count, count, falling, lambda);
+    mc_sort(order, order + count, count, compare_falling_lambda, lambda);
     mc_loss_machine m = {.loss = loss, .set = set, .fits = (double)count};
     m.lambda = lambda[order[0]];
     m.least = lambda[order[count - 1]];

@@ -62,7 +62,7 @@ static mercer_status open_matrix(mercer_ctx *ctx, piecewise *s) {
 
 /* ---- The quadratic program ---- */
 
-static void write_programme(piecewise *s, const mc_loss_task *t) {
+static void write_quadratic_program(piecewise *s, const mc_loss_task *t) {
     for (int64_t i = 0; i < t->n; i++) {
         double low, high;
         t->loss->domain(t, t->y[i], &low, &high);
@@ -91,7 +91,7 @@ static double gap_of(const mc_loss_task *t, double *primal) {
     return (double)(loss + mc_loss_conjugate(t, t->alpha) + t->lambda * energy);
 }
 
-static mercer_status tighten(mercer_ctx *ctx, piecewise *s, mc_loss_task *t, double aim) {
+static mercer_status tighten_until_gap(mercer_ctx *ctx, piecewise *s, mc_loss_task *t, double aim) {
     double tolerance = 0.02 * spread_of(t), primal = 0;
     for (int k = 0; k < TIGHTENINGS; k++, tolerance *= 0.1) {
         const mc_dual dual = {.m = t->n, .q = s->q, .low = s->low, .high = s->high};
@@ -107,26 +107,26 @@ static mercer_status tighten(mercer_ctx *ctx, piecewise *s, mc_loss_task *t, dou
         MC_TRY(status);
         mc_loss_feasible(t, NULL, NULL, NULL, t->alpha); /* long runs leave the sum a few roundings off */
         const double gap = gap_of(t, &primal);
-        mc_log(ctx, "%s: violation %.2g after %lld steps, objective %.10g, gap %.3g", t->loss->name, result.violation,
-               (long long)t->iterations, primal, gap);
+        mc_log_message(ctx, "%s: violation %.2g after %lld steps, objective %.10g, gap %.3g", t->loss->name,
+                       result.violation, (long long)t->iterations, primal, gap);
         if (gap <= aim * fabs(primal) || !(tolerance > 0))
             return MERCER_OK;
     }
     return MERCER_OK;
 }
 
-mercer_status mc_loss_programme_solve(mercer_ctx *ctx, mc_loss_programme *s, mc_loss_task *tasks, int64_t count,
+mercer_status mc_loss_piecewise_solve(mercer_ctx *ctx, mc_loss_programme *s, mc_loss_task *tasks, int64_t count,
                                       double aim) {
     mercer_status status = MERCER_OK;
     for (int64_t j = 0; j < count && !status; j++) {
-        mc_span(ctx, (double)j / (double)count, (double)(j + 1) / (double)count);
-        write_programme(s, &tasks[j]);
-        status = tighten(ctx, s, &tasks[j], aim);
+        mc_set_phase_span(ctx, (double)j / (double)count, (double)(j + 1) / (double)count);
+        write_quadratic_program(s, &tasks[j]);
+        status = tighten_until_gap(ctx, s, &tasks[j], aim);
     }
     return status;
 }
 
-mercer_status mc_loss_programme_open(mercer_ctx *ctx, const mc_problem *p, bool keep, mc_loss_programme **out) {
+mercer_status mc_loss_piecewise_open(mercer_ctx *ctx, const mc_problem *p, bool keep, mc_loss_programme **out) {
     piecewise *s = NULL;
     *out = NULL;
     MC_TRY(MC_ALLOC(ctx, s, 1));
@@ -136,13 +136,13 @@ mercer_status mc_loss_programme_open(mercer_ctx *ctx, const mc_problem *p, bool 
         status = mc_kernel_matrix_keep(ctx, &s->matrix, &s->whole);
     s->matrix.whole = mc_matrix_whole(p->n, s->matrix.dtype, s->whole, p->n);
     if (status)
-        mc_loss_programme_close(s);
+        mc_loss_piecewise_close(s);
     else
         *out = s;
     return status;
 }
 
-void mc_loss_programme_close(mc_loss_programme *s) {
+void mc_loss_piecewise_close(mc_loss_programme *s) {
     if (!s)
         return;
     mc_kernel_matrix_close(&s->rows);

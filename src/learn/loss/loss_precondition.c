@@ -33,28 +33,29 @@ struct mc_loss_precondition {
     mc_work work;
 };
 
-static int64_t segments(int64_t n) {
-    return mc_chunks(n, SEGMENT);
+static int64_t segment_count(int64_t n) {
+    return mc_chunk_count(n, SEGMENT);
 }
 
 /* Columns of a right-hand side. */
-static int64_t sides(int64_t k) {
+static int64_t right_hand_columns(int64_t k) {
     return k > MC_LOSS_SIDES ? k : MC_LOSS_SIDES;
 }
 
-static void cut(mercer_ctx *ctx, mc_work *work, int64_t n, int64_t r, int64_t k, mc_loss_precondition *s) {
+static void lay_out_preconditioner(mercer_ctx *ctx, mc_work *work, int64_t n, int64_t r, int64_t k,
+                                   mc_loss_precondition *s) {
     s->F = mc_work_take(work, n * r, 8);
     s->S = mc_work_take(work, n * k, 8);
-    s->V = mc_work_take(work, n * sides(k), 8);
+    s->V = mc_work_take(work, n * right_hand_columns(k), 8);
     s->M = mc_work_take(work, k * r * r, 8);
     s->scratch = mc_work_take(work, 2 * (int64_t)mercer_threads(ctx) * ROWS * PANEL, 8);
-    s->part = mc_work_take(work, segments(n) * sides(k) * r, 8);
-    s->C = mc_work_take(work, sides(k) * r, 8);
+    s->part = mc_work_take(work, segment_count(n) * right_hand_columns(k) * r, 8);
+    s->C = mc_work_take(work, right_hand_columns(k) * r, 8);
 }
 
 static size_t bytes_of(mercer_ctx *ctx, int64_t n, int64_t r, int64_t k) {
     mc_work counted = {0};
-    cut(ctx, &counted, n, r, k, &(mc_loss_precondition){0});
+    lay_out_preconditioner(ctx, &counted, n, r, k, &(mc_loss_precondition){0});
     return counted.used;
 }
 
@@ -89,7 +90,7 @@ mercer_status mc_loss_precondition_open(mercer_ctx *ctx, const mc_lowrank *f, in
         mc_free(s);
         return status;
     }
-    cut(ctx, &s->work, s->n, s->r, s->columns, s);
+    lay_out_preconditioner(ctx, &s->work, s->n, s->r, s->columns, s);
     copying c = {f, s->F};
     if (s->r && (status = mc_for(ctx, s->n, GRAIN, copy_rows, &c)))
         mc_loss_precondition_close(s);
@@ -120,7 +121,7 @@ static int64_t width_of(const mc_loss_precondition *s, int64_t panel) {
 static void small_block(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)begin, (void)end;
     const mc_loss_precondition *s = arg;
-    const int64_t panels = mc_chunks(s->r, PANEL), pairs = panels * (panels + 1) / 2, class = chunk / pairs;
+    const int64_t panels = mc_chunk_count(s->r, PANEL), pairs = panels * (panels + 1) / 2, class = chunk / pairs;
     int64_t a = 0, b = chunk % pairs;
     for (; b > a; a++)
         b -= a + 1;
@@ -163,7 +164,7 @@ static mercer_status factor_small(mercer_ctx *ctx, mc_loss_precondition *s) {
 
 mercer_status mc_loss_precondition_set(mercer_ctx *ctx, mc_loss_precondition *s, const mc_loss_task *t,
                                        const double *root) {
-    const int64_t panels = mc_chunks(s->r, PANEL);
+    const int64_t panels = mc_chunk_count(s->r, PANEL);
     s->k = t->k;
     s->lambda = t->lambda;
     for (int64_t i = 0; i < s->n * s->k; i++) {
@@ -188,7 +189,7 @@ typedef struct product {
 
 /* part <- F'V over one segment of rows: k columns of length r. A few columns read F row by row: as a matrix it would be
    packed first. */
-static void project(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+static void project_on_factor(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)thread;
     const product *p = arg;
     const mc_loss_precondition *s = p->s;
@@ -201,12 +202,12 @@ static void project(void *arg, int64_t chunk, int64_t begin, int64_t end, int th
         if (k > FEW)
             mc_gemm(1, F, V, 1, mc_column_major(part, r, k, r));
         for (int64_t c = 0; k <= FEW && c < k; c++)
-            mc_gemv(1, F, mc_part(V, 0, c, m, 1), 1, mc_column_major(part + c * r, r, 1, r));
+            mc_gemv(1, F, mc_submatrix(V, 0, c, m, 1), 1, mc_column_major(part + c * r, r, 1, r));
     }
 }
 
 /* Y <- F C on a chunk of rows. */
-static void expand(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+static void expand_from_factor(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
     const product *p = arg;
     const mc_loss_precondition *s = p->s;
@@ -216,12 +217,12 @@ static void expand(void *arg, int64_t chunk, int64_t begin, int64_t end, int thr
     if (k > FEW)
         mc_gemm(1, F, C, 0, Y);
     for (int64_t c = 0; k <= FEW && c < k; c++)
-        mc_gemv(1, F, mc_part(C, 0, c, r, 1), 0, mc_part(Y, 0, c, m, 1));
+        mc_gemv(1, F, mc_submatrix(C, 0, c, r, 1), 0, mc_submatrix(Y, 0, c, m, 1));
 }
 
 static void sum_parts(const mc_loss_precondition *s, int64_t k) {
     memset(s->C, 0, (size_t)(k * s->r) * sizeof *s->C);
-    for (int64_t g = 0; g < segments(s->n); g++)
+    for (int64_t g = 0; g < segment_count(s->n); g++)
         for (int64_t i = 0; i < k * s->r; i++)
             s->C[i] += s->part[g * k * s->r + i];
 }
@@ -238,11 +239,12 @@ static mercer_status solve_small(mercer_ctx *ctx, const mc_loss_precondition *s,
 }
 
 /* Y <- F M^-1 F'V. */
-static mercer_status pass(mercer_ctx *ctx, const mc_loss_precondition *s, int64_t k, const double *V, double *Y) {
+static mercer_status apply_low_rank_inverse(mercer_ctx *ctx, const mc_loss_precondition *s, int64_t k, const double *V,
+                                            double *Y) {
     product p = {.s = s, .V = V, .Y = Y, .k = k};
-    MC_TRY(mc_for(ctx, s->n, SEGMENT, project, &p));
+    MC_TRY(mc_for(ctx, s->n, SEGMENT, project_on_factor, &p));
     MC_TRY(solve_small(ctx, s, k));
-    return mc_for(ctx, s->n, GRAIN, expand, &p);
+    return mc_for(ctx, s->n, GRAIN, expand_from_factor, &p);
 }
 
 mercer_status mc_loss_precondition_apply(mercer_ctx *ctx, const mc_loss_precondition *s, const double *V, double *Y) {
@@ -252,7 +254,7 @@ mercer_status mc_loss_precondition_apply(mercer_ctx *ctx, const mc_loss_precondi
         Y[i] = 0;
     }
     if (s->r)
-        MC_TRY(pass(ctx, s, s->k, s->V, Y));
+        MC_TRY(apply_low_rank_inverse(ctx, s, s->k, s->V, Y));
     for (int64_t i = 0; i < count; i++)
         Y[i] = (V[i] - s->S[i] * Y[i]) / s->lambda;
     return MERCER_OK;
@@ -272,7 +274,7 @@ mercer_status mc_loss_precondition_solve(mercer_ctx *ctx, const mc_loss_precondi
     for (int64_t i = 0; i < MC_LOSS_SIDES * s->n; i++)
         s->V[i] = s->S[i / MC_LOSS_SIDES] * X[i];
     /* F C with (F'S^2 F + lambda) C = F'S X: C is F'S of the solution */
-    MC_TRY(pass(ctx, s, MC_LOSS_SIDES, s->V, KSX));
+    MC_TRY(apply_low_rank_inverse(ctx, s, MC_LOSS_SIDES, s->V, KSX));
     for (int64_t i = 0; i < MC_LOSS_SIDES * s->n; i++)
         X[i] = (X[i] - s->S[i / MC_LOSS_SIDES] * KSX[i]) / s->lambda;
     return MERCER_OK;
@@ -283,9 +285,9 @@ mercer_status mc_loss_precondition_solve(mercer_ctx *ctx, const mc_loss_precondi
 static mercer_status apply_factor(mercer_ctx *ctx, const void *self, int64_t k, const double *V, double *Y) {
     const mc_loss_precondition *s = self;
     product p = {.s = s, .V = V, .Y = Y, .k = k};
-    MC_TRY(mc_for(ctx, s->n, SEGMENT, project, &p));
+    MC_TRY(mc_for(ctx, s->n, SEGMENT, project_on_factor, &p));
     sum_parts(s, k);
-    return mc_for(ctx, s->n, GRAIN, expand, &p);
+    return mc_for(ctx, s->n, GRAIN, expand_from_factor, &p);
 }
 
 mc_matrix mc_loss_precondition_matrix(const mc_loss_precondition *s) {

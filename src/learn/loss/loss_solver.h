@@ -39,7 +39,7 @@ mercer_status mc_loss_space_open(mercer_ctx *ctx, const mc_problem *p, const mc_
                                  bool cholesky, mc_loss_space **out);
 void mc_loss_space_close(mc_loss_space *space);
 /* The lambda of the tasks to come. */
-void mc_loss_space_face(mc_loss_space *space, double lambda);
+void mc_loss_space_set_lambda(mc_loss_space *space, double lambda);
 /* Bytes it cannot do without. */
 size_t mc_loss_space_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t columns, bool cholesky);
 /* What steps by conjugate gradients take at most within the limit: they hold a factor, and K, where there is room. */
@@ -73,9 +73,9 @@ size_t mc_loss_correct_bytes(int64_t n, int64_t k);
 /* loss_piecewise.c: all tasks, one column each, with intercepts. keep: K is stored from one solution to the next, where
    it fits. */
 typedef struct mc_loss_programme mc_loss_programme;
-mercer_status mc_loss_programme_open(mercer_ctx *ctx, const mc_problem *p, bool keep, mc_loss_programme **out);
-void mc_loss_programme_close(mc_loss_programme *s);
-mercer_status mc_loss_programme_solve(mercer_ctx *ctx, mc_loss_programme *s, mc_loss_task *tasks, int64_t count,
+mercer_status mc_loss_piecewise_open(mercer_ctx *ctx, const mc_problem *p, bool keep, mc_loss_programme **out);
+void mc_loss_piecewise_close(mc_loss_programme *s);
+mercer_status mc_loss_piecewise_solve(mercer_ctx *ctx, mc_loss_programme *s, mc_loss_task *tasks, int64_t count,
                                       double aim);
 size_t mc_loss_piecewise_bytes(mercer_ctx *ctx, const mc_problem *p);
 /* beside the products, in operations of a factorisation */

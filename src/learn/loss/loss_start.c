@@ -11,7 +11,7 @@ enum { EVERY = 8, ENOUGH = 16, STEPS = 10 }; /* ENOUGH: rows for a column of the
 static const double ROUGH = 1e-3;            /* relative gap: a part of the rows knows no better */
 
 /* 1: no part of the rows would do. */
-static int64_t every(const mc_loss_space *space, const mc_loss_task *t) {
+static int64_t row_stride(const mc_loss_space *space, const mc_loss_task *t) {
     const int64_t most = t->n / (ENOUGH * (space->rank + 1));
     return t->own || most < 2 ? 1 : most < EVERY ? most : EVERY;
 }
@@ -22,7 +22,7 @@ typedef struct beginning {
     double *y, *cost, *b;
 } beginning;
 
-static void cut(mc_work *work, void *self) {
+static void lay_out_workspace(mc_work *work, void *self) {
     beginning *x = self;
     mc_loss_task *part = &x->part;
     x->y = mc_work_take(work, part->n, sizeof(double));
@@ -35,7 +35,7 @@ static void cut(mc_work *work, void *self) {
 
 /* With every second row. */
 size_t mc_loss_begin_bytes(int64_t n, int64_t k) {
-    return mc_slices_bytes(cut, &(beginning){.part = {.n = n / 2 + 1, .k = k}});
+    return mc_slices_bytes(lay_out_workspace, &(beginning){.part = {.n = n / 2 + 1, .k = k}});
 }
 
 static void take_rows(const mc_loss_task *t, int64_t e, beginning *x) {
@@ -62,7 +62,7 @@ static mercer_status solve_part(mercer_ctx *ctx, mc_loss_space *space, int64_t e
     return status;
 }
 
-static double objective(const mc_loss_task *t) {
+static double primal_objective(const mc_loss_task *t) {
     double energy = 0;
     for (int64_t i = 0; i < t->n * t->k; i++)
         energy += t->alpha[i] * t->f[i];
@@ -70,18 +70,19 @@ static double objective(const mc_loss_task *t) {
 }
 
 /* alpha is zero before. */
-static mercer_status adopt(mercer_ctx *ctx, const mc_loss_space *space, mc_loss_task *t, int64_t e,
-                           const mc_loss_task *part, double *b) {
+static mercer_status adopt_subset_solution(mercer_ctx *ctx, const mc_loss_space *space, mc_loss_task *t, int64_t e,
+                                           const mc_loss_task *part, double *b) {
     const mc_matrix stand_in = mc_loss_precondition_matrix(space->inverse);
     const size_t row = (size_t)t->k * sizeof(double), all = (size_t)t->n * row;
-    const double nothing = objective(t);
+    const double nothing = primal_objective(t);
     memcpy(b, t->b, row);
     memcpy(t->b, part->b, row);
     for (int64_t i = 0; i < part->n; i++)
         memcpy(t->alpha + i * e * t->k, part->alpha + i * t->k, row);
     MC_TRY(stand_in.apply(ctx, stand_in.self, t->k, t->alpha, t->f));
-    t->warm = objective(t) < nothing;
-    mc_log(ctx, "%s: begun with every %lldth row%s", t->loss->name, (long long)e, t->warm ? "" : ", which led nowhere");
+    t->warm = primal_objective(t) < nothing;
+    mc_log_message(ctx, "%s: begun with every %lldth row%s", t->loss->name, (long long)e,
+                   t->warm ? "" : ", which led nowhere");
     if (t->warm)
         return MERCER_OK;
     memset(t->alpha, 0, all);
@@ -91,16 +92,16 @@ static mercer_status adopt(mercer_ctx *ctx, const mc_loss_space *space, mc_loss_
 }
 
 mercer_status mc_loss_begin(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t) {
-    const int64_t e = every(space, t);
+    const int64_t e = row_stride(space, t);
     mc_work work;
     beginning x = {.part = *t};
     if (e == 1)
         return MERCER_OK;
     x.part.n = (t->n + e - 1) / e;
-    MC_TRY(mc_work_lay(ctx, &work, cut, &x));
+    MC_TRY(mc_work_lay(ctx, &work, lay_out_workspace, &x));
     take_rows(t, e, &x);
     mercer_status status = solve_part(ctx, space, e, &x.part);
-    MC_THEN(status, adopt(ctx, space, t, e, &x.part, x.b));
+    MC_THEN(status, adopt_subset_solution(ctx, space, t, e, &x.part, x.b));
     mc_work_close(&work);
     return status;
 }

@@ -34,8 +34,8 @@ mercer_status mc_loss_on_stand_in(mercer_ctx *ctx, mc_loss_space *space, mc_loss
 }
 
 /* The gap of the point that the stand-in led to, by a product: f <- K alpha, shift <- K alpha - F F'alpha. */
-static mercer_status compare(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t, double *f, double *shift,
-                             double *gap, double *size) {
+static mercer_status compare_with_kernel(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t, double *f,
+                                         double *shift, double *gap, double *size) {
     const mc_matrix stand_in = mc_loss_precondition_matrix(space->inverse);
     MC_TRY(mc_loss_product(ctx, space, t->k, false, t->alpha, f));
     MC_TRY(stand_in.apply(ctx, stand_in.self, t->k, t->alpha, t->f));
@@ -50,8 +50,8 @@ static mercer_status compare(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task
     return MERCER_OK;
 }
 
-static mercer_status rounds(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t, double aim, double *f,
-                            double *shift, bool *arrived) {
+static mercer_status iterate_surrogate(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t, double aim, double *f,
+                                       double *shift, bool *arrived) {
     double before = INFINITY, gap = INFINITY, size = 1, goal = sqrt(aim), forecast = INFINITY;
     for (int round = 0; round < ROUNDS; round++, before = gap) {
         MC_TRY(mc_loss_on_stand_in(ctx, space, t, goal));
@@ -61,8 +61,8 @@ static mercer_status rounds(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task 
             *arrived = true;
             return MERCER_OK;
         }
-        MC_TRY(compare(ctx, space, t, f, shift, &gap, &size));
-        mc_log(ctx, "%s: gap %.3g after %d products", t->loss->name, gap, round + 1);
+        MC_TRY(compare_with_kernel(ctx, space, t, f, shift, &gap, &size));
+        mc_log_message(ctx, "%s: gap %.3g after %d products", t->loss->name, gap, round + 1);
         *arrived = gap <= aim * size;
         MC_TRY(mc_progress_step(ctx, -1, (mc_watch){"relative gap", gap / size, aim}));
         if (*arrived || space->missed > CLOSE || !(gap <= WORTH * before))
@@ -92,7 +92,7 @@ mercer_status mc_loss_correct(mercer_ctx *ctx, mc_loss_space *space, mc_loss_tas
     t->shift = shift;
     mercer_status status = t->warm ? stand_in_start(ctx, space, t, f, shift) : mc_loss_begin(ctx, space, t);
     space->set = false;
-    MC_THEN(status, rounds(ctx, space, t, aim, f, shift, arrived));
+    MC_THEN(status, iterate_surrogate(ctx, space, t, aim, f, shift, arrived));
     t->shift = NULL;
     if (!status)
         memcpy(t->f, f, (size_t)(t->n * t->k) * sizeof *f);

@@ -27,13 +27,13 @@ static int64_t rank_most(int64_t n, int64_t columns) {
     return spread > 32 ? spread : cap < 32 ? cap : 32;
 }
 
-static size_t numbers(int64_t count) {
+static size_t bytes_of_doubles(int64_t count) {
     return mc_work_need(count, sizeof(double)) + MC_ALIGN;
 }
 
 static size_t vectors_bytes(int64_t n, int64_t k) {
-    return 5 * numbers(n * k) + numbers(3 * n * k) + numbers(k * (k + 4)) + mc_loss_newton_bytes(n, k)
-           + mc_loss_correct_bytes(n, k);
+    return 5 * bytes_of_doubles(n * k) + bytes_of_doubles(3 * n * k) + bytes_of_doubles(k * (k + 4))
+           + mc_loss_newton_bytes(n, k) + mc_loss_correct_bytes(n, k);
 }
 
 static size_t operators_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t k) {
@@ -56,7 +56,8 @@ static int64_t rank_within(mercer_ctx *ctx, int64_t n, int64_t k, size_t bytes) 
 size_t mc_loss_space_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t columns, bool cholesky) {
     const size_t always = vectors_bytes(p->n, columns) + operators_bytes(ctx, p, columns);
     return always
-           + (cholesky ? 2 * numbers(mc_packed_count(p->n)) + numbers(p->n) : factor_bytes(ctx, p->n, 0, columns));
+           + (cholesky ? 2 * bytes_of_doubles(mc_packed_count(p->n)) + bytes_of_doubles(p->n)
+                       : factor_bytes(ctx, p->n, 0, columns));
 }
 
 size_t mc_loss_space_most(mercer_ctx *ctx, const mc_problem *p, int64_t columns) {
@@ -70,7 +71,7 @@ static mercer_status open_cholesky(mercer_ctx *ctx, mc_loss_space *s) {
     MC_TRY(MC_ALLOC(ctx, s->packed, mc_packed_count(s->n)));
     MC_TRY(MC_ALLOC(ctx, s->A, mc_packed_count(s->n)));
     MC_TRY(MC_ALLOC(ctx, s->active, s->n));
-    mc_phase(ctx, "gram");
+    mc_begin_phase(ctx, "gram");
     s->K = mc_gram_matrix(s->exact);
     return s->K.packed(ctx, s->K.self, NULL, s->packed);
 }
@@ -86,13 +87,13 @@ static mercer_status weigh_floats(mercer_ctx *ctx, mc_loss_space *s, double lamb
 }
 
 /* Bytes for the factor or for K, beside what is always held. */
-static size_t spare(mercer_ctx *ctx, const mc_loss_space *s) {
+static size_t spare_bytes(mercer_ctx *ctx, const mc_loss_space *s) {
     const size_t held = vectors_bytes(s->n, s->columns), left = mc_memory_left(ctx);
     return left > held ? left - held : 0;
 }
 
 static bool fits_in_memory(mercer_ctx *ctx, const mc_loss_space *s) {
-    return s->fast && mc_stored_bytes(s->n, s->columns, false) < spare(ctx, s) / 3 * 2;
+    return s->fast && mc_stored_bytes(s->n, s->columns, false) < spare_bytes(ctx, s) / 3 * 2;
 }
 
 static mercer_status grow_factor(mercer_ctx *ctx, mc_loss_space *s, double lambda) {
@@ -101,24 +102,24 @@ static mercer_status grow_factor(mercer_ctx *ctx, mc_loss_space *s, double lambd
     const double step =
         mc_rank_step(s->n, fits_in_memory(ctx, s) ? STORED_ENTRY : entry, s->columns) / (double)s->columns;
     const mc_matrix K = mc_gram_matrix(s->fast ? s->fast : s->exact);
-    const size_t bytes =
-        fits_in_memory(ctx, s) ? (spare(ctx, s) - mc_stored_bytes(s->n, s->columns, false)) / 2 : spare(ctx, s) / 2;
+    const size_t bytes = fits_in_memory(ctx, s) ? (spare_bytes(ctx, s) - mc_stored_bytes(s->n, s->columns, false)) / 2
+                                                : spare_bytes(ctx, s) / 2;
     const mc_rank_rule rule = {.lambda = lambda,
                                .tolerance = 0.01,
                                .entry = entry,
                                .step = SYSTEMS * step,
                                .most = rank_within(ctx, s->n, s->columns, bytes)};
     mc_lowrank *f = NULL;
-    mc_phase(ctx, "pivots");
+    mc_begin_phase(ctx, "pivots");
     MC_TRY(mc_lowrank_open(ctx, &K, NULL, ctx->options.seed, &f));
     mercer_status status = rule.most > 0 ? mc_rank_grow(ctx, &rule, f) : MERCER_OK;
     MC_THEN(status, mc_loss_precondition_open(ctx, f, s->columns, &s->inverse));
     s->rank = f->rank;
     s->missed_least = f->rank == 0 ? INFINITY : f->exhausted ? 0 : f->gain / lambda;
-    mc_loss_space_face(s, s->least);
-    mc_log(ctx,
-           "factor of rank %lld leaves %.3g of the trace %.4g, a column %.3g of it; lambda over the curvature %.3g",
-           (long long)f->rank, f->trace_left, f->trace, f->gain, lambda);
+    mc_loss_space_set_lambda(s, s->least);
+    mc_log_message(
+        ctx, "factor of rank %lld leaves %.3g of the trace %.4g, a column %.3g of it; lambda over the curvature %.3g",
+        (long long)f->rank, f->trace_left, f->trace, f->gain, lambda);
     mc_lowrank_close(f);
     return status;
 }
@@ -147,11 +148,11 @@ static bool is_worth_storing(const mc_loss_space *s) {
 mercer_status mc_loss_space_store(mercer_ctx *ctx, mc_loss_space *s) {
     if (s->packed || s->stored || !fits_in_memory(ctx, s) || !is_worth_storing(s))
         return MERCER_OK;
-    mc_phase(ctx, "gram");
+    mc_begin_phase(ctx, "gram");
     MC_TRY(mc_stored_open(ctx, s->fast, s->columns, false, &s->stored));
     s->K = mc_stored_matrix(s->stored);
-    mc_phase(ctx, "solve");
-    mc_log(ctx, "K stored as floats");
+    mc_begin_phase(ctx, "solve");
+    mc_log_message(ctx, "K stored as floats");
     return MERCER_OK;
 }
 
@@ -167,7 +168,7 @@ static mercer_status open_vectors(mercer_ctx *ctx, mc_loss_space *s) {
     return mc_gram_open(ctx, s->p->kernel, s->p->x, NULL, MERCER_F64, &s->exact);
 }
 
-void mc_loss_space_face(mc_loss_space *s, double lambda) {
+void mc_loss_space_set_lambda(mc_loss_space *s, double lambda) {
     s->missed = s->missed_least * (s->least / lambda);
 }
 

@@ -19,8 +19,8 @@ const mercer_setting mc_knn_settings[MC_KNN_SETTINGS] = {
     MC_SCALE_ROW(mercer_knn),
 };
 
-static mercer_status prepare(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
-                             const mercer_data *data, mc_problem *out) {
+static mercer_status prepare_knn(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
+                                 const mercer_data *data, mc_problem *out) {
     const mercer_knn *set = settings;
     MC_TRY(mc_problem_open(ctx, set->scale, MC_CONSENT_NEVER, kernel, data, out));
     if (set->neighbors <= out->n)
@@ -37,7 +37,7 @@ static size_t bytes_of(mercer_ctx *ctx, const mercer_knn *set, const mc_problem 
     return (size_t)(8 * p->n * (p->outputs + 1)) + mc_neighbours_bytes(ctx, p->kernel, p->x, p->x, set->neighbors);
 }
 
-static void weigh(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *out) {
+static void rank_knn_solvers(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *out) {
     *out = (mc_options){.count = 1};
     mc_option *o = &out->option[0];
     *o =
@@ -62,8 +62,8 @@ static void keep_targets(const mercer_data *data, const mc_problem *p, double *a
     }
 }
 
-static mercer_status keep(mercer_ctx *ctx, const mercer_knn *set, const mercer_data *data, const mc_problem *p,
-                          mc_fitted *out) {
+static mercer_status keep_rows_and_targets(mercer_ctx *ctx, const mercer_knn *set, const mercer_data *data,
+                                           const mc_problem *p, mc_fitted *out) {
     out->form = MC_NEIGHBOURS;
     out->outputs = p->outputs;
     out->by_distance = strcmp(set->weighting, "distance") == 0;
@@ -83,21 +83,21 @@ static mercer_status keep(mercer_ctx *ctx, const mercer_knn *set, const mercer_d
     return MERCER_OK;
 }
 
-static mercer_status fit(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel, const mercer_data *data,
-                         mc_fitted *out) {
-    const double began = mc_clock();
+static mercer_status fit_knn(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
+                             const mercer_data *data, mc_fitted *out) {
+    const double began = mc_clock_seconds();
     mc_problem p;
     *out = (mc_fitted){0};
-    MC_TRY(prepare(ctx, settings, kernel, data, &p));
+    MC_TRY(prepare_knn(ctx, settings, kernel, data, &p));
     mercer_status status = mc_neighbours_check(ctx, p.kernel, p.x);
     if (!status)
-        status = keep(ctx, settings, data, &p, out);
+        status = keep_rows_and_targets(ctx, settings, data, &p, out);
     if (!status)
-        mc_fitted_take(out, &p, mc_clock() - began);
+        mc_fitted_take(out, &p, mc_clock_seconds() - began);
     mc_problem_close(&p);
     if (status)
         mc_fitted_free(out);
     return status;
 }
 
-const mc_learner mc_knn_learner = {.fit = fit, .plan = {prepare, weigh, NULL}};
+const mc_learner mc_knn_learner = {.fit = fit_knn, .plan = {prepare_knn, rank_knn_solvers, NULL}};

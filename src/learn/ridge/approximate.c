@@ -18,7 +18,7 @@ static double root_at(const mc_approximate *a, int64_t i) {
     return a->p->root ? a->p->root[i] : 1;
 }
 
-void mc_approximate_right_sides(const mc_approximate *a, int64_t begin, int64_t end, double *out) {
+void mc_approximate_right_hand_sides(const mc_approximate *a, int64_t begin, int64_t end, double *out) {
     const int64_t outputs = a->p->outputs;
     for (int64_t i = begin; i < end; i++, out += a->t) {
         for (int64_t k = 0; k < outputs; k++)
@@ -58,7 +58,7 @@ void mc_approximate_close(mc_approximate *a) {
 
 /* ---- The machine ---- */
 
-static double objective(const mc_approximate *a) {
+static double ridge_objective(const mc_approximate *a) {
     const int64_t outputs = a->p->outputs;
     double loss = 0;
     for (int64_t i = 0; i < a->p->n * outputs; i++) {
@@ -77,20 +77,20 @@ static mercer_status check_finite(mercer_ctx *ctx, const mc_approximate *a) {
                          "ridge: the coefficients left the range of a double; rescale the target or the kernel");
 }
 
-static mercer_status run(mercer_ctx *ctx, mc_approximate *a, bool waves, mercer_report *out) {
+static mercer_status solve_approximate(mercer_ctx *ctx, mc_approximate *a, bool waves, mercer_report *out) {
     MC_TRY(MC_ALLOC(ctx, a->mean, a->p->outputs));
     MC_TRY(MC_ALLOC(ctx, a->b, a->p->outputs));
     if (a->intercept)
         mc_problem_means(a->p, a->mean);
     MC_TRY(waves ? mc_approximate_fourier(ctx, a) : mc_approximate_nystrom(ctx, a));
     MC_TRY(check_finite(ctx, a));
-    mc_phase(ctx, "check");
+    mc_begin_phase(ctx, "check");
     const bool cut = strcmp(a->stopped, "no") != 0;
     if (cut)
-        mc_shield(ctx, true); /* stopped once already: what is left is done whole */
+        mc_shield_from_stop(ctx, true); /* stopped once already: what is left is done whole */
     const mercer_status status = mc_sampled_residual_check(ctx, a->p, a->lambda, a->F, a->b, &out->certificate);
     if (cut)
-        mc_shield(ctx, false);
+        mc_shield_from_stop(ctx, false);
     return status;
 }
 
@@ -105,7 +105,7 @@ static void write_report(const mc_approximate *a, bool waves, mercer_report *out
     out->outputs = p->outputs;
     out->lambda = a->lambda;
     out->norm = sqrt(a->square_norm);
-    out->objective = objective(a);
+    out->objective = ridge_objective(a);
     out->rank = a->centres->n;
     out->iterations = a->iterations;
     out->stopped = a->stopped;
@@ -121,7 +121,7 @@ mercer_status mc_ridge_approximate(mercer_ctx *ctx, const mercer_ridge *set, mc_
                         .landmarks = set->landmarks,
                         .t = p->outputs + set->intercept,
                         .stopped = "no"};
-    const mercer_status status = run(ctx, &a, waves, &f->report);
+    const mercer_status status = solve_approximate(ctx, &a, waves, &f->report);
     if (!status) {
         write_report(&a, waves, &f->report);
         f->outputs = p->outputs;

@@ -42,7 +42,7 @@ mercer_status mc_approximate_fourier(mercer_ctx *ctx, mc_approximate *a);
 void mc_approximate_close(mc_approximate *a);
 
 /* S (Y - mean), s for rows begin .. end - 1: rows x t. */
-void mc_approximate_right_sides(const mc_approximate *a, int64_t begin, int64_t end, double *out);
+void mc_approximate_right_hand_sides(const mc_approximate *a, int64_t begin, int64_t end, double *out);
 /* b from X = (G + lambda I)^-1 C and C, both m x t: then the first outputs columns of X become those of f. mean goes
    back into b. */
 void mc_approximate_intercept(mc_approximate *a, int64_t m, const double *C, double *X);

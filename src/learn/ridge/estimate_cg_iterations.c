@@ -38,7 +38,7 @@ static mercer_status take_rows(mercer_ctx *ctx, const mc_problem *p, sample *s) 
     return status;
 }
 
-static mercer_status see(mercer_ctx *ctx, const mc_problem *p, sample *s) {
+static mercer_status sample_spectrum(mercer_ctx *ctx, const mc_problem *p, sample *s) {
     MC_TRY(take_rows(ctx, p, s));
     MC_TRY(mc_gram_open(ctx, p->kernel, s->few, NULL, MERCER_F32, &s->gram));
     const mc_matrix K = mc_gram_matrix(s->gram);
@@ -60,7 +60,7 @@ static double gain_at(const sample *s, int64_t k) {
     return last * pow(fmin(1, last / before), (double)(k - s->seen + 1));
 }
 
-static void follow(const sample *s, const mc_rank_rule *rule, int64_t n, int64_t *rank, double *steps) {
+static void follow_rank_rule(const sample *s, const mc_rank_rule *rule, int64_t n, int64_t *rank, double *steps) {
     int64_t k = 1;
     *rank = 2 * START < rule->most ? 2 * START : rule->most;
     if (rule->asked)
@@ -80,16 +80,17 @@ static size_t sample_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t rows) {
            + (size_t)(p->n + rows * (2 * p->x->d + 64)) * sizeof(double) + (1 << 16);
 }
 
-mercer_status mc_ridge_pcg_foresee(mercer_ctx *ctx, const mc_problem *p, const mercer_ridge *set, double tolerance,
-                                   const mc_ridge_pcg_plan *plan, int64_t *rank, double *steps) {
+mercer_status mc_ridge_estimate_cg_iterations(mercer_ctx *ctx, const mc_problem *p, const mercer_ridge *set,
+                                              double tolerance, const mc_ridge_pcg_plan *plan, int64_t *rank,
+                                              double *steps) {
     const mc_rank_rule rule =
         mc_ridge_pcg_rule(p, plan, set->lambda, tolerance, p->outputs + set->intercept, set->rank);
     sample s = {.rows = p->n < SAMPLE ? p->n : SAMPLE};
     if (mc_memory_left(ctx) < sample_bytes(ctx, p, s.rows))
         return MERCER_OK; /* no room to look: what was assumed stays */
-    const mercer_status status = see(ctx, p, &s);
+    const mercer_status status = sample_spectrum(ctx, p, &s);
     if (!status)
-        follow(&s, &rule, p->n, rank, steps);
+        follow_rank_rule(&s, &rule, p->n, rank, steps);
     mc_lowrank_close(s.f);
     mc_gram_close(s.gram);
     mc_free(s.root);

@@ -61,8 +61,8 @@ const mercer_setting mc_ridge_settings[MC_RIDGE_SETTINGS] = {
 
 /* ---- The plan ---- */
 
-static mercer_status prepare(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
-                             const mercer_data *data, mc_problem *out) {
+static mercer_status prepare_ridge(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
+                                   const mercer_data *data, mc_problem *out) {
     const mercer_ridge *set = settings;
     MC_TRY(mc_ridge_check_wishes(ctx, set));
     return mc_problem_open(ctx, set->scale, mc_consent_of(set->allow_indefinite), kernel, data, out);
@@ -99,7 +99,7 @@ static mc_ridge_size size_of(mercer_ctx *ctx, const mercer_ridge *set, const mc_
     size.d = p->x->d;
     size.features = mc_problem_features(p, p->n);
     size.threads = mercer_threads(ctx);
-    size.stationary = mc_shape(p->kernel->root, p->x->d).stationary;
+    size.stationary = mc_shape_of_node(p->kernel->root, p->x->d).stationary;
     size.wants_pcg = *set->checkpoint != '\0';
     const int64_t t = p->outputs + set->intercept;
     size.nystrom = mc_nystrom_bytes(ctx, p, mc_landmarks_count(set->landmarks, p->n, set->rank), t);
@@ -121,9 +121,11 @@ static mc_ridge_size size_of(mercer_ctx *ctx, const mercer_ridge *set, const mc_
 }
 
 /* The steps of conjugate gradients depend on the spectrum, which a sample of rows shows. */
-static mercer_status foresee(mercer_ctx *ctx, const mercer_ridge *set, const mc_problem *p, mc_ridge_size *size) {
-    return size->lambda > 0 ? mc_ridge_pcg_foresee(ctx, p, set, size->tolerance, &size->pcg, &size->rank, &size->steps)
-                            : MERCER_OK;
+static mercer_status estimate_cg_steps(mercer_ctx *ctx, const mercer_ridge *set, const mc_problem *p,
+                                       mc_ridge_size *size) {
+    return size->lambda > 0
+               ? mc_ridge_estimate_cg_iterations(ctx, p, set, size->tolerance, &size->pcg, &size->rank, &size->steps)
+               : MERCER_OK;
 }
 
 /* Whether entries of K come from elsewhere: nobody knows then what they cost, and a factorisation asks for each of them
@@ -141,26 +143,27 @@ static mercer_status size_up(mercer_ctx *ctx, const mercer_ridge *set, const mc_
     const bool automatic = strcmp(set->solver, "auto") == 0;
     const bool open = automatic && !size->loo && size->lambda > 0 && !is_given(p->kernel->root);
     size->foreseen = open && size->features < 0 && p->n >= MC_RIDGE_MANY;
-    return size->foreseen ? foresee(ctx, set, p, size) : MERCER_OK;
+    return size->foreseen ? estimate_cg_steps(ctx, set, p, size) : MERCER_OK;
 }
 
 /* By what is known at once; the price has the last word. */
-static void weigh(mercer_ctx *ctx, const void *settings, const mc_problem *problem, mc_options *out) {
+static void rank_ridge_solvers(mercer_ctx *ctx, const void *settings, const mc_problem *problem, mc_options *out) {
     const mercer_ridge *set = settings;
     const mc_ridge_size size = size_of(ctx, set, problem);
-    mc_ridge_weigh(ctx, &size, set->solver, out);
+    mc_ridge_rank_solvers(ctx, &size, set->solver, out);
 }
 
 /* How long each way would take, and the choice that a fit makes. */
-static mercer_status price(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *options) {
+static mercer_status price_ridge_solvers(mercer_ctx *ctx, const void *settings, const mc_problem *p,
+                                         mc_options *options) {
     const mercer_ridge *set = settings;
     mc_ridge_size size;
     mc_speed speed;
     MC_TRY(size_up(ctx, set, p, &size));
     MC_TRY(mc_speed_measure(ctx, p, &speed));
     if (!size.foreseen)
-        MC_TRY(foresee(ctx, set, p, &size));
-    mc_ridge_weigh(ctx, &size, set->solver, options);
+        MC_TRY(estimate_cg_steps(ctx, set, p, &size));
+    mc_ridge_rank_solvers(ctx, &size, set->solver, options);
     mc_speed_price(&speed, options);
     mc_ridge_in_time(ctx, options);
     return MERCER_OK;
@@ -168,7 +171,7 @@ static mercer_status price(mercer_ctx *ctx, const void *settings, const mc_probl
 
 /* ---- The fit ---- */
 
-void mc_ridge_right_sides(mc_ridge_system *r) {
+void mc_ridge_right_hand_sides(mc_ridge_system *r) {
     const mc_problem *p = r->p;
     const int64_t n = p->n, outputs = p->outputs;
     if (r->intercept)
@@ -199,14 +202,14 @@ static way *way_of(const char *solver) {
     return ways[i].way;
 }
 
-static mercer_status solve(mercer_ctx *ctx, mc_ridge_system *r) {
+static mercer_status solve_ridge_system(mercer_ctx *ctx, mc_ridge_system *r) {
     const int64_t n = r->p->n;
     mercer_status status = MC_ALLOC(ctx, r->X, n * r->columns);
     if (!status)
         status = MC_ALLOC(ctx, r->mean, r->p->outputs);
     if (!status) {
-        mc_ridge_right_sides(r);
-        mc_log(ctx, "ridge: %s on %lld rows, %lld outputs", r->solver, (long long)n, (long long)r->p->outputs);
+        mc_ridge_right_hand_sides(r);
+        mc_log_message(ctx, "ridge: %s on %lld rows, %lld outputs", r->solver, (long long)n, (long long)r->p->outputs);
         status = way_of(r->solver)(ctx, r);
     }
     mc_free(r->X);
@@ -274,16 +277,16 @@ static mercer_status make_room(mercer_ctx *ctx, const mc_problem *p, bool weight
     return MC_ALLOC(ctx, f->intercept, p->outputs);
 }
 
-static mercer_status certify(mercer_ctx *ctx, const mc_ridge_system *r, mc_residual_findings *found) {
+static mercer_status certify_ridge(mercer_ctx *ctx, const mc_ridge_system *r, mc_residual_findings *found) {
     const bool cut = strcmp(r->stopped, "no") != 0; /* stopped once already: what is left is done whole */
-    mc_phase(ctx, "check");
+    mc_begin_phase(ctx, "check");
     if (cut)
-        mc_shield(ctx, true);
+        mc_shield_from_stop(ctx, true);
     const mercer_status status =
         r->weights ? mc_certify_weights(ctx, r->p, r->lambda, r->intercept, r->weights, r->b, found)
                    : mc_certify_seen(ctx, r->p, r->lambda, r->intercept, r->alpha, r->b, &r->witness, found);
     if (cut)
-        mc_shield(ctx, false);
+        mc_shield_from_stop(ctx, false);
     return status;
 }
 
@@ -326,10 +329,10 @@ static mc_ridge_system system_of(const mercer_ridge *set, const mc_problem *p, c
 }
 
 static mercer_status solve_and_check(mercer_ctx *ctx, mc_ridge_system *r, mc_fitted *f) {
-    MC_TRY(solve(ctx, r));
+    MC_TRY(solve_ridge_system(ctx, r));
     MC_TRY(check_finite(ctx, r->p, f));
     mc_residual_findings found;
-    MC_TRY(certify(ctx, r, &found));
+    MC_TRY(certify_ridge(ctx, r, &found));
     MC_TRY(check_residual(ctx, r, &found));
     find_gcv(r, &found);
     write_report(r->p, r, &found, &f->report);
@@ -342,24 +345,24 @@ static mercer_status learn_exactly(mercer_ctx *ctx, const mercer_ridge *set, mc_
     MC_TRY(make_room(ctx, p, strcmp(options->option[options->chosen].solver, "primal") == 0, f));
     mc_ridge_system r = system_of(set, p, size, options, f);
     const mercer_status status = solve_and_check(ctx, &r, f);
-    mc_witness_close(&r.witness);
+    mc_cached_product_close(&r.witness);
     return !status && f->primal ? mc_problem_drop_rows(ctx, p) : status;
 }
 
 static void say_hurry(mercer_ctx *ctx, const mc_options *options) {
     for (int i = 0; i < options->count; i++)
         if (options->option[i].possible)
-            mc_log(ctx, "plan: %s would take about %.2g s of the %.2g s there are", options->option[i].solver,
-                   options->option[i].seconds, mc_time_left(ctx));
+            mc_log_message(ctx, "plan: %s would take about %.2g s of the %.2g s there are", options->option[i].solver,
+                           options->option[i].seconds, mc_time_left(ctx));
 }
 
-static mercer_status learn(mercer_ctx *ctx, const mercer_ridge *set, mc_problem *p, mc_fitted *f) {
+static mercer_status learn_ridge(mercer_ctx *ctx, const mercer_ridge *set, mc_problem *p, mc_fitted *f) {
     mc_ridge_size size;
     MC_TRY(size_up(ctx, set, p, &size));
     mc_options options;
-    mc_ridge_weigh(ctx, &size, set->solver, &options);
+    mc_ridge_rank_solvers(ctx, &size, set->solver, &options);
     if (ctx->options.time_limit > 0 && options.automatic) {
-        MC_TRY(price(ctx, set, p, &options));
+        MC_TRY(price_ridge_solvers(ctx, set, p, &options));
         say_hurry(ctx, &options);
     }
     MC_TRY(mc_ridge_allow(ctx, &size, &options));
@@ -369,19 +372,20 @@ static mercer_status learn(mercer_ctx *ctx, const mercer_ridge *set, mc_problem 
                                                    : learn_exactly(ctx, set, p, &size, &options, f);
 }
 
-static mercer_status fit(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel, const mercer_data *data,
-                         mc_fitted *out) {
-    const double began = mc_clock();
+static mercer_status fit_ridge(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
+                               const mercer_data *data, mc_fitted *out) {
+    const double began = mc_clock_seconds();
     *out = (mc_fitted){0};
     mc_problem p;
-    MC_TRY(prepare(ctx, settings, kernel, data, &p));
-    const mercer_status status = learn(ctx, settings, &p, out);
+    MC_TRY(prepare_ridge(ctx, settings, kernel, data, &p));
+    const mercer_status status = learn_ridge(ctx, settings, &p, out);
     if (!status)
-        mc_fitted_take(out, &p, mc_clock() - began);
+        mc_fitted_take(out, &p, mc_clock_seconds() - began);
     mc_problem_close(&p);
     if (status)
         mc_fitted_free(out);
     return status;
 }
 
-const mc_learner mc_ridge_learner = {.fit = fit, .plan = {prepare, weigh, price}};
+const mc_learner mc_ridge_learner = {.fit = fit_ridge,
+                                     .plan = {prepare_ridge, rank_ridge_solvers, price_ridge_solvers}};

@@ -42,7 +42,7 @@ mercer_status mc_ridge_check_wishes(mercer_ctx *ctx, const mercer_ridge *set) {
 mercer_status mc_ridge_find_lambda(mercer_ctx *ctx, mc_ridge_system *r, const mc_ridge_spectrum *s, double *b) {
     MC_TRY(r->dof > 0 ? mc_ridge_for_dof(ctx, s, r->dof, b, &r->lambda)
                       : mc_ridge_for_norm(ctx, s, r->norm_bound, b, &r->lambda));
-    mc_log(ctx, "ridge: lambda = %g", r->lambda);
+    mc_log_message(ctx, "ridge: lambda = %g", r->lambda);
     return MERCER_OK;
 }
 
@@ -55,8 +55,8 @@ mercer_status mc_ridge_choose_lambda(mercer_ctx *ctx, mc_ridge_system *r, const 
     double *G = NULL;
     MC_TRY(MC_ALLOC(ctx, G, n * s.columns + s.outputs));
     s.G = G;
-    mercer_status status = mc_multiply(ctx, mc_row_major(U, n, n, n), mc_row_major(r->X, n, s.columns, s.columns),
-                                       mc_row_major(G, n, s.columns, s.columns));
+    mercer_status status = mc_parallel_gemm(ctx, mc_row_major(U, n, n, n), mc_row_major(r->X, n, s.columns, s.columns),
+                                            mc_row_major(G, n, s.columns, s.columns));
     MC_THEN(status, mc_ridge_find_lambda(ctx, r, &s, G + n * s.columns));
     mc_free(G);
     return status;

@@ -26,19 +26,19 @@ enum {
 /* steps are foreseen, a factorisation is certain: the steps must promise to be so much shorter */
 static const double MARGIN = 1.25;
 
-static size_t larger(size_t a, size_t b) {
+static size_t larger_size(size_t a, size_t b) {
     return a > b ? a : b;
 }
 
-static size_t numbers(int64_t count) {
+static size_t bytes_of_doubles(int64_t count) {
     return mc_work_need(count, sizeof(double)) + 2 * MC_ALIGN;
 }
 
 size_t mc_ridge_always_bytes(int64_t n, int64_t outputs) {
-    return numbers(n * outputs) + numbers(n * (outputs + 1)) + 2 * numbers(outputs) + small;
+    return bytes_of_doubles(n * outputs) + bytes_of_doubles(n * (outputs + 1)) + 2 * bytes_of_doubles(outputs) + small;
 }
 
-static size_t always(const mc_ridge_size *s) {
+static size_t bytes_always_held(const mc_ridge_size *s) {
     return mc_ridge_always_bytes(s->n, s->outputs);
 }
 
@@ -47,14 +47,15 @@ static size_t check_bytes(const mc_ridge_size *s) {
 }
 
 static size_t cholesky_bytes(const mc_ridge_size *s) {
-    const size_t solving = numbers(mc_packed_count(s->n)) + numbers(2 * s->n);
-    return always(s) + larger(solving + s->matrix_bytes, check_bytes(s));
+    const size_t solving = bytes_of_doubles(mc_packed_count(s->n)) + bytes_of_doubles(2 * s->n);
+    return bytes_always_held(s) + larger_size(solving + s->matrix_bytes, check_bytes(s));
 }
 
 static size_t eigen_bytes(const mc_ridge_size *s) {
-    const size_t square = numbers(s->n * s->n) + numbers(3 * s->n), coordinates = numbers(s->n * (s->outputs + 1));
-    const size_t beside = larger(larger(s->matrix_bytes, mc_eigen_bytes(s->n) + 2 * MC_ALIGN), coordinates);
-    return always(s) + larger(square + beside, check_bytes(s));
+    const size_t square = bytes_of_doubles(s->n * s->n) + bytes_of_doubles(3 * s->n),
+                 coordinates = bytes_of_doubles(s->n * (s->outputs + 1));
+    const size_t beside = larger_size(larger_size(s->matrix_bytes, mc_eigen_bytes(s->n) + 2 * MC_ALIGN), coordinates);
+    return bytes_always_held(s) + larger_size(square + beside, check_bytes(s));
 }
 
 /* Where the check follows a product in double of the answer itself. */
@@ -63,7 +64,7 @@ static size_t witnessed_bytes(const mc_ridge_size *s) {
 }
 
 static size_t pcg_bytes(const mc_ridge_size *s) {
-    return always(s) + larger(s->pcg.bytes, witnessed_bytes(s));
+    return bytes_always_held(s) + larger_size(s->pcg.bytes, witnessed_bytes(s));
 }
 
 /* A map needs no more than four times its dimension beside it, and the row extended by one. */
@@ -78,14 +79,16 @@ static size_t primal_bytes(const mc_ridge_size *s) {
                                        .loo = s->loo,
                                        .spectral = s->lambda <= 0};
     if (D < 0)
-        return always(s);
-    return numbers(s->n * (s->outputs + 1)) + numbers(D * s->outputs) + 2 * numbers(s->outputs) + small
-           + larger(mc_ridge_primal_bytes(&size), mc_certify_weights_bytes(s->d, D, s->outputs, s->threads, scratch))
+        return bytes_always_held(s);
+    return bytes_of_doubles(s->n * (s->outputs + 1)) + bytes_of_doubles(D * s->outputs)
+           + 2 * bytes_of_doubles(s->outputs) + small
+           + larger_size(mc_ridge_primal_bytes(&size),
+                         mc_certify_weights_bytes(s->d, D, s->outputs, s->threads, scratch))
            + 4 * MC_ALIGN;
 }
 
 static size_t mixed_bytes(const mc_ridge_size *s) {
-    return always(s) + larger(s->mixed, witnessed_bytes(s));
+    return bytes_always_held(s) + larger_size(s->mixed, witnessed_bytes(s));
 }
 
 static size_t nystrom_bytes(const mc_ridge_size *s) {
@@ -110,25 +113,25 @@ enum {
     MONOMIAL = 800, /* operations in the time of writing a feature, in all passes together */
     CHEAP = 2500    /* landmarks up to which the preconditioner is of all rows: ridge_nystrom.c */
 };
-static double square(const mc_ridge_size *s) {
+static double rows_squared(const mc_ridge_size *s) {
     return (double)s->n * (double)s->n;
 }
 
 /* The triangle of K and the check. */
 static void work_cholesky(const mc_ridge_size *s, mc_option *o) {
-    o->pairs = 2 * square(s);
-    o->factor = mc_factor_work((double)s->n) * (s->loo ? 2 : 1) + 2 * square(s) * (double)s->outputs;
+    o->pairs = 2 * rows_squared(s);
+    o->factor = mc_factor_work((double)s->n) * (s->loo ? 2 : 1) + 2 * rows_squared(s) * (double)s->outputs;
 }
 
 /* The triangle and some steps in float; residuals in double, the last of which is the check. */
 static void work_mixed(const mc_ridge_size *s, mc_option *o) {
-    o->fast = 7 * square(s);
-    o->pairs = (s->intercept ? 5 : 4) * square(s);
-    o->factor = mc_factor_work((double)s->n) / 2 + 12 * square(s) * (1 + (double)s->outputs / 8);
+    o->fast = 7 * rows_squared(s);
+    o->pairs = (s->intercept ? 5 : 4) * rows_squared(s);
+    o->factor = mc_factor_work((double)s->n) / 2 + 12 * rows_squared(s) * (1 + (double)s->outputs / 8);
 }
 
 static void work_eigen(const mc_ridge_size *s, mc_option *o) {
-    o->pairs = 2.5 * square(s);
+    o->pairs = 2.5 * rows_squared(s);
     o->eigen = mc_eigen_work((double)s->n);
 }
 
@@ -137,11 +140,11 @@ static void work_eigen(const mc_ridge_size *s, mc_option *o) {
 static void work_pcg(const mc_ridge_size *s, mc_option *o) {
     const double n = (double)s->n, r = (double)s->rank, t = (double)s->outputs + s->intercept;
     const bool close = s->tolerance < 1e-5;
-    o->fast = s->pcg.stored ? 0 : 2 * n * r + s->steps * square(s);
-    o->pairs = s->pcg.stored ? square(s) : (1 + close + s->intercept) * square(s);
+    o->fast = s->pcg.stored ? 0 : 2 * n * r + s->steps * rows_squared(s);
+    o->pairs = s->pcg.stored ? rows_squared(s) : (1 + close + s->intercept) * rows_squared(s);
     o->factor = 1.5 * n * r * r + mc_factor_work(r) + s->steps * n * r * (8 + 4 * t);
     if (s->pcg.stored)
-        o->factor += s->steps * square(s) / 2 * (STORED + 4 * t);
+        o->factor += s->steps * rows_squared(s) / 2 * (STORED + 4 * t);
 }
 
 /* Two passes over the features, the products, and the check; the factor and its inverse, or eigenvalues. */
@@ -215,7 +218,7 @@ static const char *why_not(const mc_ridge_size *size, const way *w, bool asked) 
     return w == &ways[FOURIER] && !size->stationary ? "needs a stationary kernel" : NULL;
 }
 
-static mc_option weigh_one(const mercer_ctx *ctx, const mc_ridge_size *size, const way *w, bool asked) {
+static mc_option cost_of_solver(const mercer_ctx *ctx, const mc_ridge_size *size, const way *w, bool asked) {
     mc_option o = {.solver = w->name, .reason = w->reason};
     const char *against = why_not(size, w, asked);
     o.possible = !against;
@@ -243,7 +246,7 @@ static bool floats_win(const mc_ridge_size *size) {
 
 /* Operations on floats, counted alike on every machine: the choice, and with it the bits of the answer, depends on the
    problem alone. */
-static double operations(const mc_ridge_size *size, const mc_option *o) {
+static double operation_count(const mc_ridge_size *size, const mc_option *o) {
     const double entry = mc_rank_entry(size->row) + 4 * (double)size->outputs; /* of n^2 pairs half are made */
     return (o->fast / 2 + DOUBLES * o->pairs / 2) * entry + DOUBLES * o->factor;
 }
@@ -255,12 +258,13 @@ static int direct_way(const mc_ridge_size *size, const mc_options *options) {
 /* Whether conjugate gradients are the shorter way to an answer as good. */
 static bool steps_win(const mc_ridge_size *size, const mc_options *options) {
     const mc_option *direct = &options->option[direct_way(size, options)], *steps = &options->option[PCG];
-    return size->foreseen && size->proved && !size->loo && MARGIN * operations(size, steps) < operations(size, direct);
+    return size->foreseen && size->proved && !size->loo
+           && MARGIN * operation_count(size, steps) < operation_count(size, direct);
 }
 
 /* The features where they are few; conjugate gradients where they are shorter, or nothing else fits; else the
    factorisation. */
-static int choose(const mc_ridge_size *size, const mc_options *options) {
+static int choose_exact_solver(const mc_ridge_size *size, const mc_options *options) {
     if (options->option[PRIMAL].possible && (double)size->features < 0.7 * (double)size->n)
         return PRIMAL;
     if (size->lambda <= 0)
@@ -271,7 +275,7 @@ static int choose(const mc_ridge_size *size, const mc_options *options) {
 }
 
 bool mc_ridge_direct_fits(const mercer_ctx *ctx, const mc_ridge_size *size) {
-    return size->lambda > 0 && weigh_one(ctx, size, &ways[CHOLESKY], false).possible;
+    return size->lambda > 0 && cost_of_solver(ctx, size, &ways[CHOLESKY], false).possible;
 }
 
 int64_t mc_ridge_steps_worth(const mc_ridge_size *size) {
@@ -281,25 +285,25 @@ int64_t mc_ridge_steps_worth(const mc_ridge_size *size) {
     work_cholesky(size, &direct);
     work_pcg(size, &all);
     work_pcg(&still, &none);
-    const double each = (operations(size, &all) - operations(size, &none)) / fmax(1, size->steps);
-    return (int64_t)fmin(1e9, fmax(2 * size->steps, operations(size, &direct) / each));
+    const double each = (operation_count(size, &all) - operation_count(size, &none)) / fmax(1, size->steps);
+    return (int64_t)fmin(1e9, fmax(2 * size->steps, operation_count(size, &direct) / each));
 }
 
-void mc_ridge_weigh(const mercer_ctx *ctx, const mc_ridge_size *size, const char *asked, mc_options *out) {
+void mc_ridge_rank_solvers(const mercer_ctx *ctx, const mc_ridge_size *size, const char *asked, mc_options *out) {
     *out = (mc_options){.count = WAYS, .chosen = -1};
     for (int i = 0; i < WAYS; i++) {
         const bool by_name = strcmp(asked, ways[i].name) == 0;
-        out->option[i] = weigh_one(ctx, size, &ways[i], by_name);
+        out->option[i] = cost_of_solver(ctx, size, &ways[i], by_name);
         if (by_name)
             out->chosen = i;
     }
     out->automatic = out->chosen < 0;
     if (out->automatic)
-        out->chosen = choose(size, out);
+        out->chosen = choose_exact_solver(size, out);
 }
 
 /* The way that ends soonest, of those that give the exact answer; -1: none can be taken. */
-static int soonest(const mc_options *options) {
+static int fastest_exact_solver(const mc_options *options) {
     int best = -1;
     for (int i = 0; i < WAYS; i++)
         if (options->option[i].possible && i != NYSTROM && i != FOURIER
@@ -310,7 +314,7 @@ static int soonest(const mc_options *options) {
 
 void mc_ridge_in_time(const mercer_ctx *ctx, mc_options *options) {
     const double left = mc_time_left(ctx);
-    const int soon = soonest(options);
+    const int soon = fastest_exact_solver(options);
     if (!options->automatic || soon < 0 || options->option[options->chosen].seconds <= left)
         return;
     const bool steps = options->option[PCG].possible; /* which hand over what they have when the time is up */
@@ -333,9 +337,9 @@ static int64_t largest_fit(const mercer_ctx *ctx, const mc_ridge_size *size, con
 }
 
 /* The exact way that takes the least memory, and how much. */
-static const char *frugal(const mc_ridge_size *size, const mc_options *options, size_t *bytes) {
+static const char *smallest_exact_solver(const mc_ridge_size *size, const mc_options *options, size_t *bytes) {
     const char *name = "pcg";
-    *bytes = always(size) + larger(size->pcg.least, witnessed_bytes(size));
+    *bytes = bytes_always_held(size) + larger_size(size->pcg.least, witnessed_bytes(size));
     for (int i = 0; i < WAYS; i++)
         if (is_direct(&ways[i]) && !why_not(size, &ways[i], false) && options->option[i].bytes < *bytes) {
             name = ways[i].name;
@@ -348,7 +352,7 @@ static const char *frugal(const mc_ridge_size *size, const mc_options *options, 
 static mercer_status no_room(mercer_ctx *ctx, const mc_ridge_size *size, const mc_options *options) {
     char direct[32], left[32], enough[32], other[96] = "";
     size_t least;
-    const char *modest = frugal(size, options, &least);
+    const char *modest = smallest_exact_solver(size, options, &least);
     if (size->nystrom_rank)
         mc_print(other, sizeof other, "; solver nystrom with rank %lld, approximate, fits as it is",
                  (long long)size->nystrom_rank);

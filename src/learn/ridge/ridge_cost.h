@@ -39,7 +39,7 @@ bool mc_ridge_direct_fits(const mercer_ctx *ctx, const mc_ridge_size *size);
 int64_t mc_ridge_steps_worth(const mc_ridge_size *size);
 /* Bytes of the vectors that every way holds throughout. */
 size_t mc_ridge_always_bytes(int64_t n, int64_t outputs);
-void mc_ridge_weigh(const mercer_ctx *ctx, const mc_ridge_size *size, const char *asked, mc_options *out);
+void mc_ridge_rank_solvers(const mercer_ctx *ctx, const mc_ridge_size *size, const char *asked, mc_options *out);
 /* Another choice, of priced options, where the first would not end within the time limit: the exact way that ends
    soonest, or, where none does, the one that can be stopped. */
 void mc_ridge_in_time(const mercer_ctx *ctx, mc_options *options);

@@ -51,26 +51,26 @@ static void scale_rows(const mc_problem *p, int64_t begin, int64_t rows, int64_t
 
 static mercer_status take_in(mercer_ctx *ctx, const mc_approximate *a, const pass *w, mc_normal *normal) {
     const mc_problem *p = a->p;
-    mc_phase(ctx, "features");
+    mc_begin_phase(ctx, "features");
     for (int64_t begin = 0; begin < p->n; begin += ROWS) {
         const int64_t end = begin + ROWS < p->n ? begin + ROWS : p->n;
-        mc_span(ctx, (double)begin / (double)p->n, (double)end / (double)p->n);
+        mc_set_phase_span(ctx, (double)begin / (double)p->n, (double)end / (double)p->n);
         MC_TRY(mc_fourier_rows(ctx, w->f, p->x, begin, end, w->Z));
         scale_rows(p, begin, end - begin, w->m, w->Z);
-        mc_approximate_right_sides(a, begin, end, w->R);
+        mc_approximate_right_hand_sides(a, begin, end, w->R);
         MC_TRY(mc_normal_add(ctx, normal, end - begin, w->Z, w->R));
     }
     return MERCER_OK;
 }
 
 /* F <- Psi X, both row-major. */
-static mercer_status values(mercer_ctx *ctx, const mc_approximate *a, const pass *w, double *F) {
+static mercer_status fitted_values(mercer_ctx *ctx, const mc_approximate *a, const pass *w, double *F) {
     const mc_problem *p = a->p;
     const int64_t outputs = p->outputs, m = w->m;
-    mc_phase(ctx, "values");
+    mc_begin_phase(ctx, "values");
     for (int64_t begin = 0; begin < p->n; begin += ROWS) {
         const int64_t end = begin + ROWS < p->n ? begin + ROWS : p->n;
-        mc_span(ctx, (double)begin / (double)p->n, (double)end / (double)p->n);
+        mc_set_phase_span(ctx, (double)begin / (double)p->n, (double)end / (double)p->n);
         MC_TRY(mc_fourier_rows(ctx, w->f, p->x, begin, end, w->Z));
         mc_gemm(1, mc_row_major(w->Z, end - begin, m, m), mc_row_major(w->X, m, outputs, outputs), 0,
                 mc_row_major(F + begin * outputs, end - begin, outputs, outputs));
@@ -79,7 +79,8 @@ static mercer_status values(mercer_ctx *ctx, const mc_approximate *a, const pass
 }
 
 /* The frequencies as rows of data with the names of the training rows, once for the cosines and once for the sines. */
-static mercer_status keep(mercer_ctx *ctx, const mc_approximate *a, const mc_fourier *f, mercer_data **out) {
+static mercer_status keep_frequencies(mercer_ctx *ctx, const mc_approximate *a, const mc_fourier *f,
+                                      mercer_data **out) {
     const mercer_data *x = a->p->x;
     const int64_t count = f->count, d = f->d;
     double *rows = NULL;
@@ -99,11 +100,11 @@ static mercer_status keep(mercer_ctx *ctx, const mc_approximate *a, const mc_fou
     return status;
 }
 
-static mercer_status solve(mercer_ctx *ctx, mc_approximate *a, pass *w, mc_normal *normal, double *X) {
+static mercer_status solve_fourier_features(mercer_ctx *ctx, mc_approximate *a, pass *w, mc_normal *normal, double *X) {
     const int64_t m = w->m, outputs = a->p->outputs;
     const double scale = (double)w->f->count / w->f->mass;
     MC_TRY(take_in(ctx, a, w, normal));
-    mc_phase(ctx, "factor");
+    mc_begin_phase(ctx, "factor");
     MC_TRY(mc_normal_factor(ctx, normal, a->lambda * scale));
     memcpy(X, normal->C, (size_t)(m * a->t) * sizeof *X);
     MC_TRY(mc_normal_solve(ctx, normal, a->t, X));
@@ -115,10 +116,10 @@ static mercer_status solve(mercer_ctx *ctx, mc_approximate *a, pass *w, mc_norma
     }
     w->X = a->alpha;
     MC_TRY(MC_ALLOC(ctx, a->F, a->p->n * outputs));
-    return values(ctx, a, w, a->F);
+    return fitted_values(ctx, a, w, a->F);
 }
 
-static mercer_status run(mercer_ctx *ctx, mc_approximate *a, const mc_fourier *f) {
+static mercer_status fit_fourier_features(mercer_ctx *ctx, mc_approximate *a, const mc_fourier *f) {
     pass w = {.f = f, .m = 2 * f->count};
     mc_normal normal;
     mc_work work;
@@ -127,18 +128,18 @@ static mercer_status run(mercer_ctx *ctx, mc_approximate *a, const mc_fourier *f
     if (!status) {
         w.Z = mc_work_take(&work, ROWS * (w.m + a->t), 8);
         w.R = w.Z + ROWS * w.m;
-        status = solve(ctx, a, &w, &normal, mc_work_take(&work, w.m * a->t, 8));
+        status = solve_fourier_features(ctx, a, &w, &normal, mc_work_take(&work, w.m * a->t, 8));
     }
     mc_work_close(&work);
     mc_normal_close(&normal);
-    return status ? status : keep(ctx, a, f, &a->centres);
+    return status ? status : keep_frequencies(ctx, a, f, &a->centres);
 }
 
 mercer_status mc_approximate_fourier(mercer_ctx *ctx, mc_approximate *a) {
     mc_fourier *f = NULL;
     MC_TRY(mc_fourier_open(ctx, a->p->kernel, a->p->x->d, ctx->options.seed, mc_fourier_count(a->p->n, a->rank), &f));
-    mc_log(ctx, "fourier: %lld frequencies, %lld features", (long long)f->count, (long long)(2 * f->count));
-    const mercer_status status = run(ctx, a, f);
+    mc_log_message(ctx, "fourier: %lld frequencies, %lld features", (long long)f->count, (long long)(2 * f->count));
+    const mercer_status status = fit_fourier_features(ctx, a, f);
     mc_fourier_close(f);
     return status;
 }

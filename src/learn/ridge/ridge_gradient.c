@@ -128,7 +128,7 @@ static mercer_status leave_folds_out(mercer_ctx *ctx, slopes *x, double *value) 
     return MERCER_OK;
 }
 
-static void generalise(slopes *x, double *value) {
+static void gcv_error(slopes *x, double *value) {
     const int64_t n = x->r.p->n, t = x->r.p->outputs;
     double sum = 0, weight = 0, trace = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -220,7 +220,7 @@ static double by_lambda(const slopes *x) {
     return sum;
 }
 
-static mercer_status contract(mercer_ctx *ctx, slopes *x, double *by_slot) {
+static mercer_status contract_kernel_slopes(mercer_ctx *ctx, slopes *x, double *by_slot) {
     MC_TRY(mc_for(ctx, x->r.p->n, ROWS, write_rows, x));
     return mc_gram_contract(ctx, x->r.p->kernel, x->r.p->x, block_of, x, by_slot);
 }
@@ -243,8 +243,8 @@ static mercer_status find_slopes(mercer_ctx *ctx, slopes *x, mc_slopes *out) {
     const mercer_kernel *kernel = x->r.p->kernel;
     double *by_slot = NULL;
     MC_TRY(MC_ALLOC(ctx, by_slot, kernel->slots));
-    mc_phase(ctx, "slopes");
-    const mercer_status status = contract(ctx, x, by_slot);
+    mc_begin_phase(ctx, "slopes");
+    const mercer_status status = contract_kernel_slopes(ctx, x, by_slot);
     if (!status) {
         sort_slopes(kernel, by_slot, out);
         out->by_lambda = by_lambda(x);
@@ -256,25 +256,25 @@ static mercer_status find_slopes(mercer_ctx *ctx, slopes *x, mc_slopes *out) {
 /* ---- All together ---- */
 
 /* B, beta and C; *defined false where A is not positive definite. */
-static mercer_status invert(mercer_ctx *ctx, slopes *x, bool *defined) {
+static mercer_status invert_system(mercer_ctx *ctx, slopes *x, bool *defined) {
     int64_t bad = 0;
     MC_TRY(mc_ridge_factor(ctx, &x->r, x->A, &bad));
     *defined = !bad;
     if (bad)
         return MERCER_OK;
-    mc_phase(ctx, "inverse");
+    mc_begin_phase(ctx, "inverse");
     MC_TRY(mc_potri(ctx, mc_packed(x->r.p->n, x->A)));
     x->out = mc_ridge_leave_out(&x->r);
     return MERCER_OK;
 }
 
-static mercer_status run(mercer_ctx *ctx, slopes *x, mc_left_out *each, void *arg, mc_slopes *out) {
+static mercer_status error_and_slopes(mercer_ctx *ctx, slopes *x, mc_left_out *each, void *arg, mc_slopes *out) {
     const int64_t n = x->r.p->n, t = x->r.p->outputs;
     bool defined;
     out->value = NAN;
-    MC_TRY(invert(ctx, x, &defined));
+    MC_TRY(invert_system(ctx, x, &defined));
     if (defined && out->generalised)
-        generalise(x, &out->value);
+        gcv_error(x, &out->value);
     else if (defined && x->folds)
         MC_TRY(leave_folds_out(ctx, x, &out->value));
     else if (defined)
@@ -301,7 +301,7 @@ size_t mc_ridge_slopes_bytes(int64_t n, bool folds) {
     return (size_t)(mc_packed_count(n) + (folds ? 0 : n * n)) * sizeof(double);
 }
 
-static mercer_status allocate(mercer_ctx *ctx, slopes *x) {
+static mercer_status allocate_slopes(mercer_ctx *ctx, slopes *x) {
     const int64_t n = x->r.p->n, t = x->r.p->outputs;
     char what[80];
     mc_print(what, sizeof what, "ridge: the slopes of %lld rows left out", (long long)n);
@@ -324,7 +324,7 @@ static mercer_status allocate(mercer_ctx *ctx, slopes *x) {
     return x->folds || (x->G = mc_alloc_unset(ctx, n * n, 8)) ? MERCER_OK : MERCER_MEMORY;
 }
 
-static void release(slopes *x) {
+static void free_slopes(slopes *x) {
     double *all[] = {x->r.X, x->r.mean, x->E, x->V, x->D, x->residual, x->edge, x->left, x->right, x->part, x->A, x->G};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         mc_free(all[i]);
@@ -341,9 +341,9 @@ mercer_status mc_ridge_slopes(mercer_ctx *ctx, const mercer_kernel *kernel, cons
     slopes x = {.r = {.p = &problem, .intercept = set->intercept, .lambda = set->lambda}, .folds = fold != NULL};
     x.r.columns = problem.outputs + set->intercept;
     mercer_status status = fold ? mc_fold_order_open(ctx, data, fold, problem.n, &x.by) : MERCER_OK;
-    MC_THEN(status, allocate(ctx, &x));
-    MC_THEN(status, run(ctx, &x, each, arg, out));
-    release(&x);
+    MC_THEN(status, allocate_slopes(ctx, &x));
+    MC_THEN(status, error_and_slopes(ctx, &x, each, arg, out));
+    free_slopes(&x);
     mc_problem_close(&problem);
     return status;
 }

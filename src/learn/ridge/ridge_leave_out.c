@@ -85,10 +85,10 @@ static mercer_status leave_folds_out(mercer_ctx *ctx, const leaving *x, const mc
     const int64_t n = by->n;
     *defined = true;
     MC_TRY(mc_potri(ctx, mc_packed(n, x->A)));
-    mc_phase(ctx, "folds");
+    mc_begin_phase(ctx, "folds");
     for (int64_t begin = 0, end; begin < n && *defined; begin = end) {
         end = mc_fold_end(&x->by, begin);
-        mc_span(ctx, (double)begin / (double)n, (double)end / (double)n);
+        mc_set_phase_span(ctx, (double)begin / (double)n, (double)end / (double)n);
         MC_TRY(leave_fold_out(ctx, x, by, x->by.order + begin, end - begin, defined));
     }
     return MERCER_OK;
@@ -101,12 +101,12 @@ static mercer_status leave_out(mercer_ctx *ctx, leaving *x, double lambda, bool 
     MC_TRY(mc_ridge_factor(ctx, &x->r, x->A, &bad));
     if (bad)
         return x->strict ? mc_ridge_refuse(ctx, &x->r) : MERCER_OK;
-    mc_phase(ctx, "inverse");
+    mc_begin_phase(ctx, "inverse");
     const mc_leave_out by = mc_ridge_leave_out(&x->r);
     return x->folds ? leave_folds_out(ctx, x, &by, defined) : leave_rows_out(ctx, x, &by, defined);
 }
 
-static mercer_status allocate(mercer_ctx *ctx, leaving *x) {
+static mercer_status allocate_residuals(mercer_ctx *ctx, leaving *x) {
     const int64_t n = x->r.p->n, outputs = x->r.p->outputs;
     char what[80];
     mc_print(what, sizeof what, x->folds ? "ridge folds: the inverse of %lld rows" : "ridge: the rows left out of %lld",
@@ -122,7 +122,7 @@ static mercer_status allocate(mercer_ctx *ctx, leaving *x) {
     return x->part ? MERCER_OK : MERCER_MEMORY;
 }
 
-static void release(leaving *x) {
+static void free_residuals(leaving *x) {
     double *all[] = {x->r.X, x->r.mean, x->diagonal, x->left, x->E, x->A, x->part};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         mc_free(all[i]);
@@ -137,25 +137,25 @@ static mercer_status leave_all_out(mercer_ctx *ctx, const mercer_kernel *kernel,
     x.r = (mc_ridge_system){.p = &problem, .intercept = set->intercept, .columns = problem.outputs + set->intercept};
     x.folds = fold != NULL;
     mercer_status status = fold ? mc_fold_order_open(ctx, data, fold, problem.n, &x.by) : MERCER_OK;
-    MC_THEN(status, allocate(ctx, &x));
+    MC_THEN(status, allocate_residuals(ctx, &x));
     for (int64_t l = 0; l < count && !status; l++) {
         bool defined = false;
         status = leave_out(ctx, &x, lambdas[l], &defined);
         MC_THEN(status, each(ctx, arg, l, defined ? x.left : NULL));
     }
-    release(&x);
+    free_residuals(&x);
     mc_problem_close(&problem);
     return status;
 }
 
-mercer_status mc_ridge_left_out(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
-                                const mercer_ridge *set, const int64_t *fold, const double *lambdas, int64_t count,
-                                mc_left_out *each, void *arg) {
+mercer_status mc_ridge_leave_one_out(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                                     const mercer_ridge *set, const int64_t *fold, const double *lambdas, int64_t count,
+                                     mc_left_out *each, void *arg) {
     MC_TRY(mc_settings_check(ctx, "ridge", mc_ridge_settings, MC_RIDGE_SETTINGS, set));
     return leave_all_out(ctx, kernel, data, set, fold, lambdas, count, (leaving){0}, each, arg);
 }
 
-size_t mc_ridge_left_out_bytes(mercer_ctx *ctx, const mc_problem *problem, bool intercept, int64_t largest) {
+size_t mc_ridge_leave_one_out_bytes(mercer_ctx *ctx, const mc_problem *problem, bool intercept, int64_t largest) {
     const int64_t vectors = problem->n * (2 * problem->outputs + intercept + 2) + problem->outputs,
                   fold = largest ? mc_packed_count(largest) + largest * problem->outputs + 4 * problem->n : 0;
     return (size_t)(mc_packed_count(problem->n) + vectors + fold) * sizeof(double)
@@ -164,7 +164,8 @@ size_t mc_ridge_left_out_bytes(mercer_ctx *ctx, const mc_problem *problem, bool 
 
 /* For each the triangle of K, its factor, and the diagonal of the inverse, which is as long, or the whole of it and the
    factors of the folds. */
-void mc_ridge_left_out_work(const mc_problem *problem, bool intercept, int64_t folds, int64_t count, mc_option *out) {
+void mc_ridge_leave_one_out_work(const mc_problem *problem, bool intercept, int64_t folds, int64_t count,
+                                 mc_option *out) {
     const double n = (double)problem->n, L = (double)count, parts = (double)folds;
     const double inverse = folds ? 2 * mc_factor_work(n) + parts * mc_factor_work(n / parts) : mc_factor_work(n);
     *out =

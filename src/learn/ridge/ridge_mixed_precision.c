@@ -62,13 +62,13 @@ static void put_run(const mixed *s, const float *from, int64_t i, int64_t j, int
 
 /* Columns of the first half lie along the column, rows of the second along the row (linalg/cholesky.h): both are rows
    of K. */
-static mercer_status pack(mercer_ctx *ctx, const mixed *s) {
+static mercer_status write_packed_float32(mercer_ctx *ctx, const mixed *s) {
     const int64_t n = s->n, half = n - n / 2;
     for (int64_t begin = 0; begin < n;) {
         const bool first = begin < half;
         const int64_t stop = first ? half : n, end = begin + PANEL < stop ? begin + PANEL : stop,
                       from = first ? begin : half;
-        mc_span(ctx, (double)begin / (double)n, (double)end / (double)n);
+        mc_set_phase_span(ctx, (double)begin / (double)n, (double)end / (double)n);
         MC_TRY(mc_gram_block(ctx, s->fast, begin, end, from, first ? n : end, MERCER_F32, s->panel, n));
         for (int64_t i = begin; i < end; i++) {
             const int64_t j = first ? i : half, count = first ? n - i : i - half + 1;
@@ -126,7 +126,7 @@ static mercer_status apply_fast(mercer_ctx *ctx, const void *self, int64_t t, co
 
 static mercer_status apply_exact(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
     const mixed *s = self;
-    const mc_matrix K = s->r->witness.V ? mc_witness_matrix(&s->r->witness) : mc_gram_matrix(s->exact);
+    const mc_matrix K = s->r->witness.V ? mc_cached_product_matrix(&s->r->witness) : mc_gram_matrix(s->exact);
     return apply_scaled(ctx, s, K, t, V, Y);
 }
 
@@ -148,7 +148,8 @@ static mercer_status solve_batch(mercer_ctx *ctx, const mixed *s, int64_t first,
                                     .patience = PATIENCE};
     mc_pcg_result result;
     MC_TRY(mc_pcg_solve(ctx, &problem, s->X, &result));
-    mc_log(ctx, "mixed: residual %.2g after %lld steps", result.residual_relative, (long long)result.iterations);
+    mc_log_message(ctx, "mixed: residual %.2g after %lld steps", result.residual_relative,
+                   (long long)result.iterations);
     *good = result.residual_relative <= ENOUGH;
     r->iterations += result.iterations;
     for (int64_t i = 0; i < s->n * t; i++)
@@ -156,12 +157,12 @@ static mercer_status solve_batch(mercer_ctx *ctx, const mixed *s, int64_t first,
     return MERCER_OK;
 }
 
-static mercer_status open(mercer_ctx *ctx, mixed *s) {
+static mercer_status open_mixed_precision(mercer_ctx *ctx, mixed *s) {
     const mc_problem *p = s->r->p;
     MC_TRY(mc_gram_open(ctx, p->kernel, p->x, NULL, MERCER_F32, &s->fast));
     MC_TRY(mc_gram_open(ctx, p->kernel, p->x, NULL, MERCER_F64, &s->exact));
     if (!s->r->intercept && s->t == p->outputs)
-        MC_TRY(mc_witness_open(ctx, s->exact, p->outputs, &s->r->witness));
+        MC_TRY(mc_cached_product_open(ctx, s->exact, p->outputs, &s->r->witness));
     MC_TRY(MC_ALLOC(ctx, s->diagonal, s->n));
     MC_TRY(MC_ALLOC(ctx, s->B, s->n * s->t));
     MC_TRY(MC_ALLOC(ctx, s->X, s->n * s->t));
@@ -179,18 +180,18 @@ static void put_away(mixed *s) {
     mc_gram_close(s->exact);
 }
 
-static mercer_status solve(mercer_ctx *ctx, mixed *s, bool *good) {
+static mercer_status solve_mixed_precision(mercer_ctx *ctx, mixed *s, bool *good) {
     int64_t bad = 0;
-    MC_TRY(open(ctx, s));
+    MC_TRY(open_mixed_precision(ctx, s));
     MC_TRY(fits_floats(ctx, s, good));
     if (!*good)
         return MERCER_OK;
-    mc_phase(ctx, "gram");
-    MC_TRY(pack(ctx, s));
-    mc_phase(ctx, "factor");
+    mc_begin_phase(ctx, "gram");
+    MC_TRY(write_packed_float32(ctx, s));
+    mc_begin_phase(ctx, "factor");
     MC_TRY(mc_potrf(ctx, mc_packed_f32(s->n, s->A), &bad));
     *good = bad == 0;
-    mc_phase(ctx, "solve");
+    mc_begin_phase(ctx, "solve");
     for (int64_t first = 0; *good && first < s->r->columns; first += s->t) {
         const int64_t rest = s->r->columns - first;
         MC_TRY(solve_batch(ctx, s, first, rest < s->t ? rest : s->t, good));
@@ -201,7 +202,7 @@ static mercer_status solve(mercer_ctx *ctx, mixed *s, bool *good) {
 mercer_status mc_ridge_mixed(mercer_ctx *ctx, mc_ridge_system *r) {
     mixed s = {.r = r, .n = r->p->n, .t = batch_of(r->columns)};
     bool good = false;
-    const mercer_status status = solve(ctx, &s, &good);
+    const mercer_status status = solve_mixed_precision(ctx, &s, &good);
     put_away(&s);
     MC_TRY(status);
     r->rank = r->p->n;
@@ -209,10 +210,10 @@ mercer_status mc_ridge_mixed(mercer_ctx *ctx, mc_ridge_system *r) {
         mc_ridge_finish(r);
         return MERCER_OK;
     }
-    mc_log(ctx, "mixed: lambda = %g is too small for a factor in float; factoring in double", r->lambda);
+    mc_log_message(ctx, "mixed: lambda = %g is too small for a factor in float; factoring in double", r->lambda);
     r->solver = "cholesky";
     r->iterations = 0;
-    mc_witness_close(&r->witness);
-    mc_ridge_right_sides(r);
+    mc_cached_product_close(&r->witness);
+    mc_ridge_right_hand_sides(r);
     return mc_ridge_cholesky(ctx, r);
 }

@@ -59,7 +59,7 @@ static int64_t sample_of(int64_t n, int64_t m) {
     return m <= CHEAP || n <= OVERSAMPLE * m ? n : OVERSAMPLE * m;
 }
 
-static size_t larger(size_t a, size_t b) {
+static size_t larger_size(size_t a, size_t b) {
     return a > b ? a : b;
 }
 
@@ -80,7 +80,7 @@ static size_t solving_bytes(mercer_ctx *ctx, const mc_problem *p, const mercer_d
         mc_gram_bytes(ctx, p->kernel, p->x, z, MERCER_F64, t) + mc_gram_bytes(ctx, p->kernel, z, p->x, MERCER_F64, t);
     const size_t vectors = mc_work_need(n * t, 8) + 3 * mc_work_need(m * t, 8) + mc_work_need(m, 8);
     const size_t rows = mc_work_need(ROWS * m, 8) + sample_bytes(ctx, p, z);
-    return mc_work_need(m * m, 8) + mc_normal_bytes(m, 0) + grams + vectors + larger(rows, mc_pcg_bytes(m, t));
+    return mc_work_need(m * m, 8) + mc_normal_bytes(m, 0) + grams + vectors + larger_size(rows, mc_pcg_bytes(m, t));
 }
 
 size_t mc_nystrom_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t asked, int64_t t) {
@@ -91,8 +91,8 @@ size_t mc_nystrom_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t asked, int
         mc_work_need(m * m, 8) + 3 * mc_work_need(m, 8) + mc_gram_bytes(ctx, p->kernel, &z, NULL, MERCER_F64, 0);
     const size_t kept =
         mc_work_need(m * p->outputs, 8) + mc_work_need(n * p->outputs, 8) + 2 * (size_t)(m * p->x->d) * 8;
-    const size_t before = larger(mc_landmarks_bytes(ctx, p, m), square), after = mc_sampled_residual_bytes(ctx, p);
-    const size_t phases = larger(before, larger(solving_bytes(ctx, p, &z, t), after));
+    const size_t before = larger_size(mc_landmarks_bytes(ctx, p, m), square), after = mc_sampled_residual_bytes(ctx, p);
+    const size_t phases = larger_size(before, larger_size(solving_bytes(ctx, p, &z, t), after));
     return mc_work_need(n, 8) + kept + phases + (size_t)(p->x->d * 64) + 64 * MC_ALIGN;
 }
 
@@ -111,7 +111,7 @@ typedef struct strip {
 } strip;
 
 /* Rows of K_xz -> rows of S Phi: T^-1 from the left of their transpose. */
-static void features(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+static void nystrom_features(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
     const strip *w = arg;
     const nystrom *s = w->s;
@@ -132,13 +132,13 @@ static mercer_status take_in(mercer_ctx *ctx, nystrom *s, const mc_gram *gram, c
     double *Z = NULL;
     MC_TRY(MC_ALLOC(ctx, Z, ROWS * s->m));
     mercer_status status = MERCER_OK;
-    mc_phase(ctx, "factor");
+    mc_begin_phase(ctx, "factor");
     for (int64_t begin = 0; !status && begin < count; begin += ROWS) {
         const int64_t end = begin + ROWS < count ? begin + ROWS : count;
         strip w = {.s = s, .Z = Z, .first = begin, .rows = rows, .scale = sqrt((double)s->n / (double)count)};
-        mc_span(ctx, (double)begin / (double)count, (double)end / (double)count);
+        mc_set_phase_span(ctx, (double)begin / (double)count, (double)end / (double)count);
         status = mc_gram_block(ctx, gram, begin, end, 0, s->m, MERCER_F64, Z, s->m);
-        MC_THEN(status, mc_for(ctx, end - begin, STRIP, features, &w));
+        MC_THEN(status, mc_for(ctx, end - begin, STRIP, nystrom_features, &w));
         MC_THEN(status, mc_normal_add(ctx, &s->normal, end - begin, Z, NULL));
     }
     mc_free(Z);
@@ -162,7 +162,7 @@ static mercer_status take_in_sample(mercer_ctx *ctx, nystrom *s, int64_t q) {
     return status;
 }
 
-static mercer_status precondition(mercer_ctx *ctx, nystrom *s) {
+static mercer_status factor_preconditioner(mercer_ctx *ctx, nystrom *s) {
     const int64_t q = sample_of(s->n, s->m);
     MC_TRY(mc_normal_open(ctx, s->m, 0, &s->normal));
     MC_TRY(q == s->n ? take_in(ctx, s, s->xz, NULL, s->n) : take_in_sample(ctx, s, q));
@@ -172,7 +172,7 @@ static mercer_status precondition(mercer_ctx *ctx, nystrom *s) {
 /* ---- The system ---- */
 
 /* Y <- Phi'W Phi V. */
-static mercer_status apply(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
+static mercer_status apply_normal_matrix(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
     const nystrom *s = self;
     const double *root = s->a->p->root;
     memcpy(s->on_marks, V, (size_t)(s->m * t) * sizeof *V);
@@ -191,35 +191,35 @@ static mercer_status apply_inverse(mercer_ctx *ctx, const void *self, int64_t t,
 }
 
 /* C <- Phi'S [S (Y - mean), s]. */
-static mercer_status right_sides(mercer_ctx *ctx, const nystrom *s) {
+static mercer_status form_right_hand_sides(mercer_ctx *ctx, const nystrom *s) {
     const double *root = s->a->p->root;
-    mc_approximate_right_sides(s->a, 0, s->n, s->on_rows);
+    mc_approximate_right_hand_sides(s->a, 0, s->n, s->on_rows);
     for (int64_t i = 0; root && i < s->n * s->t; i++)
         s->on_rows[i] *= root[i / s->t];
     MC_TRY(mc_gram_apply(ctx, s->zx, s->t, s->on_rows, s->C));
     return triangle_solve(ctx, s, false, s->t, s->C);
 }
 
-static mercer_status iterate(mercer_ctx *ctx, nystrom *s) {
+static mercer_status iterate_nystrom_pcg(mercer_ctx *ctx, nystrom *s) {
     const mc_pcg_problem problem = {.n = s->m,
                                     .t = s->t,
-                                    .fast = {.n = s->m, .self = s, .apply = apply},
-                                    .exact = {.n = s->m, .self = s, .apply = apply},
+                                    .fast = {.n = s->m, .self = s, .apply = apply_normal_matrix},
+                                    .exact = {.n = s->m, .self = s, .apply = apply_normal_matrix},
                                     .preconditioner = {.n = s->m, .self = s, .apply = apply_inverse},
                                     .diagonal = s->diagonal,
                                     .B = s->C,
                                     .tolerance = s->a->tolerance,
                                     .iterations_max = STEPS_MOST};
     mc_pcg_result result;
-    mc_phase(ctx, "solve");
+    mc_begin_phase(ctx, "solve");
     for (int64_t j = 0; j < s->m; j++)
         s->diagonal[j] = s->a->lambda;
     mercer_status status = mc_pcg_solve(ctx, &problem, s->theta, &result);
     const mercer_status stop = mc_stop_taken(ctx);
     s->a->iterations = result.iterations;
     s->a->stopped = stop == MERCER_TIME ? "time" : stop ? "caller" : result.converged ? "no" : "precision";
-    mc_log(ctx, "nystrom: %lld landmarks, %lld steps, residual %.2g", (long long)s->m, (long long)result.iterations,
-           result.residual_relative);
+    mc_log_message(ctx, "nystrom: %lld landmarks, %lld steps, residual %.2g", (long long)s->m,
+                   (long long)result.iterations, result.residual_relative);
     return stop ? MERCER_OK : status;
 }
 
@@ -245,7 +245,7 @@ static mercer_status factor_landmarks(mercer_ctx *ctx, nystrom *s, int64_t *rows
     return status;
 }
 
-static mercer_status square(mercer_ctx *ctx, nystrom *s) {
+static mercer_status landmark_gram(mercer_ctx *ctx, nystrom *s) {
     mc_gram *gram = NULL;
     MC_TRY(mc_gram_open(ctx, s->a->p->kernel, s->z, NULL, MERCER_F64, &gram));
     mercer_status status = MC_ALLOC(ctx, s->T, s->m * s->m);
@@ -254,14 +254,14 @@ static mercer_status square(mercer_ctx *ctx, nystrom *s) {
     return status;
 }
 
-static mercer_status choose(mercer_ctx *ctx, nystrom *s) {
+static mercer_status choose_landmarks(mercer_ctx *ctx, nystrom *s) {
     const mc_problem *p = s->a->p;
     const int64_t wanted = mc_nystrom_count(s->n, mc_landmarks_count(s->a->landmarks, s->n, s->a->rank));
     int64_t *rows = NULL;
-    mc_phase(ctx, "landmarks");
+    mc_begin_phase(ctx, "landmarks");
     MC_TRY(mc_landmarks_choose(ctx, p, s->a->landmarks, wanted, &rows, &s->m));
     mercer_status status = mc_data_take(ctx, p->x, rows, s->m, &s->z);
-    MC_THEN(status, square(ctx, s));
+    MC_THEN(status, landmark_gram(ctx, s));
     const int64_t before = s->m;
     MC_THEN(status, factor_landmarks(ctx, s, rows));
     if (!status && s->m == 0)
@@ -271,8 +271,8 @@ static mercer_status choose(mercer_ctx *ctx, nystrom *s) {
     if (!status)
         status = mc_data_take(ctx, p->x, rows, s->m, &s->z); /* in the order of the pivots, without those dropped */
     if (!status && s->m < before)
-        mc_log(ctx, "nystrom: %lld of %lld landmarks depend on the others", (long long)(before - s->m),
-               (long long)before);
+        mc_log_message(ctx, "nystrom: %lld of %lld landmarks depend on the others", (long long)(before - s->m),
+                       (long long)before);
     s->a->rows = rows;
     return status;
 }
@@ -288,7 +288,7 @@ static mercer_status open_operators(mercer_ctx *ctx, nystrom *s) {
     return MC_ALLOC(ctx, s->diagonal, s->m);
 }
 
-static mercer_status coefficients(mercer_ctx *ctx, nystrom *s) {
+static mercer_status landmark_coefficients(mercer_ctx *ctx, nystrom *s) {
     mc_approximate *a = s->a;
     const int64_t outputs = a->p->outputs;
     mc_approximate_intercept(a, s->m, s->C, s->theta);
@@ -299,28 +299,28 @@ static mercer_status coefficients(mercer_ctx *ctx, nystrom *s) {
         a->square_norm += a->alpha[j] * a->alpha[j];
     }
     MC_TRY(triangle_solve(ctx, s, true, outputs, a->alpha));
-    mc_phase(ctx, "values");
+    mc_begin_phase(ctx, "values");
     MC_TRY(mc_gram_apply(ctx, s->xz, outputs, a->alpha, a->F));
     a->centres = s->z;
     s->z = NULL;
     return MERCER_OK;
 }
 
-static mercer_status solve(mercer_ctx *ctx, nystrom *s) {
-    MC_TRY(choose(ctx, s));
+static mercer_status solve_nystrom(mercer_ctx *ctx, nystrom *s) {
+    MC_TRY(choose_landmarks(ctx, s));
     MC_TRY(open_operators(ctx, s));
-    MC_TRY(precondition(ctx, s));
-    MC_TRY(right_sides(ctx, s));
-    MC_TRY(iterate(ctx, s));
-    mc_shield(ctx, true); /* a stop has been answered already; what is left is short */
-    const mercer_status status = coefficients(ctx, s);
-    mc_shield(ctx, false);
+    MC_TRY(factor_preconditioner(ctx, s));
+    MC_TRY(form_right_hand_sides(ctx, s));
+    MC_TRY(iterate_nystrom_pcg(ctx, s));
+    mc_shield_from_stop(ctx, true); /* a stop has been answered already; what is left is short */
+    const mercer_status status = landmark_coefficients(ctx, s);
+    mc_shield_from_stop(ctx, false);
     return status;
 }
 
 mercer_status mc_approximate_nystrom(mercer_ctx *ctx, mc_approximate *a) {
     nystrom s = {.a = a, .n = a->p->n, .t = a->t};
-    const mercer_status status = solve(ctx, &s);
+    const mercer_status status = solve_nystrom(ctx, &s);
     mc_gram_close(s.xz);
     mc_gram_close(s.zx);
     double *const vectors[] = {s.T, s.on_rows, s.on_marks, s.theta, s.C, s.diagonal};

@@ -42,7 +42,7 @@ typedef struct path {
 
 /* ---- Memory ---- */
 
-static void cut(path *p, mc_work *work) {
+static void lay_out_path_workspace(path *p, mc_work *work) {
     const int64_t n = p->s.n, columns = p->s.columns;
     p->m = mc_work_take(work, n, 8);
     p->diagonal = mc_work_take(work, n, 8);
@@ -60,7 +60,7 @@ static void cut(path *p, mc_work *work) {
 static size_t small_bytes(const path *p) {
     mc_work counted = {0};
     path copy = *p;
-    cut(&copy, &counted);
+    lay_out_path_workspace(&copy, &counted);
     return counted.used;
 }
 
@@ -90,22 +90,22 @@ static void clamp_spectrum(path *p) {
     }
 }
 
-static mercer_status decompose(mercer_ctx *ctx, path *p) {
+static mercer_status decompose_system(mercer_ctx *ctx, path *p) {
     const int64_t n = p->s.n;
-    mc_ridge_right_sides(&p->r);
+    mc_ridge_right_hand_sides(&p->r);
     MC_TRY(mc_ridge_square(ctx, &p->r, p->U));
     for (int64_t i = 0; i < n; i++) {
         p->diagonal[i] = p->U[i * n + i];
         p->weight += p->r.p->root ? p->r.p->root[i] * p->r.p->root[i] : 1;
     }
-    mc_phase(ctx, "eigen");
-    MC_TRY(mc_progress(ctx, -1));
+    mc_begin_phase(ctx, "eigen");
+    MC_TRY(mc_report_progress(ctx, -1));
     MC_TRY(mc_syevd(ctx, mc_column_major(p->U, n, n, n), p->m));
     clamp_spectrum(p);
     p->s.m = p->m;
     p->s.G = p->G;
-    return mc_multiply(ctx, mc_row_major(p->U, n, n, n), mc_row_major(p->r.X, n, p->s.columns, p->s.columns),
-                       mc_row_major(p->G, n, p->s.columns, p->s.columns));
+    return mc_parallel_gemm(ctx, mc_row_major(p->U, n, n, n), mc_row_major(p->r.X, n, p->s.columns, p->s.columns),
+                            mc_row_major(p->G, n, p->s.columns, p->s.columns));
 }
 
 /* ---- One batch ---- */
@@ -133,7 +133,7 @@ static mc_leave_out leave_out_at(const path *p, int64_t l, int64_t count) {
 }
 
 /* The error of rows left out under the l-th lambda; NaN where it breaks down. */
-static double left_out(const path *p, double lambda, int64_t l, int64_t count) {
+static double leave_one_out_error(const path *p, double lambda, int64_t l, int64_t count) {
     const mc_leave_out x = leave_out_at(p, l, count);
     const int64_t outputs = x.outputs;
     double *left = p->left && !p->by ? p->left + l * x.n * outputs : NULL;
@@ -162,7 +162,7 @@ static mercer_path_row row_of(const path *p, double lambda, int64_t l, int64_t c
     row.norm = sqrt(at.square);
     row.objective = at.loss + lambda * at.square;
     row.gcv = defined ? at.beta / cells * (n / at.trace) * (n / at.trace) : at.loss / cells / (share * share);
-    row.loo_rmse = defined ? left_out(p, lambda, l, count) : NAN;
+    row.loo_rmse = defined ? leave_one_out_error(p, lambda, l, count) : NAN;
     row.fold = defined && p->by ? sqrt(p->squares[l] / cells) : NAN;
     return row;
 }
@@ -180,9 +180,9 @@ static mercer_status run_batch(mercer_ctx *ctx, const path *p, const double *lam
                                mercer_path_row *out) {
     for (int64_t l = 0; l < count; l++)
         write_coordinates(p, lambdas[l], l, count);
-    MC_TRY(mc_multiply(ctx, mc_column_major(p->U, p->s.n, p->s.n, p->s.n),
-                       mc_row_major(p->coordinates, p->s.n, count * p->s.columns, count * p->s.columns),
-                       mc_row_major(p->back, p->s.n, count * p->s.columns, count * p->s.columns)));
+    MC_TRY(mc_parallel_gemm(ctx, mc_column_major(p->U, p->s.n, p->s.n, p->s.n),
+                            mc_row_major(p->coordinates, p->s.n, count * p->s.columns, count * p->s.columns),
+                            mc_row_major(p->back, p->s.n, count * p->s.columns, count * p->s.columns)));
     MC_TRY(mc_spectrum_inverse_diagonals(ctx, p->s.n, p->U, p->H, count, p->B));
     if (p->by)
         MC_TRY(leave_folds_out(ctx, p, count));
@@ -204,12 +204,12 @@ static mercer_status check_positive(mercer_ctx *ctx, const path *p, const double
 }
 
 static mercer_status run_path(mercer_ctx *ctx, path *p, const double *lambdas, int64_t count, mercer_path_row *out) {
-    MC_TRY(decompose(ctx, p));
+    MC_TRY(decompose_system(ctx, p));
     MC_TRY(check_positive(ctx, p, lambdas, count));
-    mc_phase(ctx, "leave-one-out");
+    mc_begin_phase(ctx, "leave-one-out");
     for (int64_t l = 0; l < count; l += p->batch) {
         const int64_t some = count - l < p->batch ? count - l : p->batch;
-        mc_span(ctx, (double)l / (double)count, (double)(l + some) / (double)count);
+        mc_set_phase_span(ctx, (double)l / (double)count, (double)(l + some) / (double)count);
         MC_TRY(run_batch(ctx, p, lambdas + l, l, some, out + l));
     }
     return MERCER_OK;
@@ -237,7 +237,7 @@ static mercer_status run_with_work(mercer_ctx *ctx, path *p, const double *lambd
         status = MC_ALLOC(ctx, p->left, p->batch * p->s.n * p->s.outputs);
     MC_THEN(status, mc_work_open(ctx, &work, small_bytes(p)));
     if (!status) {
-        cut(p, &work);
+        lay_out_path_workspace(p, &work);
         status = run_path(ctx, p, lambdas, count, out);
         mc_work_close(&work);
     }

@@ -19,11 +19,12 @@ size_t mc_ridge_path_bytes(mercer_ctx *ctx, const mc_problem *problem, bool inte
 void mc_ridge_path_work(const mc_problem *problem, bool intercept, int64_t folds, int64_t count, mc_option *out);
 
 /* The same residuals for few lambdas, by a factorisation of each. */
-mercer_status mc_ridge_left_out(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
-                                const mercer_ridge *set, const int64_t *fold, const double *lambdas, int64_t count,
-                                mc_left_out *each, void *arg);
-size_t mc_ridge_left_out_bytes(mercer_ctx *ctx, const mc_problem *problem, bool intercept, int64_t largest);
-void mc_ridge_left_out_work(const mc_problem *problem, bool intercept, int64_t folds, int64_t count, mc_option *out);
+mercer_status mc_ridge_leave_one_out(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                                     const mercer_ridge *set, const int64_t *fold, const double *lambdas, int64_t count,
+                                     mc_left_out *each, void *arg);
+size_t mc_ridge_leave_one_out_bytes(mercer_ctx *ctx, const mc_problem *problem, bool intercept, int64_t largest);
+void mc_ridge_leave_one_out_work(const mc_problem *problem, bool intercept, int64_t folds, int64_t count,
+                                 mc_option *out);
 
 /* mercer_fit_folds for use inside the library. */
 mercer_status mc_ridge_folds(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,

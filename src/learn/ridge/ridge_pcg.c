@@ -91,14 +91,14 @@ static int64_t batch_of(int64_t columns) {
     return columns < BATCH ? columns : BATCH;
 }
 
-static size_t numbers(int64_t count) {
+static size_t bytes_of_doubles(int64_t count) {
     return mc_work_need(count, sizeof(double)) + 2 * MC_ALIGN;
 }
 
 /* Everything but the operators, the stored matrix and the factor. */
 static size_t vectors_bytes(int64_t n, int64_t t) {
-    return numbers(n) + 3 * numbers(n * t) + mc_witness_bytes(n, t) + mc_witness_spot_bytes(n) + mc_pcg_bytes(n, t)
-           + 4 * MC_ALIGN;
+    return bytes_of_doubles(n) + 3 * bytes_of_doubles(n * t) + mc_witness_bytes(n, t) + mc_witness_spot_bytes(n)
+           + mc_pcg_bytes(n, t) + 4 * MC_ALIGN;
 }
 
 static size_t factor_bytes(mercer_ctx *ctx, int64_t n, int64_t rank, int64_t t) {
@@ -188,25 +188,25 @@ static mercer_status open_operators(mercer_ctx *ctx, solver *s) {
     MC_TRY(MC_ALLOC(ctx, s->B, s->n * s->t));
     MC_TRY(MC_ALLOC(ctx, s->X, s->n * s->t));
     if (s->choice.stored ? p->outputs <= s->t : !s->r->intercept && s->t == p->outputs)
-        MC_TRY(mc_witness_open(ctx, s->exact, p->outputs, &s->r->witness));
+        MC_TRY(mc_cached_product_open(ctx, s->exact, p->outputs, &s->r->witness));
     if (p->root)
         MC_TRY(MC_ALLOC(ctx, s->V, s->n * s->t));
     return MERCER_OK;
 }
 
 /* K once in double, and products of it from memory; the witness is then the last of them. */
-static mercer_status store(mercer_ctx *ctx, solver *s) {
-    mc_phase(ctx, "gram");
+static mercer_status store_kernel_matrix(mercer_ctx *ctx, solver *s) {
+    mc_begin_phase(ctx, "gram");
     MC_TRY(mc_stored_open(ctx, s->exact, s->t, true, &s->stored));
-    mc_log(ctx, "pcg: half of K is kept in memory%s", mc_stored_is_fine(s->stored) ? "" : " as floats");
+    mc_log_message(ctx, "pcg: half of K is kept in memory%s", mc_stored_is_split(s->stored) ? "" : " as floats");
     s->fast_scaled.K = mc_stored_matrix(s->stored);
-    s->swift_scaled = (scaled){mc_stored_swift_matrix(s->stored), s->r->p->root, s->V};
-    if (!mc_stored_is_fine(s->stored))
+    s->swift_scaled = (scaled){mc_stored_reduced_matrix(s->stored), s->r->p->root, s->V};
+    if (!mc_stored_is_split(s->stored))
         return MERCER_OK;
-    s->exact_scaled.K = mc_stored_fine_matrix(s->stored);
+    s->exact_scaled.K = mc_stored_split_matrix(s->stored);
     s->errors = s->exact_scaled.K.errors(s->stored, s->t);
     if (s->r->witness.V)
-        mc_witness_through(&s->r->witness, &s->exact_scaled.K);
+        mc_cached_product_through(&s->r->witness, &s->exact_scaled.K);
     return MERCER_OK;
 }
 
@@ -216,10 +216,10 @@ static mercer_status open_products(mercer_ctx *ctx, solver *s) {
     const bool remembers = s->r->witness.V && !s->r->intercept && s->t == p->outputs;
     s->fast_scaled = (scaled){.root = p->root, .V = s->V};
     const mc_matrix exact = mc_gram_matrix(s->exact);
-    s->exact_scaled = (scaled){remembers ? mc_witness_matrix(&s->r->witness) : exact, p->root, s->V};
+    s->exact_scaled = (scaled){remembers ? mc_cached_product_matrix(&s->r->witness) : exact, p->root, s->V};
     s->errors = exact.errors(exact.self, s->t);
     if (s->choice.stored)
-        return store(ctx, s);
+        return store_kernel_matrix(ctx, s);
     MC_TRY(mc_gram_open(ctx, p->kernel, p->x, NULL, MERCER_F32, &s->fast));
     s->fast_scaled.K = mc_gram_matrix(s->fast);
     return MERCER_OK;
@@ -227,27 +227,28 @@ static mercer_status open_products(mercer_ctx *ctx, solver *s) {
 
 /* ---- The preconditioner ---- */
 
-static mercer_status grow(mercer_ctx *ctx, solver *s) {
+static mercer_status grow_low_rank_factor(mercer_ctx *ctx, solver *s) {
     const mc_problem *p = s->r->p;
     const mc_ridge_pcg_plan plan = {.rank = s->choice.most, .stored = s->choice.stored};
     const mc_rank_rule rule = mc_ridge_pcg_rule(p, &plan, s->r->lambda, s->r->tolerance, s->t, s->r->rank_asked);
-    mc_phase(ctx, "pivots");
+    mc_begin_phase(ctx, "pivots");
     MC_TRY(mc_lowrank_open(ctx, &s->fast_scaled.K, p->root, ctx->options.seed, &s->f));
     return mc_rank_grow(ctx, &rule, s->f);
 }
 
-static mercer_status precondition(mercer_ctx *ctx, solver *s) {
-    MC_TRY(grow(ctx, s));
-    mc_phase(ctx, "factor");
+static mercer_status open_preconditioner(mercer_ctx *ctx, solver *s) {
+    MC_TRY(grow_low_rank_factor(ctx, s));
+    mc_begin_phase(ctx, "factor");
     MC_TRY(mc_precondition_open(ctx, s->f, s->r->lambda, s->t, &s->inverse));
     const double kappa = 1 + s->f->trace_left / s->r->lambda;
     s->expected = mc_rank_likely_steps(s->f->gain, s->r->lambda, s->r->tolerance);
     s->r->rank = s->f->rank;
     s->r->iteration_bound = mc_pcg_iteration_bound(kappa, s->r->tolerance);
-    mc_log(ctx,
-           "pcg: %lld columns leave %.3g of the trace %.4g: condition number at most %.3g, at most %lld steps (about "
-           "%.0f expected)",
-           (long long)s->f->rank, s->f->trace_left, s->f->trace, kappa, (long long)s->r->iteration_bound, s->expected);
+    mc_log_message(
+        ctx,
+        "pcg: %lld columns leave %.3g of the trace %.4g: condition number at most %.3g, at most %lld steps (about "
+        "%.0f expected)",
+        (long long)s->f->rank, s->f->trace_left, s->f->trace, kappa, (long long)s->r->iteration_bound, s->expected);
     return MERCER_OK;
 }
 
@@ -281,7 +282,7 @@ static bool choice_holds(const solver *s, const choice *c) {
 }
 
 /* The choices, from the file or from the memory at hand. */
-static mercer_status choose(mercer_ctx *ctx, solver *s) {
+static mercer_status choose_pcg_plan(mercer_ctx *ctx, solver *s) {
     mc_ridge_pcg_plan plan;
     mc_ridge_pcg_size(ctx, s->r->p, s->r->columns, s->r->rank_asked, mc_memory_left(ctx), &plan);
     s->choice = (choice){.most = plan.rank, .stored = plan.stored};
@@ -300,7 +301,7 @@ static mercer_status choose(mercer_ctx *ctx, solver *s) {
     return MERCER_OK;
 }
 
-static mercer_status resume(mercer_ctx *ctx, solver *s, mc_pcg *pcg) {
+static mercer_status resume_checkpoint(mercer_ctx *ctx, solver *s, mc_pcg *pcg) {
     if (!s->resumed)
         return MERCER_OK;
     mc_checkpoint_part parts[MC_CHECKPOINT_PARTS];
@@ -313,19 +314,19 @@ static mercer_status resume(mercer_ctx *ctx, solver *s, mc_pcg *pcg) {
     if (memcmp(&kept, &s->choice, sizeof kept) != 0 || mc_first_not_finite(MERCER_F64, s->r->X, all) >= 0
         || mc_first_not_finite(MERCER_F64, s->X, s->n * s->t) >= 0 || !mc_pcg_state_holds(pcg))
         return mc_checkpoint_refuse(ctx, s->r->checkpoint);
-    mc_log(ctx, "pcg: taken up from '%s' after %lld steps", s->r->checkpoint,
-           (long long)mc_pcg_progress(pcg)->iterations);
+    mc_log_message(ctx, "pcg: taken up from '%s' after %lld steps", s->r->checkpoint,
+                   (long long)mc_pcg_progress(pcg)->iterations);
     return MERCER_OK;
 }
 
-static mercer_status save(mercer_ctx *ctx, solver *s, mc_pcg *pcg, bool now) {
-    const double began = mc_clock();
+static mercer_status save_checkpoint(mercer_ctx *ctx, solver *s, mc_pcg *pcg, bool now) {
+    const double began = mc_clock_seconds();
     if (!s->r->checkpoint || !*s->r->checkpoint || (!now && began - s->written < CALM * s->writing))
         return MERCER_OK;
     mc_checkpoint_part parts[MC_CHECKPOINT_PARTS];
     const int count = parts_of(s, pcg, parts);
     MC_TRY(mc_checkpoint_save(ctx, s->r->checkpoint, s->key, parts, count));
-    s->written = mc_clock();
+    s->written = mc_clock_seconds();
     s->writing = s->written - began;
     return MERCER_OK;
 }
@@ -350,14 +351,14 @@ static mercer_status keep_direction(mercer_ctx *ctx, solver *s, const mc_pcg *pc
 
 /* The ends of the spectrum from the direction met, in memory that the factor held; the error names them. Where that
    cannot be (memory, the clock), the error that stands says what is known. */
-static mercer_status refuse(mercer_ctx *ctx, solver *s) {
+static mercer_status refuse_indefinite_system(mercer_ctx *ctx, solver *s) {
     char known[MC_MESSAGE_SIZE];
     memcpy(known, ctx->message, sizeof known);
     mc_precondition_close(s->inverse);
     mc_lowrank_close(s->f);
     s->inverse = NULL;
     s->f = NULL;
-    mc_phase(ctx, "spectrum");
+    mc_begin_phase(ctx, "spectrum");
     const mc_matrix M = scaled_matrix(&s->exact_scaled);
     mc_spectrum ends;
     if (!mc_lanczos_from(ctx, &M, s->bent, SEARCH, &ends))
@@ -373,42 +374,42 @@ static int64_t steps_most(const solver *s) {
 }
 
 /* One step, timed; its time tells whether there is enough left to measure the answer afterwards. */
-static mercer_status step(mercer_ctx *ctx, solver *s, mc_pcg *pcg, bool *done) {
+static mercer_status timed_pcg_step(mercer_ctx *ctx, solver *s, mc_pcg *pcg, bool *done) {
     const mc_pcg_result before = *mc_pcg_progress(pcg);
-    const double began = mc_clock();
+    const double began = mc_clock_seconds();
     MC_TRY(mc_pcg_step(ctx, pcg, done));
     const mc_pcg_result *now = mc_pcg_progress(pcg);
-    const double seconds = mc_clock() - began;
+    const double seconds = mc_clock_seconds() - began;
     if (now->iterations > before.iterations) {
         s->step = seconds;
-        mc_log(ctx, "pcg %lld: residual %.2g, %.3g s", (long long)now->iterations, ctx->measure, seconds);
+        mc_log_message(ctx, "pcg %lld: residual %.2g, %.3g s", (long long)now->iterations, ctx->measure, seconds);
     } else if (now->refinements > before.refinements) {
         s->product = seconds;
-        mc_log(ctx, "pcg %lld: residual %.2g in double precision, %.3g s", (long long)now->iterations,
-               now->residual_relative, seconds);
+        mc_log_message(ctx, "pcg %lld: residual %.2g in double precision, %.3g s", (long long)now->iterations,
+                       now->residual_relative, seconds);
     }
     const double check = s->product > 0 ? s->product : EXACT_STEPS * s->step;
     return !*done && mc_time_left(ctx) < 1.2 * (check + s->step) ? MERCER_TIME : MERCER_OK;
 }
 
-static mercer_status iterate(mercer_ctx *ctx, solver *s, mc_pcg *pcg) {
+static mercer_status iterate_pcg(mercer_ctx *ctx, solver *s, mc_pcg *pcg) {
     bool done = false;
-    mercer_status status = resume(ctx, s, pcg);
+    mercer_status status = resume_checkpoint(ctx, s, pcg);
     while (!status && !done) {
-        status = step(ctx, s, pcg, &done);
-        MC_THEN(status, save(ctx, s, pcg, false));
+        status = timed_pcg_step(ctx, s, pcg, &done);
+        MC_THEN(status, save_checkpoint(ctx, s, pcg, false));
     }
     if (status != MERCER_TIME && status != MERCER_CANCELLED) {
         if (!status && !mc_pcg_progress(pcg)->converged) /* of several batches, the worst is said */
             s->r->stopped = mc_pcg_progress(pcg)->iterations < steps_most(s) ? "precision" : "steps";
-        return status ? status : save(ctx, s, pcg, true);
+        return status ? status : save_checkpoint(ctx, s, pcg, true);
     }
     s->stop = status;
     mc_stop_taken(ctx);
-    mc_shield(ctx, true); /* what follows is short and makes the stop worth something */
-    status = save(ctx, s, pcg, true);
+    mc_shield_from_stop(ctx, true); /* what follows is short and makes the stop worth something */
+    status = save_checkpoint(ctx, s, pcg, true);
     MC_THEN(status, mc_pcg_settle(ctx, pcg));
-    mc_shield(ctx, false);
+    mc_shield_from_stop(ctx, false);
     return status;
 }
 
@@ -436,7 +437,7 @@ static mercer_status solve_batch(mercer_ctx *ctx, solver *s) {
                                         PATIENCE + (int64_t)fmin(s->expected / 4, fmin(2 * (double)s->n, STEPS_MOST))};
     mc_pcg *pcg = NULL;
     MC_TRY(mc_pcg_open(ctx, &problem, s->X, &pcg));
-    mercer_status status = iterate(ctx, s, pcg);
+    mercer_status status = iterate_pcg(ctx, s, pcg);
     if (status == MERCER_NUMERIC && mc_pcg_progress(pcg)->curvature < 0)
         status = keep_direction(ctx, s, pcg);
     const mc_pcg_result result = *mc_pcg_progress(pcg);
@@ -450,11 +451,11 @@ static mercer_status solve_batch(mercer_ctx *ctx, solver *s) {
     return status;
 }
 
-static mercer_status prepare(mercer_ctx *ctx, solver *s) {
-    MC_TRY(choose(ctx, s));
+static mercer_status prepare_pcg(mercer_ctx *ctx, solver *s) {
+    MC_TRY(choose_pcg_plan(ctx, s));
     MC_TRY(open_operators(ctx, s));
     MC_TRY(open_products(ctx, s));
-    return precondition(ctx, s);
+    return open_preconditioner(ctx, s);
 }
 
 /* Columns that no batch reached are zero: the best that is known of them. */
@@ -464,17 +465,17 @@ static void clear_rest(solver *s) {
             s->r->X[i * s->r->columns + k] = 0;
 }
 
-static mercer_status solve(mercer_ctx *ctx, solver *s) {
-    mercer_status status = prepare(ctx, s);
+static mercer_status solve_by_pcg(mercer_ctx *ctx, solver *s) {
+    mercer_status status = prepare_pcg(ctx, s);
     if (status == MERCER_TIME || status == MERCER_CANCELLED)
         s->stop = mc_stop_taken(ctx);
     if (s->stop)
         status = MERCER_OK;
-    mc_phase(ctx, "solve");
+    mc_begin_phase(ctx, "solve");
     while (!status && !s->stop && s->choice.done < s->r->columns)
         status = solve_batch(ctx, s);
     if (s->bent)
-        return refuse(ctx, s);
+        return refuse_indefinite_system(ctx, s);
     if (s->stop)
         s->r->stopped = s->stop == MERCER_TIME ? "time" : "caller";
     clear_rest(s);
@@ -499,35 +500,35 @@ static void put_away(solver *s) {
 
 /* What was foreseen did not come true, and there is a certain way. */
 static mercer_status factor_instead(mercer_ctx *ctx, mc_ridge_system *r) {
-    mc_log(ctx, "pcg: stopped short of the tolerance (%s) after %lld steps; factoring", r->stopped,
-           (long long)r->iterations);
+    mc_log_message(ctx, "pcg: stopped short of the tolerance (%s) after %lld steps; factoring", r->stopped,
+                   (long long)r->iterations);
     r->solver = "cholesky";
     r->stopped = "no";
     r->iterations = r->iteration_bound = 0;
-    mc_witness_close(&r->witness);
-    mc_ridge_right_sides(r);
+    mc_cached_product_close(&r->witness);
+    mc_ridge_right_hand_sides(r);
     return mc_ridge_cholesky(ctx, r);
 }
 
 /* The product that the check would make, while K is at hand. */
-static mercer_status bear_witness(mercer_ctx *ctx, solver *s) {
-    if (!s->stored || !mc_stored_is_fine(s->stored) || !s->r->witness.V)
+static mercer_status cache_final_product(mercer_ctx *ctx, solver *s) {
+    if (!s->stored || !mc_stored_is_split(s->stored) || !s->r->witness.V)
         return MERCER_OK;
-    mc_phase(ctx, "check");
-    mc_shield(ctx, s->stop != MERCER_OK); /* it is short */
-    const mercer_status status = mc_witness_see(ctx, &s->r->witness, s->r->alpha);
-    mc_shield(ctx, false);
+    mc_begin_phase(ctx, "check");
+    mc_shield_from_stop(ctx, s->stop != MERCER_OK); /* it is short */
+    const mercer_status status = mc_cached_product_compute(ctx, &s->r->witness, s->r->alpha);
+    mc_shield_from_stop(ctx, false);
     return status;
 }
 
 mercer_status mc_ridge_pcg(mercer_ctx *ctx, mc_ridge_system *r) {
     solver s = {.r = r, .n = r->p->n, .t = batch_of(r->columns)};
-    mercer_status status = solve(ctx, &s);
+    mercer_status status = solve_by_pcg(ctx, &s);
     const bool short_of_it = strcmp(r->stopped, "precision") == 0 || strcmp(r->stopped, "steps") == 0;
     const bool give_up = short_of_it && r->steps_worth;
     if (!status && !give_up) {
         mc_ridge_finish(r);
-        status = bear_witness(ctx, &s);
+        status = cache_final_product(ctx, &s);
     }
     put_away(&s);
     return status || !give_up ? status : factor_instead(ctx, r);

@@ -54,7 +54,7 @@ static int64_t lanes_for(int64_t D) {
     return D <= SMALL ? LANES : 1;
 }
 
-static void cut(mc_work *work, int64_t n, int64_t outputs, bool loo, primal *p) {
+static void lay_out_primal_workspace(mc_work *work, int64_t n, int64_t outputs, bool loo, primal *p) {
     const int64_t D = p->D;
     p->mean = mc_work_take(work, D, 8);
     p->diagonal = mc_work_take(work, D, 8);
@@ -67,7 +67,7 @@ static void cut(mc_work *work, int64_t n, int64_t outputs, bool loo, primal *p) 
 
 static size_t own_bytes(int64_t n, int64_t D, int64_t outputs, bool loo, bool spectral) {
     mc_work counted = {0};
-    cut(&counted, n, outputs, loo, &(primal){.D = D, .lanes = lanes_for(D), .spectral = spectral});
+    lay_out_primal_workspace(&counted, n, outputs, loo, &(primal){.D = D, .lanes = lanes_for(D), .spectral = spectral});
     return counted.used;
 }
 
@@ -115,16 +115,16 @@ static void add_products(void *arg, int64_t chunk, int64_t begin, int64_t end, i
     const double *Z = p->panels.Z + from * D, *X = p->r->X + (p->panels.begin + from) * p->r->columns;
     const mc_dense Zi = mc_column_major(Z + i, m, k, D), C = mc_column_major(p->C + lane * D * D, D, D, D);
     if (row != column) {
-        mc_gemm(1, Zi, mc_row_major(Z + j, k, n, D), 1, mc_part(C, i, j, m, n));
+        mc_gemm(1, Zi, mc_row_major(Z + j, k, n, D), 1, mc_submatrix(C, i, j, m, n));
         return;
     }
-    mc_syrk(1, Zi, 1, mc_part(C, i, i, m, m));
+    mc_syrk(1, Zi, 1, mc_submatrix(C, i, i, m, m));
     mc_gemm(1, Zi, mc_row_major(X, k, outputs, p->r->columns), 1,
             mc_row_major(p->R + (lane * D + i) * outputs, m, outputs, outputs));
 }
 
 /* z' (Z'Z + lambda)^-1 z of some rows, whose Z goes; out: as many numbers. */
-static void leverages(const primal *p, int64_t begin, int64_t end, double *out) {
+static void leverage_scores(const primal *p, int64_t begin, int64_t end, double *out) {
     const int64_t D = p->D, rows = end - begin;
     double *Z = p->panels.Z + begin * D, *V = p->spectral ? p->V + begin * D : Z;
     const mc_dense C = mc_column_major(p->C, D, D, D), columns = mc_column_major(Z, D, rows, D);
@@ -156,7 +156,7 @@ static void leave_out_rows(void *arg, int64_t chunk, int64_t begin, int64_t end,
             square[i - begin] += left * left;
         }
     }
-    leverages(p, begin, end, taken);
+    leverage_scores(p, begin, end, taken);
     for (int64_t i = begin; i < end; i++) {
         const double s = root_at(p, p->panels.begin + i),
                      share = 1 - taken[i - begin] - (r->intercept ? s * s / p->weight : 0);
@@ -183,12 +183,12 @@ static void add_lanes(primal *p) {
 static mercer_status make_products(mercer_ctx *ctx, primal *p) {
     const mc_pass means = {add_means, p->D, COLUMNS},
                   products = {add_products, p->lanes * p->tiles * (p->tiles + 1) / 2, 1};
-    mc_phase(ctx, "features");
+    mc_begin_phase(ctx, "features");
     if (p->r->intercept) {
         MC_TRY(mc_panels_run(ctx, &p->panels, &means, 1, p));
         p->panels.mean = p->mean;
     }
-    mc_phase(ctx, "products");
+    mc_begin_phase(ctx, "products");
     MC_TRY(mc_panels_run(ctx, &p->panels, &products, 1, p));
     add_lanes(p);
     return MERCER_OK;
@@ -207,10 +207,10 @@ static mercer_status apply_upper(mercer_ctx *ctx, const void *self, int64_t t, c
             Y[i] += p->C[j * p->D + i] * V[j];
             Y[j] += p->C[j * p->D + i] * V[i];
         }
-    return mc_progress(ctx, -1);
+    return mc_report_progress(ctx, -1);
 }
 
-static mercer_status refuse(mercer_ctx *ctx, const primal *p) {
+static mercer_status refuse_singular_system(mercer_ctx *ctx, const primal *p) {
     const mc_matrix products = {.n = p->D, .apply = apply_upper, .self = p};
     mc_spectrum ends;
     MC_TRY(mc_lanczos(ctx, &products, LANCZOS_STEPS, &ends));
@@ -233,10 +233,10 @@ static mercer_status solve_factor(mercer_ctx *ctx, primal *p) {
     int64_t bad = 0;
     for (int64_t j = 0; j < p->D; j++)
         p->diagonal[j] = p->C[j * p->D + j] += p->r->lambda;
-    mc_phase(ctx, "factor");
+    mc_begin_phase(ctx, "factor");
     MC_TRY(mc_potrf(ctx, L, &bad));
     if (bad || is_lost(p))
-        return refuse(ctx, p);
+        return refuse_singular_system(ctx, p);
     MC_TRY(mc_potrs(ctx, L, mc_row_major(p->R, p->D, t, t)));
     MC_TRY(mc_trtri(ctx, L));
     double trace = 0;
@@ -252,7 +252,7 @@ static mercer_status solve_factor(mercer_ctx *ctx, primal *p) {
 
 /* lambda from a norm or degrees of freedom: the targets in the coordinates of the eigenvectors of K that are not of its
    null space. */
-static mercer_status choose(mercer_ctx *ctx, primal *p, double cutoff) {
+static mercer_status choose_lambda(mercer_ctx *ctx, primal *p, double cutoff) {
     const int64_t t = p->r->p->outputs;
     double *Y = NULL;
     MC_TRY(MC_ALLOC(ctx, Y, p->D * t + t));
@@ -273,14 +273,15 @@ static mercer_status choose(mercer_ctx *ctx, primal *p, double cutoff) {
 static mercer_status solve_spectrum(mercer_ctx *ctx, primal *p) {
     const int64_t D = p->D, t = p->r->p->outputs;
     mc_ridge_system *r = p->r;
-    mc_phase(ctx, "eigen");
+    mc_begin_phase(ctx, "eigen");
     MC_TRY(mc_syevd(ctx, mc_column_major(p->C, D, D, D), p->diagonal));
-    MC_TRY(mc_multiply(ctx, mc_row_major(p->C, D, D, D), mc_row_major(p->R, D, t, t), mc_row_major(p->G, D, t, t)));
+    MC_TRY(
+        mc_parallel_gemm(ctx, mc_row_major(p->C, D, D, D), mc_row_major(p->R, D, t, t), mc_row_major(p->G, D, t, t)));
     const double cutoff = (double)r->p->n * 0x1p-52 * p->diagonal[D - 1];
     for (int64_t j = 0; j < D && p->diagonal[j] < 0; j++)
         p->diagonal[j] = 0; /* rounding */
     if (isfinite(r->norm_bound) || r->dof > 0)
-        MC_TRY(choose(ctx, p, cutoff));
+        MC_TRY(choose_lambda(ctx, p, cutoff));
     r->rank = 0;
     r->dof_found = r->intercept;
     for (int64_t j = 0; j < D; j++) {
@@ -291,7 +292,8 @@ static mercer_status solve_spectrum(mercer_ctx *ctx, primal *p) {
         for (int64_t k = 0; k < t; k++)
             p->G[j * t + k] *= h;
     }
-    return mc_multiply(ctx, mc_column_major(p->C, D, D, D), mc_row_major(p->G, D, t, t), mc_row_major(p->R, D, t, t));
+    return mc_parallel_gemm(ctx, mc_column_major(p->C, D, D, D), mc_row_major(p->G, D, t, t),
+                            mc_row_major(p->R, D, t, t));
 }
 
 /* ---- The whole ---- */
@@ -310,7 +312,7 @@ static void write_answer(primal *p) {
 static mercer_status leave_one_out(mercer_ctx *ctx, primal *p) {
     const mc_pass pass = {leave_out_rows, 0, ROWS};
     double sum = 0;
-    mc_phase(ctx, "leave-one-out");
+    mc_begin_phase(ctx, "leave-one-out");
     MC_TRY(mc_panels_run(ctx, &p->panels, &pass, 1, p));
     for (int64_t i = 0; i < p->r->p->n; i++) {
         if (isnan(p->left_out[i]))
@@ -324,7 +326,7 @@ static mercer_status leave_one_out(mercer_ctx *ctx, primal *p) {
     return MERCER_OK;
 }
 
-static mercer_status run(mercer_ctx *ctx, primal *p) {
+static mercer_status solve_primal(mercer_ctx *ctx, primal *p) {
     MC_TRY(make_products(ctx, p));
     MC_TRY(p->spectral ? solve_spectrum(ctx, p) : solve_factor(ctx, p));
     write_answer(p);
@@ -334,7 +336,7 @@ static mercer_status run(mercer_ctx *ctx, primal *p) {
 mercer_status mc_ridge_primal(mercer_ctx *ctx, mc_ridge_system *r) {
     const mc_problem *q = r->p;
     const int64_t D = mc_problem_features(q, q->n);
-    primal p = {.r = r, .D = D, .lanes = lanes_for(D), .tiles = mc_chunks(D, TILE)};
+    primal p = {.r = r, .D = D, .lanes = lanes_for(D), .tiles = mc_chunk_count(D, TILE)};
     p.spectral = r->lambda == 0 || isfinite(r->norm_bound) || r->dof > 0;
     for (int64_t i = 0; i < q->n; i++)
         p.weight += mc_problem_weight(q, i);
@@ -342,8 +344,8 @@ mercer_status mc_ridge_primal(mercer_ctx *ctx, mc_ridge_system *r) {
     mc_work work;
     mercer_status status = mc_work_open(ctx, &work, own_bytes(q->n, D, q->outputs, r->loo, p.spectral));
     if (!status) {
-        cut(&work, q->n, q->outputs, r->loo, &p);
-        status = run(ctx, &p);
+        lay_out_primal_workspace(&work, q->n, q->outputs, r->loo, &p);
+        status = solve_primal(ctx, &p);
         mc_work_close(&work);
     }
     mc_panels_close(&p.panels);

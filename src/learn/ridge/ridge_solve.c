@@ -48,7 +48,7 @@ static void intercept_of(mc_ridge_system *r) {
 }
 
 /* alpha = S (Z - b z); the mean goes back into b. */
-static void coefficients(mc_ridge_system *r) {
+static void write_ridge_coefficients(mc_ridge_system *r) {
     const int64_t n = r->p->n, outputs = r->p->outputs, t = r->columns;
     for (int64_t i = 0; i < n; i++)
         for (int64_t k = 0; k < outputs; k++) {
@@ -61,7 +61,7 @@ static void coefficients(mc_ridge_system *r) {
 
 void mc_ridge_finish(mc_ridge_system *r) {
     intercept_of(r);
-    coefficients(r);
+    write_ridge_coefficients(r);
 }
 
 /* ---- Leave one out ---- */
@@ -175,7 +175,7 @@ mercer_status mc_ridge_refuse(mercer_ctx *ctx, const mc_ridge_system *r) {
 
 mercer_status mc_ridge_pack(mercer_ctx *ctx, const mc_ridge_system *r, double *A) {
     mc_gram *gram = NULL;
-    mc_phase(ctx, "gram");
+    mc_begin_phase(ctx, "gram");
     MC_TRY(mc_gram_open(ctx, r->p->kernel, r->p->x, NULL, MERCER_F64, &gram));
     const mc_matrix K = mc_gram_matrix(gram);
     const mercer_status status = K.packed(ctx, K.self, NULL, A);
@@ -184,9 +184,9 @@ mercer_status mc_ridge_pack(mercer_ctx *ctx, const mc_ridge_system *r, double *A
 }
 
 mercer_status mc_ridge_factor(mercer_ctx *ctx, mc_ridge_system *r, double *A, int64_t *bad) {
-    mc_ridge_right_sides(r);
+    mc_ridge_right_hand_sides(r);
     MC_TRY(mc_ridge_pack(ctx, r, A));
-    mc_phase(ctx, "factor");
+    mc_begin_phase(ctx, "factor");
     MC_TRY(mc_potrf(ctx, mc_packed(r->p->n, A), bad));
     return *bad ? MERCER_OK : mc_potrs(ctx, mc_packed(r->p->n, A), mc_row_major(r->X, r->p->n, r->columns, r->columns));
 }
@@ -197,16 +197,16 @@ static mercer_status factor_and_solve(mercer_ctx *ctx, mc_ridge_system *r, doubl
     MC_TRY(mc_ridge_pack(ctx, r, A));
     for (int64_t i = 0; i < n; i++)
         diagonal[i] = A[mc_packed_place(n, i, i)];
-    mc_phase(ctx, "factor");
+    mc_begin_phase(ctx, "factor");
     MC_TRY(mc_potrf(ctx, mc_packed(n, A), bad));
     if (*bad)
         return MERCER_OK;
-    mc_phase(ctx, "solve");
+    mc_begin_phase(ctx, "solve");
     MC_TRY(mc_potrs(ctx, mc_packed(n, A), mc_row_major(r->X, n, r->columns, r->columns)));
     mc_ridge_finish(r);
     if (!r->loo)
         return MERCER_OK;
-    mc_phase(ctx, "leave-one-out");
+    mc_begin_phase(ctx, "leave-one-out");
     MC_TRY(mc_cholesky_inverse_diagonal(ctx, n, A, diagonal + n));
     return leave_one_out(ctx, r, diagonal, 0, diagonal + n);
 }
@@ -229,7 +229,7 @@ mercer_status mc_ridge_cholesky(mercer_ctx *ctx, mc_ridge_system *r) {
 mercer_status mc_ridge_square(mercer_ctx *ctx, const mc_ridge_system *r, double *M) {
     const int64_t n = r->p->n;
     mc_gram *gram = NULL;
-    mc_phase(ctx, "gram");
+    mc_begin_phase(ctx, "gram");
     MC_TRY(mc_gram_open(ctx, r->p->kernel, r->p->x, NULL, MERCER_F64, &gram));
     const mercer_status status = mc_gram_block(ctx, gram, 0, n, 0, n, MERCER_F64, M, n);
     mc_gram_close(gram);
@@ -283,12 +283,12 @@ static mercer_status solve_coordinates(mercer_ctx *ctx, mc_ridge_system *r, cons
     double *G = NULL;
     MC_TRY(MC_ALLOC(ctx, G, n * t));
     mercer_status status =
-        mc_multiply(ctx, mc_row_major(U, n, n, n), mc_row_major(r->X, n, t, t), mc_row_major(G, n, t, t));
+        mc_parallel_gemm(ctx, mc_row_major(U, n, n, n), mc_row_major(r->X, n, t, t), mc_row_major(G, n, t, t));
     const bool known = !status && r->intercept && r->lambda == 0 && intercept_of_null(r, G, h);
     for (int64_t j = 0; j < n * t; j++)
         G[j] *= h[j / t];
     MC_THEN(status,
-            mc_multiply(ctx, mc_column_major(U, n, n, n), mc_row_major(G, n, t, t), mc_row_major(r->X, n, t, t)));
+            mc_parallel_gemm(ctx, mc_column_major(U, n, n, n), mc_row_major(G, n, t, t), mc_row_major(r->X, n, t, t)));
     mc_free(G);
     if (!status && !known)
         intercept_of(r);
@@ -309,7 +309,7 @@ static mercer_status loo_of_spectrum(mercer_ctx *ctx, mc_ridge_system *r, const 
     const mercer_status status = leave_one_out(ctx, r, h + n, r->lambda, h + 2 * n);
     if (status != MERCER_NUMERIC || r->loo)
         return status;
-    mc_unfail(ctx);
+    mc_clear_failure(ctx);
     return MERCER_OK;
 }
 
@@ -318,15 +318,15 @@ static mercer_status decompose_and_solve(mercer_ctx *ctx, mc_ridge_system *r, do
     MC_TRY(mc_ridge_square(ctx, r, U));
     for (int64_t i = 0; i < n; i++)
         h[n + i] = U[i * n + i];
-    mc_phase(ctx, "eigen");
-    MC_TRY(mc_progress(ctx, -1));
+    mc_begin_phase(ctx, "eigen");
+    MC_TRY(mc_report_progress(ctx, -1));
     MC_TRY(mc_syevd(ctx, mc_column_major(U, n, n, n), h));
     if (isfinite(r->norm_bound) || r->dof > 0)
         MC_TRY(mc_ridge_choose_lambda(ctx, r, U, h));
     MC_TRY(invert_spectrum(ctx, r, h));
-    mc_phase(ctx, "solve");
+    mc_begin_phase(ctx, "solve");
     MC_TRY(solve_coordinates(ctx, r, U, h));
-    coefficients(r);
+    write_ridge_coefficients(r);
     return loo_of_spectrum(ctx, r, U, h);
 }
 

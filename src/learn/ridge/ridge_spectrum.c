@@ -28,7 +28,7 @@ double mc_ridge_inverse(const mc_ridge_spectrum *s, double lambda, int64_t j) {
     return lambda > 0 || s->m[j] > s->cutoff ? 1 / (s->m[j] + lambda) : 0;
 }
 
-static double along(const mc_ridge_spectrum *s, int64_t j) {
+static double intercept_coordinate(const mc_ridge_spectrum *s, int64_t j) {
     return s->intercept ? s->G[j * s->columns + s->outputs] : 0;
 }
 
@@ -37,7 +37,7 @@ static bool null_part(const mc_ridge_spectrum *s, double lambda, double *inside)
     double all = 0;
     *inside = 0;
     for (int64_t j = 0; j < s->n; j++) {
-        const double g = along(s, j);
+        const double g = intercept_coordinate(s, j);
         *inside += mc_ridge_inverse(s, lambda, j) == 0 ? g * g : 0;
         all += g * g;
     }
@@ -50,7 +50,7 @@ void mc_ridge_offsets(const mc_ridge_spectrum *s, double lambda, double *b) {
     for (int64_t k = 0; k < s->outputs; k++) {
         double above = 0, below = 0;
         for (int64_t j = 0; j < s->n && s->intercept; j++) {
-            const double h = mc_ridge_inverse(s, lambda, j), g = along(s, j), weight = null ? h == 0 : h;
+            const double h = mc_ridge_inverse(s, lambda, j), g = intercept_coordinate(s, j), weight = null ? h == 0 : h;
             above += weight * g * s->G[j * s->columns + k];
             below += weight * g * g;
         }
@@ -62,13 +62,14 @@ void mc_ridge_offsets(const mc_ridge_spectrum *s, double lambda, double *b) {
 static void add_output(const mc_ridge_spectrum *s, double lambda, int64_t k, double b, mc_ridge_point *out) {
     double turn = 0, g2 = 0;
     for (int64_t j = 0; j < s->n && s->intercept; j++) {
-        const double h = mc_ridge_inverse(s, lambda, j), g = along(s, j);
+        const double h = mc_ridge_inverse(s, lambda, j), g = intercept_coordinate(s, j);
         turn += g * h * h * (s->G[j * s->columns + k] - b * g);
         g2 += g * g * h;
     }
     turn = g2 > 0 ? turn / g2 : 0;
     for (int64_t j = 0; j < s->n; j++) {
-        const double h = mc_ridge_inverse(s, lambda, j), g = along(s, j), y = s->G[j * s->columns + k] - b * g;
+        const double h = mc_ridge_inverse(s, lambda, j), g = intercept_coordinate(s, j),
+                     y = s->G[j * s->columns + k] - b * g;
         const double beta = h * y, left = h == 0 ? y : lambda * beta, m = fmax(s->m[j], 0);
         out->loss += left * left;
         out->square += m * beta * beta;
@@ -84,7 +85,7 @@ mc_ridge_point mc_ridge_at(const mc_ridge_spectrum *s, double lambda, double *b)
     for (int64_t k = 0; k < s->outputs; k++)
         add_output(s, lambda, k, b[k], &point);
     for (int64_t j = 0; j < s->n; j++) {
-        const double h = mc_ridge_inverse(s, lambda, j), g = along(s, j);
+        const double h = mc_ridge_inverse(s, lambda, j), g = intercept_coordinate(s, j);
         point.dof += s->m[j] * h;
         point.trace += h;
         first += g * g * h;

@@ -41,7 +41,7 @@ mercer_status mc_ridge_pcg(mercer_ctx *ctx, mc_ridge_system *system);
 void mc_ridge_finish(mc_ridge_system *system);
 
 /* X = S (Y - mean), and s. */
-void mc_ridge_right_sides(mc_ridge_system *system);
+void mc_ridge_right_hand_sides(mc_ridge_system *system);
 /* Once X holds A^-1 of the right-hand sides: its first columns become beta, and with z they are what rows and folds are
    left out from. */
 mc_leave_out mc_ridge_leave_out(const mc_ridge_system *system);

@@ -194,7 +194,8 @@ static mercer_status solve_task(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t) {
 /* The stages of a hard margin have a C of their own: its tasks are not left on the way. */
 static mercer_status solve_tasks(mercer_ctx *ctx, mc_svm *s) {
     while (s->solver->next < s->tasks) {
-        mc_span(ctx, (double)s->solver->next / (double)s->tasks, (double)(s->solver->next + 1) / (double)s->tasks);
+        mc_set_phase_span(ctx, (double)s->solver->next / (double)s->tasks,
+                          (double)(s->solver->next + 1) / (double)s->tasks);
         s->solver->resting = s->solver->kept && !isinf(s->C);
         const mercer_status status = solve_task(ctx, s, &s->task[s->solver->next]);
         s->solver->resting = s->solver->begun = false;
@@ -228,14 +229,14 @@ static mercer_status solve_again(mercer_ctx *ctx, mc_svm *s, bool *wanting) {
     return MERCER_OK;
 }
 
-static mercer_status solve(mercer_ctx *ctx, void *self, int round, bool *wanting) {
-    mc_phase(ctx, "solve");
+static mercer_status solve_programs(mercer_ctx *ctx, void *self, int round, bool *wanting) {
+    mc_begin_phase(ctx, "solve");
     return round ? solve_again(ctx, self, wanting) : solve_first(ctx, self);
 }
 
-static mercer_status certify(mercer_ctx *ctx, void *self, mc_fitted *f) {
+static mercer_status keep_and_certify(mercer_ctx *ctx, void *self, mc_fitted *f) {
     mc_svm *s = self;
-    mc_phase(ctx, "check");
+    mc_begin_phase(ctx, "check");
     MC_TRY(mc_svm_keep(ctx, s, f));
     f->kernel = s->p.kernel; /* lent */
     const mercer_status status = mc_svm_certify(ctx, s, f);
@@ -308,7 +309,7 @@ mercer_status mc_svm_open(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *s
 }
 
 /* Along a path the weight vector of a linear kernel is not written out. */
-static mercer_status finish(mercer_ctx *ctx, void *self, mercer_status stopped, mc_fitted *f) {
+static mercer_status hand_over_fit(mercer_ctx *ctx, void *self, mercer_status stopped, mc_fitted *f) {
     const mc_svm *s = self;
     write_report(s, stopped, f);
     if (s->path)
@@ -319,7 +320,7 @@ static mercer_status finish(mercer_ctx *ctx, void *self, mercer_status stopped, 
     return status;
 }
 
-static mercer_status open(mercer_ctx *ctx, void *self, const mercer_kernel *kernel, const mercer_data *data) {
+static mercer_status open_programs(mercer_ctx *ctx, void *self, const mercer_kernel *kernel, const mercer_data *data) {
     mc_svm *s = self;
     const bool path = s->path;
     const mercer_status status = mc_svm_open(ctx, s->kind, s->set, kernel, data, s);
@@ -327,11 +328,11 @@ static mercer_status open(mercer_ctx *ctx, void *self, const mercer_kernel *kern
     return status || path ? status : mc_svm_rows_refine(ctx, s);
 }
 
-static void close(void *self) {
+static void close_programs(void *self) {
     mc_svm_close(self);
 }
 
-static void turn(void *self, double C, bool first) {
+static void turn_to_next_C(void *self, double C, bool first) {
     mc_svm *s = self;
     if (first)
         s->C = C;
@@ -339,7 +340,8 @@ static void turn(void *self, double C, bool first) {
         mc_svm_rise(s, C);
 }
 
-static const mc_steps steps = {REFINEMENTS, open, solve, certify, finish, close, is_worth_a_check, turn};
+static const mc_steps steps = {REFINEMENTS,   open_programs,  solve_programs,   keep_and_certify,
+                               hand_over_fit, close_programs, is_worth_a_check, turn_to_next_C};
 
 mc_driver mc_svm_driver(mc_svm *s) {
     return (mc_driver){.steps = &steps, .self = s, .p = &s->p};
@@ -355,8 +357,8 @@ static mc_svm_kind kind_of(const mercer_svm *set) {
     return (mc_svm_kind)kind;
 }
 
-static mercer_status fit(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel, const mercer_data *data,
-                         mc_fitted *out) {
+static mercer_status fit_svm(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
+                             const mercer_data *data, mc_fitted *out) {
     mc_svm s = {.kind = kind_of(settings), .set = settings};
     mc_driver driver = mc_svm_driver(&s);
     return mc_drive(ctx, &driver, kernel, data, out);
@@ -369,7 +371,7 @@ static mercer_status prepare(mercer_ctx *ctx, const void *settings, const mercer
 
 /* How often K is gone over is not known before: half of it, storing a part of it and the check is a guess, for the
    seconds alone. */
-static void weigh(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *out) {
+static void rank_svm_solvers(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *out) {
     const mercer_svm *set = settings;
     const mc_svm_row *row = &mc_svm_rows[kind_of(set)];
     const double n = (double)p->n;
@@ -388,4 +390,4 @@ static void weigh(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc
                                                        : "exact; K is stored for some thousand rows at a time";
 }
 
-const mc_learner mc_svm_learner = {.fit = fit, .plan = {prepare, weigh, NULL}};
+const mc_learner mc_svm_learner = {.fit = fit_svm, .plan = {prepare, rank_svm_solvers, NULL}};

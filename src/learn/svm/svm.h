@@ -99,9 +99,9 @@ void mc_svm_forget(mc_svm *s);
 /* svm_predictor.c: a start for the quadratic program on all rows, where it is worth it; what is left in f goes to
    noise2. */
 struct mc_kernel_matrix;
-mercer_status mc_svm_program_narrow(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t,
-                                    const struct mc_kernel_matrix *rows, mc_active_problem *whole,
-                                    mc_smo_result *result);
+mercer_status mc_svm_program_predict(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t,
+                                     const struct mc_kernel_matrix *rows, mc_active_problem *whole,
+                                     mc_smo_result *result);
 
 /* svm_support_vectors.c: kernel and scale stay with the problem; out gets the rest. */
 mercer_status mc_svm_keep(mercer_ctx *ctx, const mc_svm *s, mc_fitted *out);
@@ -109,15 +109,15 @@ mercer_status mc_svm_primal(mercer_ctx *ctx, mc_fitted *f);
 
 /* svm_path.c: after C has been multiplied by rise, a feasible start with its f from the solution for the last C.
    twin: of each variable the one of the other sign on an equal row, -1: none; NULL: there are none. */
-mercer_status mc_svm_program_restart(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t, const mc_dual *dual,
-                                     const mc_matrix *matrix, const int64_t *twin, double rise);
+mercer_status mc_svm_program_warm_start(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t, const mc_dual *dual,
+                                        const mc_matrix *matrix, const int64_t *twin, double rise);
 
 /* svm_duplicates.c: same[i] <- the first row equal to row i in every value; rows with texts are equal to themselves
    alone. */
 mercer_status mc_rows_same(mercer_ctx *ctx, const mercer_data *x, int64_t *same);
 /* Equal rows of one class of a classifier become one. to[i] <- the place of row i now; same[k], for the rows there are
    now, as above. costs are no longer those of the rows. */
-mercer_status mc_svm_merge(mercer_ctx *ctx, mc_svm *s, int64_t *to, int64_t *same);
+mercer_status mc_svm_merge_duplicates(mercer_ctx *ctx, mc_svm *s, int64_t *to, int64_t *same);
 
 /* svm_path.c: the solution for a larger C is to start from the last one. */
 void mc_svm_rise(mc_svm *s, double C);

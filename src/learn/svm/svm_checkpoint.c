@@ -81,7 +81,7 @@ static void take_scalars(const scalars *from, mc_svm_program *t) {
 }
 
 /* The arrays of the tasks there (out) or back. */
-static void copy(const mc_svm *s, mc_svm_kept *kept, bool out) {
+static void copy_program_state(const mc_svm *s, mc_svm_kept *kept, bool out) {
     double *beta = kept->beta, *f = kept->f;
     for (int64_t k = 0; k < s->tasks; k++) {
         mc_svm_program *t = &s->task[k];
@@ -190,26 +190,26 @@ mercer_status mc_svm_resume(mercer_ctx *ctx, mc_svm *s) {
     MC_TRY(mc_checkpoint_load(ctx, s->solver->kept->path, parts, parts_of(s, s->solver->kept, &h, parts)));
     if (!state_holds(s, s->solver->kept, &h))
         return mc_checkpoint_refuse(ctx, s->solver->kept->path);
-    copy(s, s->solver->kept, false);
+    copy_program_state(s, s->solver->kept, false);
     s->solver->next = h.task;
     s->solver->begun = h.begun != 0;
     s->solver->most = h.most;
     s->solver->noise2 = h.noise2;
-    mc_log(ctx, "%s: taken up from '%s' at programme %lld of %lld", s->row->name, s->solver->kept->path,
-           (long long)s->solver->next + 1, (long long)s->tasks);
+    mc_log_message(ctx, "%s: taken up from '%s' at programme %lld of %lld", s->row->name, s->solver->kept->path,
+                   (long long)s->solver->next + 1, (long long)s->tasks);
     return MERCER_OK;
 }
 
 mercer_status mc_svm_save(mercer_ctx *ctx, mc_svm *s, bool now) {
     mc_svm_kept *kept = s->solver->kept;
-    const double began = mc_clock();
+    const double began = mc_clock_seconds();
     if (!kept || (!now && began - kept->written < CALM * kept->writing))
         return MERCER_OK;
     head h = {.task = s->solver->next, .begun = s->solver->begun, .most = s->solver->most, .noise2 = s->solver->noise2};
     mc_checkpoint_part parts[MC_CHECKPOINT_PARTS];
-    copy(s, kept, true);
+    copy_program_state(s, kept, true);
     MC_TRY(mc_checkpoint_save(ctx, kept->path, kept->key, parts, parts_of(s, kept, &h, parts)));
-    kept->written = mc_clock();
+    kept->written = mc_clock_seconds();
     kept->writing = kept->written - began;
     return MERCER_OK;
 }

@@ -24,7 +24,7 @@ static row_bytes bytes_of(const mercer_data *x, int64_t i) {
                        (size_t)count * entry, x->row_start ? (size_t)count * sizeof *x->column : 0};
 }
 
-static bool equal(const mercer_data *x, int64_t i, int64_t j) {
+static bool rows_equal(const mercer_data *x, int64_t i, int64_t j) {
     const row_bytes a = bytes_of(x, i), b = bytes_of(x, j);
     return a.size == b.size && memcmp(a.values, b.values, a.size) == 0
            && (!a.places || memcmp(a.columns, b.columns, a.places) == 0);
@@ -40,7 +40,7 @@ static void sort_out(const mercer_data *x, const int64_t *row, int64_t count, in
     for (int64_t a = 0; a < count; a++) {
         same[row[a]] = row[a];
         for (int64_t b = 0; b < a && same[row[a]] == row[a]; b++)
-            if (same[row[b]] == row[b] && equal(x, row[a], row[b]))
+            if (same[row[b]] == row[b] && rows_equal(x, row[a], row[b]))
                 same[row[a]] = row[b];
     }
 }
@@ -102,7 +102,7 @@ static mercer_status take_kept(mercer_ctx *ctx, mc_svm *s, const int64_t *kept, 
     return mc_svm_programs_open(ctx, s);
 }
 
-mercer_status mc_svm_merge(mercer_ctx *ctx, mc_svm *s, int64_t *to, int64_t *same) {
+mercer_status mc_svm_merge_duplicates(mercer_ctx *ctx, mc_svm *s, int64_t *to, int64_t *same) {
     const int64_t n = s->p.n;
     int64_t *scratch = NULL;
     MC_TRY(mc_rows_same(ctx, s->p.x, same));

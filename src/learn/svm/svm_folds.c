@@ -53,7 +53,7 @@ void mc_svm_room_close(mc_svm_room *room) {
         mc_room_close(all[k]);
 }
 
-static size_t smaller(size_t a, size_t b) {
+static size_t smaller_size(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
@@ -72,12 +72,12 @@ size_t mc_svm_folds_bytes(const mercer_svm *set, int64_t n, int64_t pair, int64_
 size_t mc_svm_folds_spare(const mercer_ctx *ctx, const mercer_svm *set, int64_t n, int64_t pair, int64_t splits) {
     const size_t need = mc_svm_folds_bytes(set, n, pair, splits), all = mc_memory_left(ctx),
                  left = all > need ? all - need : 0;
-    const size_t sets = smaller(mc_batch_smo_spare_bytes(pair ? pair : n, at_once(splits)), left / 2);
-    return sets + smaller(mc_newton_free_bytes(pair ? pair : n), (left - sets) / 2);
+    const size_t sets = smaller_size(mc_batch_smo_spare_bytes(pair ? pair : n, at_once(splits)), left / 2);
+    return sets + smaller_size(mc_newton_free_bytes(pair ? pair : n), (left - sets) / 2);
 }
 
 /* Whether they can share a K at all. */
-static bool serves(mc_svm_kind kind, const mercer_svm *set, const mercer_data *data) {
+static bool can_share_kernel(mc_svm_kind kind, const mercer_svm *set, const mercer_data *data) {
     for (int64_t i = 0; data->weight && i < data->n; i++)
         if (data->weight[i] == 0)
             return false;
@@ -94,7 +94,7 @@ static int64_t largest_pair(const mc_svm_folds *m) {
 }
 
 /* What the room holds already may be used again. */
-static bool fits(const mercer_ctx *ctx, const mc_svm_folds *m, int64_t splits) {
+static bool folds_fit_memory(const mercer_ctx *ctx, const mc_svm_folds *m, int64_t splits) {
     const mc_svm_room *room = m->room;
     const size_t held = room->K.size + room->pair.size + room->sets[0].size + room->sets[1].size + room->sets[2].size;
     const size_t need = mc_svm_folds_bytes(m->s.set, m->s.p.n, largest_pair(m), splits);
@@ -104,7 +104,7 @@ static bool fits(const mercer_ctx *ctx, const mc_svm_folds *m, int64_t splits) {
 bool mc_svm_folds_fit(const mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_data *data,
                       int64_t splits) {
     const int64_t pair = data->classes > 2 ? data->n : 0;
-    return serves(kind, set, data)
+    return can_share_kernel(kind, set, data)
            && (double)mc_svm_folds_bytes(set, data->n, pair, splits) < 0.9 * (double)mc_memory_left(ctx);
 }
 
@@ -135,7 +135,7 @@ static mercer_status note_rows(mercer_ctx *ctx, mc_svm_folds *m) {
         to[i] = i;
     mercer_status status = m->s.row->classes ? MC_ALLOC(ctx, m->same, n) : MERCER_OK;
     if (!status && m->same)
-        status = mc_svm_merge(ctx, &m->s, to, m->same);
+        status = mc_svm_merge_duplicates(ctx, &m->s, to, m->same);
     for (int64_t i = 0; i < n && !status; i++)
         m->place[m->s.order[i]] = to[i];
     mc_free(to);
@@ -143,15 +143,16 @@ static mercer_status note_rows(mercer_ctx *ctx, mc_svm_folds *m) {
 }
 
 /* *shared: whether there is memory for it. */
-static mercer_status open(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel,
-                          const mercer_data *data, int64_t splits, mc_svm_folds *m, bool *shared) {
+static mercer_status open_shared_folds(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set,
+                                       const mercer_kernel *kernel, const mercer_data *data, int64_t splits,
+                                       mc_svm_folds *m, bool *shared) {
     m->data = data;
     MC_TRY(mc_svm_open(ctx, kind, set, kernel, data, &m->s));
     mc_store_close(m->s.solver->store);
     m->s.solver->store = NULL;
     MC_TRY(note_rows(ctx, m));
     note_shape(m);
-    *shared = fits(ctx, m, splits);
+    *shared = folds_fit_memory(ctx, m, splits);
     return *shared ? store_all(ctx, m) : MERCER_OK;
 }
 
@@ -159,11 +160,11 @@ mercer_status mc_svm_folds_open(mercer_ctx *ctx, mc_svm_kind kind, const mercer_
                                 const mercer_data *data, int64_t splits, mc_svm_room *room, mc_svm_folds **out) {
     bool shared = false;
     *out = NULL;
-    if (!serves(kind, set, data))
+    if (!can_share_kernel(kind, set, data))
         return MERCER_OK;
     MC_TRY(MC_ALLOC(ctx, *out, 1));
     (*out)->room = room;
-    const mercer_status status = open(ctx, kind, set, kernel, data, splits, *out, &shared);
+    const mercer_status status = open_shared_folds(ctx, kind, set, kernel, data, splits, *out, &shared);
     if (status || !shared) {
         mc_svm_folds_close(*out);
         *out = NULL;
@@ -236,7 +237,7 @@ static double share_of(const walk *w, int64_t more) {
 
 /* Of each variable of a pair of classes the one of the other class on an equal row; *twin stays NULL where there is
    none. at: scratch. */
-static void list_twins(const mc_svm_folds *m, const mc_svm_program *t, int64_t *at, int64_t *twin) {
+static void list_duplicate_variables(const mc_svm_folds *m, const mc_svm_program *t, int64_t *at, int64_t *twin) {
     for (int64_t i = 0; i < m->s.p.n; i++)
         at[i] = -1;
     for (int64_t i = 0; i < t->split; i++)
@@ -251,7 +252,8 @@ static void list_twins(const mc_svm_folds *m, const mc_svm_program *t, int64_t *
     }
 }
 
-static mercer_status find_twins(mercer_ctx *ctx, const mc_svm_folds *m, const mc_svm_program *t, int64_t **twin) {
+static mercer_status find_duplicate_variables(mercer_ctx *ctx, const mc_svm_folds *m, const mc_svm_program *t,
+                                              int64_t **twin) {
     int64_t *at = NULL;
     bool any = false;
     *twin = NULL;
@@ -260,7 +262,7 @@ static mercer_status find_twins(mercer_ctx *ctx, const mc_svm_folds *m, const mc
     MC_TRY(MC_ALLOC(ctx, at, m->s.p.n));
     const mercer_status status = MC_ALLOC(ctx, *twin, t->n);
     if (!status)
-        list_twins(m, t, at, *twin);
+        list_duplicate_variables(m, t, at, *twin);
     for (int64_t i = 0; i < t->n && !status; i++)
         any = any || (*twin)[i] >= 0;
     mc_free(at);
@@ -272,19 +274,20 @@ static mercer_status find_twins(mercer_ctx *ctx, const mc_svm_folds *m, const mc
 }
 
 /* The quadratic program of a split, and where to start it. */
-static mercer_status begin(mercer_ctx *ctx, mc_svm *s, part *p, const mc_matrix *matrix, const int64_t *twin,
-                           double rise) {
+static mercer_status begin_split_program(mercer_ctx *ctx, mc_svm *s, part *p, const mc_matrix *matrix,
+                                         const int64_t *twin, double rise) {
     double *const cost = s->cost;
     s->cost = p->cost;
     mercer_status status = mc_quadratic_program_open(ctx, s, &p->task, &p->programme);
     if (!status && rise > 1)
-        status = mc_svm_program_restart(ctx, s, &p->task, &p->programme.dual, matrix, twin, rise);
+        status = mc_svm_program_warm_start(ctx, s, &p->task, &p->programme.dual, matrix, twin, rise);
     s->cost = cost;
     return status;
 }
 
 /* To the end from wherever it stands. */
-static mercer_status finish(mercer_ctx *ctx, const mc_svm *s, part *p, const mc_matrix *matrix, int64_t steps) {
+static mercer_status finish_split_program(mercer_ctx *ctx, const mc_svm *s, part *p, const mc_matrix *matrix,
+                                          int64_t steps) {
     mc_svm_program *t = &p->task;
     const mc_active_problem problem = {.dual = p->programme.dual,
                                        .matrix = *matrix,
@@ -294,13 +297,13 @@ static mercer_status finish(mercer_ctx *ctx, const mc_svm *s, part *p, const mc_
                                        .rough = true};
     MC_TRY(mc_active_solve(ctx, &problem, t->beta, t->f, &t->result));
     mc_svm_program_finish(s, t, t->result.intercept);
-    mc_log(ctx, "%s: C %g in %lld steps", s->row->name, s->C, (long long)(steps + t->result.steps));
+    mc_log_message(ctx, "%s: C %g in %lld steps", s->row->name, s->C, (long long)(steps + t->result.steps));
     return MERCER_OK;
 }
 
 /* Splits from first on, as many as can go together. */
-static mercer_status solve_together(mercer_ctx *ctx, const walk *w, int64_t first, int64_t count,
-                                    const mc_matrix *matrix, int64_t *steps) {
+static mercer_status solve_splits_in_batch(mercer_ctx *ctx, const walk *w, int64_t first, int64_t count,
+                                           const mc_matrix *matrix, int64_t *steps) {
     mc_dual dual[MC_TOGETHER_MOST];
     double *beta[MC_TOGETHER_MOST], *f[MC_TOGETHER_MOST];
     for (int64_t k = 0; k < count; k++) {
@@ -323,25 +326,26 @@ static mercer_status solve_together(mercer_ctx *ctx, const walk *w, int64_t firs
     return w->m->s.row->doubled || problem.tolerance < QUICK ? MERCER_OK : mc_batch_smo_solve(ctx, &problem);
 }
 
-static mercer_status solve(mercer_ctx *ctx, walk *w, const mc_matrix *matrix, const int64_t *twin, double rise) {
+static mercer_status solve_all_splits(mercer_ctx *ctx, walk *w, const mc_matrix *matrix, const int64_t *twin,
+                                      double rise) {
     mc_svm *s = &w->m->s;
     for (int64_t k = 0; k < w->parts; k++)
-        MC_TRY(begin(ctx, s, &w->part[k], matrix, twin, rise));
+        MC_TRY(begin_split_program(ctx, s, &w->part[k], matrix, twin, rise));
     for (int64_t first = 0; first < w->parts; first += MC_TOGETHER_MOST) {
         int64_t steps[MC_TOGETHER_MOST] = {0};
         const int64_t count = w->parts - first < MC_TOGETHER_MOST ? w->parts - first : MC_TOGETHER_MOST;
-        MC_TRY(solve_together(ctx, w, first, count, matrix, steps));
+        MC_TRY(solve_splits_in_batch(ctx, w, first, count, matrix, steps));
         for (int64_t k = 0; k < count; k++) {
-            MC_TRY(finish(ctx, s, &w->part[first + k], matrix, steps[k]));
+            MC_TRY(finish_split_program(ctx, s, &w->part[first + k], matrix, steps[k]));
             w->solved++;
-            mc_held(ctx, share_of(w, 0));
+            mc_progress_held(ctx, share_of(w, 0));
         }
     }
     return MERCER_OK;
 }
 
 /* The values of the rows left out, or the coefficients they will be made from. */
-static void take(const walk *w, const part *p, int64_t task, int64_t k) {
+static void take_held_out_values(const walk *w, const part *p, int64_t task, int64_t k) {
     const mc_svm *s = &w->m->s;
     const mc_svm_program *t = &p->task;
     const int64_t width = (s->classes - 1) * w->count;
@@ -387,14 +391,14 @@ static mercer_status walk_task(mercer_ctx *ctx, walk *w, const mc_svm_program *t
     mc_fold_matrix v;
     int64_t *twin = NULL;
     mercer_status status = mc_fold_matrix_open(ctx, &w->m->s, t, w->m->K, &w->m->room->pair, &v);
-    MC_THEN(status, find_twins(ctx, w->m, t, &twin));
+    MC_THEN(status, find_duplicate_variables(ctx, w->m, t, &twin));
     MC_THEN(status, open_parts(ctx, w, t));
     const mc_matrix matrix = mc_fold_matrix_view(&v);
     for (int64_t k = 0; k < w->count && !status; k++) {
         w->m->s.C = w->C[k];
-        status = solve(ctx, w, &matrix, twin, k ? w->C[k] / w->C[k - 1] : 1);
+        status = solve_all_splits(ctx, w, &matrix, twin, k ? w->C[k] / w->C[k - 1] : 1);
         for (int64_t a = 0; a < w->parts && !status; a++)
-            take(w, &w->part[a], t - w->m->s.task, k);
+            take_held_out_values(w, &w->part[a], t - w->m->s.task, k);
         close_programmes(w);
     }
     close_parts(w);
@@ -461,7 +465,7 @@ static mercer_status decide_pairs(mercer_ctx *ctx, const walk *w, const part *p)
 
 /* ---- The whole ---- */
 
-static void conclude(const walk *w, const part *p) {
+static void write_held_out_outputs(const walk *w, const part *p) {
     const mc_fitted *shape = &w->m->shape;
     const int64_t tasks = w->m->s.tasks;
     double *out = p->split->out;
@@ -490,7 +494,7 @@ static mercer_status walk_all(mercer_ctx *ctx, walk *w, const mc_svm_split *spli
     for (int64_t k = 0; k < w->parts; k++) {
         if (w->part[k].alpha && w->part[k].few)
             MC_TRY(decide_pairs(ctx, w, &w->part[k]));
-        conclude(w, &w->part[k]);
+        write_held_out_outputs(w, &w->part[k]);
     }
     return MERCER_OK;
 }

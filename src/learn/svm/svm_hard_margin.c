@@ -45,29 +45,30 @@ static double dual_value(const mc_svm_program *t) {
 }
 
 /* Whether values of the kernel in double precision cannot tell two rows apart; x and z hold a row each. */
-static bool twins(const mc_svm *s, int64_t row, int64_t other, double *x, double *z) {
+static bool indistinguishable_rows(const mc_svm *s, int64_t row, int64_t other, double *x, double *z) {
     mc_data_row(s->p.x, row, x);
     mc_data_row(s->p.x, other, z);
     const double both = s->diagonal[row] + s->diagonal[other];
-    return both - 2 * mc_eval(s->p.kernel->root, x, z, s->p.x->d) <= RESOLUTION * both;
+    return both - 2 * mc_eval_kernel(s->p.kernel->root, x, z, s->p.x->d) <= RESOLUTION * both;
 }
 
 /* A multiplier that grows with C. */
-static bool grows(const mc_svm *s, const mc_svm_program *t, int64_t v) {
+static bool multiplier_grows(const mc_svm *s, const mc_svm_program *t, int64_t v) {
     return fabs(t->beta[v]) >= 0.01 * mc_svm_program_bound(s, t, v % t->n);
 }
 
 /* Two rows of different classes that are the same to the kernel, among those whose multipliers grow; -1: none was
    found. */
-static mercer_status find_twins(mercer_ctx *ctx, const mc_svm *s, const mc_svm_program *t, int64_t *a, int64_t *b) {
+static mercer_status find_indistinguishable_rows(mercer_ctx *ctx, const mc_svm *s, const mc_svm_program *t, int64_t *a,
+                                                 int64_t *b) {
     const int64_t d = mc_data_row_width(s->p.x);
     double *x = NULL;
     *a = *b = -1;
     MC_TRY(MC_ALLOC(ctx, x, 2 * d));
     for (int64_t i = 0; i < t->split && *a < 0; i++)
-        for (int64_t j = t->split; j < t->n && *a < 0 && grows(s, t, i); j++) {
+        for (int64_t j = t->split; j < t->n && *a < 0 && multiplier_grows(s, t, i); j++) {
             const int64_t row = mc_svm_program_row(s, t, i), other = mc_svm_program_row(s, t, j);
-            if (grows(s, t, j) && twins(s, row, other, x, x + d)) {
+            if (multiplier_grows(s, t, j) && indistinguishable_rows(s, row, other, x, x + d)) {
                 *a = s->order[row];
                 *b = s->order[other];
             }
@@ -80,7 +81,7 @@ static mercer_status give_up(mercer_ctx *ctx, const mc_svm *s, const mc_svm_prog
     const char *first = s->p.x->label[t->a], *second = mc_svm_program_second(s, t);
     int64_t a = -1, b = -1;
     if (t->b >= 0)
-        MC_TRY(find_twins(ctx, s, t, &a, &b));
+        MC_TRY(find_indistinguishable_rows(ctx, s, t, &a, &b));
     if (a >= 0)
         return mc_fail(ctx, MERCER_NUMERIC,
                        "svc: no margin separates '%.80s' from '%.80s': rows %lld and %lld are of different classes and "

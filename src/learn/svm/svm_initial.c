@@ -10,26 +10,26 @@
 #include <math.h>
 #include <string.h>
 
-static mercer_status refuse(mercer_ctx *ctx, const mc_svm *s, const char *why) {
+static mercer_status refuse_initial_model(mercer_ctx *ctx, const mc_svm *s, const char *why) {
     return mc_fail(ctx, MERCER_INVALID,
                    "%s: the model to start from %s; start from nothing or from a model of the same rows", s->row->name,
                    why);
 }
 
-static mercer_status check(mercer_ctx *ctx, const mc_svm *s, const mercer_model *start) {
+static mercer_status check_initial_model(mercer_ctx *ctx, const mc_svm *s, const mercer_model *start) {
     if (strcmp(mercer_model_report(start)->machine, s->row->name) != 0)
-        return refuse(ctx, s, "is of another machine");
+        return refuse_initial_model(ctx, s, "is of another machine");
     if (isinf(s->C))
-        return refuse(ctx, s, "has multipliers within bounds, and a hard margin has none");
+        return refuse_initial_model(ctx, s, "has multipliers within bounds, and a hard margin has none");
     if (isnan(mercer_model_box(start, 0).C))
-        return refuse(ctx, s, "does not say which rows it keeps and what bounds them");
+        return refuse_initial_model(ctx, s, "does not say which rows it keeps and what bounds them");
     bool same =
         mercer_model_decisions(start) == s->tasks && (!s->row->classes || mercer_model_classes(start) == s->classes);
     for (int64_t k = 0; same && k < s->classes; k++)
         same = strcmp(mercer_model_label(start, k), s->p.x->label[k]) == 0;
     for (int64_t c = 0; same && c < mercer_model_centres(start); c++)
         same = mercer_model_row(start, c) < s->solver->rows;
-    return same ? MERCER_OK : refuse(ctx, s, "has other classes, targets or more rows");
+    return same ? MERCER_OK : refuse_initial_model(ctx, s, "has other classes, targets or more rows");
 }
 
 /* The row of the task that row r of the problem is; -1: none. */
@@ -40,7 +40,7 @@ static int64_t place_in_task(const mc_svm *s, const mc_svm_program *t, int64_t r
     return a >= 0 && a < t->split ? a : b >= 0 && b < t->n - t->split ? t->split + b : -1;
 }
 
-static void take(const mc_svm *s, mc_svm_program *t, int64_t k, const int64_t *place) {
+static void take_initial_multipliers(const mc_svm *s, mc_svm_program *t, int64_t k, const int64_t *place) {
     const mercer_model *start = s->set->start;
     const double C = mercer_model_box(start, k).C, unit = isinf(C) ? 1 : (s->row->costly ? s->C : 1) / C;
     for (int64_t c = 0; c < mercer_model_centres(start); c++) {
@@ -64,7 +64,7 @@ static double sum_of(const mc_svm *s, const mc_svm_program *t, double sign) {
 }
 
 /* The multipliers of one sign brought to a sum: those free give or take first, then all. */
-static void reach(const mc_svm *s, mc_svm_program *t, double sign, double sum) {
+static void bring_to_sum(const mc_svm *s, mc_svm_program *t, double sign, double sum) {
     double excess = sum_of(s, t, sign) - sum;
     for (int pass = 0; pass < 2; pass++)
         for (int64_t v = 0; v < t->m && excess != 0; v++) {
@@ -78,30 +78,31 @@ static void reach(const mc_svm *s, mc_svm_program *t, double sign, double sum) {
 }
 
 /* Sums of each sign as mc_svm_program_start makes them; svc and svr only need them equal. */
-static void balance(const mc_svm *s, mc_svm_program *t, const double sums[2]) {
+static void balance_multipliers(const mc_svm *s, mc_svm_program *t, const double sums[2]) {
     const double above = sum_of(s, t, 1), below = sum_of(s, t, -1), less = fmin(above, below);
     const bool fixed = s->kind != MC_SVC && s->kind != MC_SVR;
-    reach(s, t, 1, fixed ? sums[0] : less);
+    bring_to_sum(s, t, 1, fixed ? sums[0] : less);
     if (s->kind != MC_ONE_CLASS)
-        reach(s, t, -1, fixed ? sums[1] : less);
+        bring_to_sum(s, t, -1, fixed ? sums[1] : less);
 }
 
 /* The sums are those of the start from nothing, which the multipliers then replace. */
-static mercer_status begin(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t, int64_t k, const int64_t *place) {
+static mercer_status begin_from_model(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t, int64_t k,
+                                      const int64_t *place) {
     MC_TRY(mc_svm_program_start(ctx, s, t));
     if (!place)
         return MERCER_OK;
     const double sums[2] = {sum_of(s, t, 1), sum_of(s, t, -1)};
     memset(t->beta, 0, (size_t)t->m * sizeof *t->beta);
-    take(s, t, k, place);
-    balance(s, t, sums);
+    take_initial_multipliers(s, t, k, place);
+    balance_multipliers(s, t, sums);
     return MERCER_OK;
 }
 
 mercer_status mc_svm_begin(mercer_ctx *ctx, mc_svm *s) {
     int64_t *place = NULL;
     if (s->set->start) {
-        MC_TRY(check(ctx, s, s->set->start));
+        MC_TRY(check_initial_model(ctx, s, s->set->start));
         MC_TRY(MC_ALLOC(ctx, place, s->solver->rows));
         for (int64_t i = 0; i < s->solver->rows; i++)
             place[i] = -1;
@@ -110,7 +111,7 @@ mercer_status mc_svm_begin(mercer_ctx *ctx, mc_svm *s) {
     }
     mercer_status status = MERCER_OK;
     for (int64_t k = 0; k < s->tasks && !status; k++)
-        status = begin(ctx, s, &s->task[k], k, place);
+        status = begin_from_model(ctx, s, &s->task[k], k, place);
     mc_free(place);
     return status;
 }

@@ -79,7 +79,7 @@ static mercer_status open_rows(mercer_ctx *ctx, mc_svm *s, const mc_svm_program 
 
 /* Beside the active set: arrays, the points packed in double and, of what is multiplied at once, rows and packing. A
    pair of classes has its rows copied. Later the active set is gone and vectors are kept, which may be all rows. */
-static size_t beside(mercer_ctx *ctx, const mc_problem *p, int64_t m, size_t *later) {
+static size_t bytes_beside_active(mercer_ctx *ctx, const mc_problem *p, int64_t m, size_t *later) {
     const size_t rows = (size_t)mercer_data_stored(p->x) * 12 + (size_t)p->n * 40;
     const size_t packed = mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, 1);
     const double share = p->n > MC_KERNEL_BATCH ? (double)MC_KERNEL_BATCH / (double)p->n : 1;
@@ -92,7 +92,7 @@ static size_t beside(mercer_ctx *ctx, const mc_problem *p, int64_t m, size_t *la
 
 int64_t mc_svm_active(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype) {
     size_t later;
-    const size_t left = mc_memory_left(ctx), need = beside(ctx, p, m, &later);
+    const size_t left = mc_memory_left(ctx), need = bytes_beside_active(ctx, p, m, &later);
     int64_t most = m < MOST ? m : MOST;
     while (most > LEAST && need + mc_active_bytes(p->n, m, most, dtype) > left)
         most = most / 4 * 3;
@@ -106,12 +106,13 @@ bool mc_svm_may_take(const mc_svm *s, int64_t most) {
 
 size_t mc_svm_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype) {
     size_t later;
-    const size_t solving = beside(ctx, p, m, &later) + mc_active_bytes(p->n, m, mc_svm_active(ctx, p, m, dtype), dtype);
+    const size_t solving =
+        bytes_beside_active(ctx, p, m, &later) + mc_active_bytes(p->n, m, mc_svm_active(ctx, p, m, dtype), dtype);
     return solving > later ? solving : later;
 }
 
 /* What the active part of K takes more if it is all of K. */
-static size_t wholly(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype) {
+static size_t extra_bytes_of_whole(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype) {
     return mc_active_bytes(p->n, m, m, dtype) - mc_active_bytes(p->n, m, mc_svm_active(ctx, p, m, dtype), dtype);
 }
 
@@ -124,11 +125,11 @@ static size_t left_beside(mercer_ctx *ctx, const mc_problem *p, int64_t m, merce
 int64_t mc_svm_whole(mercer_ctx *ctx, const mc_svm_row *row, const mc_problem *p, mercer_dtype dtype) {
     const int64_t m = p->n;
     const bool able = !row->doubled && !row->grouped && m > MOST && m <= WHOLE;
-    return able && wholly(ctx, p, m, dtype) <= left_beside(ctx, p, m, dtype) / 2 ? m : 0;
+    return able && extra_bytes_of_whole(ctx, p, m, dtype) <= left_beside(ctx, p, m, dtype) / 2 ? m : 0;
 }
 
 size_t mc_svm_spare(mercer_ctx *ctx, const mc_problem *p, int64_t m, int64_t whole, mercer_dtype dtype) {
-    const size_t left = left_beside(ctx, p, m, dtype), more = whole ? wholly(ctx, p, whole, dtype) : 0,
+    const size_t left = left_beside(ctx, p, m, dtype), more = whole ? extra_bytes_of_whole(ctx, p, whole, dtype) : 0,
                  half = (left - more) / 2;
     const size_t spare = mc_active_spare_bytes(p->n, m, whole ? whole : mc_svm_active(ctx, p, m, dtype), dtype);
     return more + (spare < half ? spare : half);
@@ -164,7 +165,7 @@ static double largest_of_diagonal(const mc_problem *p, double *row) {
     double top = 0;
     for (int64_t i = 0; i < p->n; i += step) {
         mc_data_row(p->x, i, row);
-        top = fmax(top, mc_eval(p->kernel->root, row, row, p->x->d));
+        top = fmax(top, mc_eval_kernel(p->kernel->root, row, row, p->x->d));
     }
     return top;
 }
@@ -194,8 +195,8 @@ mercer_status mc_svm_rows_refine(mercer_ctx *ctx, mc_svm *s) {
     s->solver->dtype = dtype;
     s->solver->most = mc_svm_active(ctx, &s->p, s->row->doubled ? 2 * s->p.n : s->p.n, dtype);
     s->solver->whole = *s->set->checkpoint ? 0 : mc_svm_whole(ctx, s->row, &s->p, dtype);
-    mc_log(ctx, "%s: C is large: up to %lld variables at a time, their part of K in double precision", s->row->name,
-           (long long)s->solver->most);
+    mc_log_message(ctx, "%s: C is large: up to %lld variables at a time, their part of K in double precision",
+                   s->row->name, (long long)s->solver->most);
     return MERCER_OK;
 }
 
@@ -207,9 +208,9 @@ mercer_status mc_svm_rows_open(mercer_ctx *ctx, mc_svm *s) {
     MC_TRY(MC_ALLOC(ctx, s->diagonal, s->p.n));
     MC_TRY(mc_kernel_diagonal(ctx, s->p.kernel, s->p.x, s->diagonal));
     MC_TRY(open_store(ctx, s));
-    mc_log(ctx, "%s: %lld rows, %s; up to %lld variables at a time, their part of K in %s precision", s->row->name,
-           (long long)s->p.n, s->p.x->row_start ? "sparse" : "dense", (long long)s->solver->most,
-           s->solver->dtype == MERCER_F64 ? "double" : "single");
+    mc_log_message(ctx, "%s: %lld rows, %s; up to %lld variables at a time, their part of K in %s precision",
+                   s->row->name, (long long)s->p.n, s->p.x->row_start ? "sparse" : "dense", (long long)s->solver->most,
+                   s->solver->dtype == MERCER_F64 ? "double" : "single");
     return MERCER_OK;
 }
 
@@ -217,7 +218,7 @@ mercer_status mc_svm_rows_open(mercer_ctx *ctx, mc_svm *s) {
 
 /* f from the rows kept, once more from nothing, with a bound on its error for each row: what the certificate need not
    look at again. */
-static mercer_status know(mercer_ctx *ctx, mc_svm_program *t, const mc_kernel_matrix *matrix) {
+static mercer_status know_product_error(mercer_ctx *ctx, mc_svm_program *t, const mc_kernel_matrix *matrix) {
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, mc_work_need(t->n, sizeof(double)) + mc_work_need(t->n, sizeof(int64_t))));
     double *c = mc_work_take(&work, t->n, sizeof *c);
@@ -247,7 +248,7 @@ static mercer_status keep_account(mercer_ctx *ctx, const mc_svm *s, mc_svm_progr
 }
 
 /* Where products with all rows are what a solution costs, and the last one is at hand. */
-static bool narrows(const mc_svm *s, const mc_svm_program *t, const mc_kernel_matrix *rows) {
+static bool predictor_pays(const mc_svm *s, const mc_svm_program *t, const mc_kernel_matrix *rows) {
     return t->rise > 1 && s->solver->most < t->m && !rows->store;
 }
 
@@ -274,8 +275,8 @@ static mercer_status solve_with(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t, c
     s->solver->noise2 = 0;
     t->known = false;
     mc_smo_result first = {0};
-    const bool narrow = narrows(s, t, rows);
-    mercer_status status = narrow ? mc_svm_program_narrow(ctx, s, t, rows, &problem, &first) : MERCER_OK;
+    const bool narrow = predictor_pays(s, t, rows);
+    mercer_status status = narrow ? mc_svm_program_predict(ctx, s, t, rows, &problem, &first) : MERCER_OK;
     problem.steps_max -= first.steps;
     problem.close = narrow;
     t->rise = 0;
@@ -284,7 +285,7 @@ static mercer_status solve_with(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t, c
     t->result.rounds += before.rounds + first.rounds;
     mc_quadratic_program_close(&programme);
     t->known = !status && problem.bound;
-    return status || !rows->store ? status : know(ctx, t, rows);
+    return status || !rows->store ? status : know_product_error(ctx, t, rows);
 }
 
 static mercer_status product_with(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t, const mc_kernel_matrix *rows,
@@ -299,7 +300,7 @@ static mercer_status product_with(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t,
 }
 
 /* Along a path what was opened for a quadratic program that is the only one stays open. */
-static bool stays(const mc_svm *s) {
+static bool matrix_stays_open(const mc_svm *s) {
     return s->path && s->tasks == 1;
 }
 
@@ -326,7 +327,7 @@ static mercer_status with_rows(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t,
             rows, s->solver->dtype, s->solver->open->diagonal ? s->solver->open->diagonal : s->diagonal);
         status = work(ctx, s, t, rows, &matrix);
     }
-    if (status || !stays(s))
+    if (status || !matrix_stays_open(s))
         mc_svm_rows_close(s);
     return status;
 }

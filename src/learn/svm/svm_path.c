@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-static mercer_status check(mercer_ctx *ctx, const double *C, int64_t count) {
+static mercer_status check_rising_costs(mercer_ctx *ctx, const double *C, int64_t count) {
     if (count < 1)
         return mc_fail(ctx, MERCER_INVALID, "path: no value of C was given");
     for (int64_t k = 0; k < count; k++)
@@ -33,7 +33,7 @@ void mc_svm_rise(mc_svm *s, double C) {
 
 mercer_status mc_svm_path(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel,
                           const mercer_data *data, const double *C, int64_t count, mc_fitted_each *each, void *arg) {
-    MC_TRY(check(ctx, C, count));
+    MC_TRY(check_rising_costs(ctx, C, count));
     mc_svm s = {.kind = kind, .set = set, .path = true};
     mc_driver driver = mc_svm_driver(&s);
     return mc_drive_path(ctx, &driver, kernel, data, C, NULL, count, each, arg);
@@ -57,35 +57,35 @@ static ray ray_of(const mc_dual *dual, const double *beta, const double *f) {
     ray r = {0};
     for (int64_t v = 0; v < dual->m; v++) {
         r.linear += dual->q[v] * beta[v];
-        r.square += beta[v] * f[mc_row(dual, v)];
+        r.square += beta[v] * f[mc_dual_row(dual, v)];
     }
     return r;
 }
 
 /* What twins have in common: it adds to q'beta and nothing to f. */
-static double common(const double *beta, const int64_t *twin, int64_t m) {
+static double common_to_duplicates(const double *beta, const int64_t *twin, int64_t m) {
     double sum = 0;
     for (int64_t v = 0; twin && v < m; v++)
         sum += twin[v] < 0 ? 0 : fmin(fabs(beta[v]), fabs(beta[twin[v]]));
     return sum;
 }
 
-static double objective(ray r, double factor) {
+static double objective_along_ray(ray r, double factor) {
     return factor * (factor * r.square / 2 + r.linear);
 }
 
-static bool bounded(const mc_dual *dual, const double *beta, double rise, int64_t v) {
+static bool reaches_bound(const mc_dual *dual, const double *beta, double rise, int64_t v) {
     return beta[v] != 0 && fabs(beta[v]) * rise >= (beta[v] > 0 ? dual->high[v] : -dual->low[v]) * (1 - 1e-12);
 }
 
 /* Those at their last bounds, 1/rise of the new ones, times rise; a twin that was free by as much the other way, as far
    as it can; the others as they are. */
-static void push(const mc_dual *dual, const double *beta, const int64_t *twin, double rise, double *next) {
+static void push_to_bounds(const mc_dual *dual, const double *beta, const int64_t *twin, double rise, double *next) {
     for (int64_t v = 0; v < dual->m; v++)
-        next[v] = !bounded(dual, beta, rise, v) ? beta[v] : beta[v] > 0 ? dual->high[v] : dual->low[v];
+        next[v] = !reaches_bound(dual, beta, rise, v) ? beta[v] : beta[v] > 0 ? dual->high[v] : dual->low[v];
     for (int64_t v = 0; twin && v < dual->m; v++) {
         const int64_t u = twin[v];
-        if (u >= 0 && bounded(dual, beta, rise, v) && !bounded(dual, beta, rise, u))
+        if (u >= 0 && reaches_bound(dual, beta, rise, v) && !reaches_bound(dual, beta, rise, u))
             next[u] = fmin(fmax(beta[u] - (next[v] - beta[v]), dual->low[u]), dual->high[u]);
     }
 }
@@ -96,9 +96,9 @@ static bool off_bounds(const mc_dual *dual, const double *next, int64_t v) {
 
 /* Pushed, and those of the heavier sign that are free in proportion so much less that the sum is 0 again. False: they
    cannot be. */
-static bool press(const mc_dual *dual, const double *beta, const int64_t *twin, double rise, double *next) {
+static bool press_to_feasible(const mc_dual *dual, const double *beta, const int64_t *twin, double rise, double *next) {
     double sum = 0, off[2] = {0, 0};
-    push(dual, beta, twin, rise, next);
+    push_to_bounds(dual, beta, twin, rise, next);
     for (int64_t v = 0; v < dual->m; v++) {
         sum += next[v];
         off[next[v] > 0] += off_bounds(dual, next, v) ? fabs(next[v]) : 0;
@@ -114,8 +114,8 @@ static bool press(const mc_dual *dual, const double *beta, const int64_t *twin, 
 }
 
 /* f <- f + K (next - beta). */
-static mercer_status move(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix *matrix, const double *beta,
-                          const double *next, double *f) {
+static mercer_status move_fitted_values(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix *matrix,
+                                        const double *beta, const double *next, double *f) {
     mc_work work;
     int64_t count = 0;
     MC_TRY(mc_work_open(ctx, &work,
@@ -123,7 +123,7 @@ static mercer_status move(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix 
     double *change = mc_work_take(&work, matrix->n, sizeof *change), *c = mc_work_take(&work, matrix->n, sizeof *c);
     int64_t *ids = mc_work_take(&work, matrix->n, sizeof *ids);
     for (int64_t v = 0; v < dual->m; v++)
-        change[mc_row(dual, v)] += next[v] - beta[v];
+        change[mc_dual_row(dual, v)] += next[v] - beta[v];
     for (int64_t i = 0; i < matrix->n; i++)
         if (change[i] != 0) {
             ids[count] = i;
@@ -136,20 +136,20 @@ static mercer_status move(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix 
 
 /* Least along the ray at -q'beta / beta'K beta, what twins have in common left aside. Where every multiplier is bounded
    that is all there is to do. */
-mercer_status mc_svm_program_restart(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t, const mc_dual *dual,
-                                     const mc_matrix *matrix, const int64_t *twin, double rise) {
+mercer_status mc_svm_program_warm_start(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t, const mc_dual *dual,
+                                        const mc_matrix *matrix, const int64_t *twin, double rise) {
     const ray now = ray_of(dual, t->beta, t->f);
-    const double slope = -now.linear - common(t->beta, twin, t->m);
+    const double slope = -now.linear - common_to_duplicates(t->beta, twin, t->m);
     const double factor = now.square > 0 ? fmin(rise, fmax(1, slope / now.square)) : rise;
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, mc_work_need(t->m, sizeof(double)) + mc_work_need(t->n, sizeof(double))));
     double *next = mc_work_take(&work, t->m, sizeof *next), *f = mc_work_take(&work, t->n, sizeof *f);
     memcpy(f, t->f, (size_t)t->n * sizeof *f);
     mercer_status status = MERCER_OK;
-    bool better = factor < rise && press(dual, t->beta, twin, rise, next);
+    bool better = factor < rise && press_to_feasible(dual, t->beta, twin, rise, next);
     if (better)
-        status = move(ctx, dual, matrix, t->beta, next, f);
-    better = better && !status && objective(ray_of(dual, next, f), 1) < objective(now, factor);
+        status = move_fitted_values(ctx, dual, matrix, t->beta, next, f);
+    better = better && !status && objective_along_ray(ray_of(dual, next, f), 1) < objective_along_ray(now, factor);
     if (better) {
         memcpy(t->beta, next, (size_t)t->m * sizeof *next);
         memcpy(t->f, f, (size_t)t->n * sizeof *f);

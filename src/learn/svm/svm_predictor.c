@@ -34,7 +34,7 @@ typedef struct part {
     mc_dual dual;
 } part;
 
-static void cut(mc_work *work, int64_t n, int64_t m, part *p) {
+static void lay_out_predictor(mc_work *work, int64_t n, int64_t m, part *p) {
     p->row = mc_work_take(work, n, sizeof *p->row);
     p->variable = mc_work_take(work, m, sizeof *p->variable);
     p->place = mc_work_take(work, m, sizeof *p->place);
@@ -45,9 +45,9 @@ static void cut(mc_work *work, int64_t n, int64_t m, part *p) {
     p->first = mc_work_take(work, m, 1);
 }
 
-static size_t need(int64_t n, int64_t m) {
+static size_t bytes_of_predictor(int64_t n, int64_t m) {
     mc_work counted = {0};
-    cut(&counted, n, m, &(part){0});
+    lay_out_predictor(&counted, n, m, &(part){0});
     return counted.used;
 }
 
@@ -58,13 +58,13 @@ static double value_now(const mc_svm_program *t, int64_t i) {
     return t->intercept + t->f[i] / t->rise;
 }
 
-static double expected(const mc_svm_program *t, int64_t i) {
+static double extrapolated_value(const mc_svm_program *t, int64_t i) {
     const double now = value_now(t, i);
     return t->earlier ? now + fmin(1, log(t->rise) / log(t->rose)) * (now - t->earlier[i]) : now;
 }
 
 /* How far a variable at a bound will be from leaving it. */
-static double depth(const mc_dual *dual, int64_t v, double beta, double value) {
+static double distance_from_leaving_bound(const mc_dual *dual, int64_t v, double beta, double value) {
     const double slope = -(value + dual->q[v]);
     if (beta > dual->low[v] && beta < dual->high[v])
         return 0;
@@ -72,13 +72,13 @@ static double depth(const mc_dual *dual, int64_t v, double beta, double value) {
 }
 
 /* Of row i, below zero where it has a multiplier; 0: it is in question. */
-static double distance(const mc_svm_program *t, const mc_dual *dual, int64_t i) {
-    const double value = expected(t, i);
+static double signed_row_distance(const mc_svm_program *t, const mc_dual *dual, int64_t i) {
+    const double value = extrapolated_value(t, i);
     double least = INFINITY;
     bool used = false;
     for (int64_t v = i; v < t->m; v += t->n) {
         used |= t->beta[v] != 0;
-        least = fmin(least, depth(dual, v, t->beta[v], value));
+        least = fmin(least, distance_from_leaving_bound(dual, v, t->beta[v], value));
     }
     return used ? -least : least;
 }
@@ -88,7 +88,7 @@ static double on_side(double distance, double sign) {
 }
 
 /* The distance within which `most` of those with this sign are, or of all where that is 0, to a bin. */
-static double reach(const double *distance, int64_t n, double sign, int64_t most) {
+static double distance_of_nearest(const double *distance, int64_t n, double sign, int64_t most) {
     int64_t bin[BINS] = {0}, within = 0;
     double far = 0;
     for (int64_t i = 0; i < n; i++)
@@ -102,13 +102,13 @@ static double reach(const double *distance, int64_t n, double sign, int64_t most
     return far * (double)k / BINS;
 }
 
-static int64_t smaller(int64_t a, int64_t b) {
+static int64_t smaller_int64(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
 /* Variables solved for at a time, of m. */
 static int64_t set_most(int64_t m, int64_t most) {
-    return smaller(m / 2, most);
+    return smaller_int64(m / 2, most);
 }
 
 /* How far from the margin the rows of the first set are, where those in question leave room in it for others; a set cut
@@ -118,15 +118,17 @@ static double reach_of_first(const double *distance, int64_t n, int64_t room, pa
     for (int64_t i = 0; i < n; i++)
         in_question += distance[i] == 0;
     p->named = in_question < room;
-    return p->named ? reach(distance, n, 0, smaller(NEXT, room - in_question)) : 0;
+    return p->named ? distance_of_nearest(distance, n, 0, smaller_int64(NEXT, room - in_question)) : 0;
 }
 
 /* most: variables that may be solved for at a time. */
-static void choose(const mc_svm_program *t, const mc_dual *dual, int64_t most, double *scratch, part *p) {
+static void choose_rows_in_question(const mc_svm_program *t, const mc_dual *dual, int64_t most, double *scratch,
+                                    part *p) {
     const int64_t share = (int64_t)(SHARE * (double)t->n), per_row = t->m / t->n;
     for (int64_t i = 0; i < t->n; i++)
-        scratch[i] = distance(t, dual, i);
-    const double inside = reach(scratch, t->n, -1, share), outside = reach(scratch, t->n, 1, share);
+        scratch[i] = signed_row_distance(t, dual, i);
+    const double inside = distance_of_nearest(scratch, t->n, -1, share),
+                 outside = distance_of_nearest(scratch, t->n, 1, share);
     p->rows = p->m = 0;
     for (int64_t i = 0; i < t->n; i++)
         if (scratch[i] >= -inside && scratch[i] <= outside)
@@ -149,7 +151,7 @@ static void write_part(const mc_svm_program *t, const mc_dual *dual, const doubl
         p->low[k] = dual->low[v];
         p->high[k] = dual->high[v];
         p->beta[k] = t->beta[v];
-        p->group[k] = (uint8_t)mc_group(dual, v);
+        p->group[k] = (uint8_t)mc_dual_group(dual, v);
     }
     for (int64_t k = 0; k < p->rows; k++) {
         p->f[k] = t->f[p->row[k]];
@@ -205,7 +207,7 @@ static mercer_status take_up(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t
 }
 
 /* For the next C, before f becomes that of this one. */
-static mercer_status remember(mercer_ctx *ctx, mc_svm_program *t) {
+static mercer_status remember_values(mercer_ctx *ctx, mc_svm_program *t) {
     if (!t->earlier)
         MC_TRY(MC_ALLOC(ctx, t->earlier, t->n));
     for (int64_t i = 0; i < t->n; i++)
@@ -214,16 +216,16 @@ static mercer_status remember(mercer_ctx *ctx, mc_svm_program *t) {
     return MERCER_OK;
 }
 
-mercer_status mc_svm_program_narrow(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t, const mc_kernel_matrix *rows,
-                                    mc_active_problem *whole, mc_smo_result *result) {
+mercer_status mc_svm_program_predict(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t, const mc_kernel_matrix *rows,
+                                     mc_active_problem *whole, mc_smo_result *result) {
     part p = {0};
     mc_work work;
-    MC_TRY(mc_work_open(ctx, &work, need(t->n, t->m)));
-    cut(&work, t->n, t->m, &p);
-    choose(t, &whole->dual, whole->most, p.q, &p);
+    MC_TRY(mc_work_open(ctx, &work, bytes_of_predictor(t->n, t->m)));
+    lay_out_predictor(&work, t->n, t->m, &p);
+    choose_rows_in_question(t, &whole->dual, whole->most, p.q, &p);
     write_part(t, &whole->dual, whole->matrix.diag, &p);
     mercer_status status = p.m >= FEW ? solve_part(ctx, t, whole, rows, &p, result) : MERCER_OK;
-    MC_THEN(status, remember(ctx, t));
+    MC_THEN(status, remember_values(ctx, t));
     MC_THEN(status, take_up(ctx, s, t, whole, &p));
     mc_work_close(&work);
     return status;

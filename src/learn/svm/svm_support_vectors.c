@@ -100,7 +100,7 @@ static mercer_status write_coefficients(mercer_ctx *ctx, const mc_svm *s, const 
     return MERCER_OK;
 }
 
-static mercer_status keep(mercer_ctx *ctx, const mc_svm *s, int64_t *place, mc_fitted *f) {
+static mercer_status keep_support_vectors(mercer_ctx *ctx, const mc_svm *s, int64_t *place, mc_fitted *f) {
     const int64_t count = number_vectors(s, place);
     f->form = form_of(s);
     f->outputs = f->form == MC_REGION ? 2 : s->row->classes ? s->classes : s->p.outputs;
@@ -116,7 +116,7 @@ static mercer_status keep(mercer_ctx *ctx, const mc_svm *s, int64_t *place, mc_f
 mercer_status mc_svm_keep(mercer_ctx *ctx, const mc_svm *s, mc_fitted *out) {
     int64_t *place = NULL;
     MC_TRY(MC_ALLOC(ctx, place, s->p.n));
-    const mercer_status status = keep(ctx, s, place, out);
+    const mercer_status status = keep_support_vectors(ctx, s, place, out);
     mc_free(place);
     return status;
 }

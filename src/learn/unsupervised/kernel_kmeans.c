@@ -28,7 +28,7 @@ typedef struct clusters {
     int64_t *group, *size, *best;
 } clusters;
 
-static double distance(const clusters *s, int64_t i, int64_t c) {
+static double distance_to_mean(const clusters *s, int64_t i, int64_t c) {
     return fmax(0, s->own[i] - 2 * s->KV[i * s->k + c] + s->self[c]);
 }
 
@@ -55,7 +55,7 @@ static void fill_empty(clusters *s) {
     }
 }
 
-static mercer_status means(mercer_ctx *ctx, clusters *s) {
+static mercer_status compute_cluster_means(mercer_ctx *ctx, clusters *s) {
     memset(s->V, 0, (size_t)(s->n * s->k) * sizeof *s->V);
     memset(s->self, 0, (size_t)s->k * sizeof *s->self);
     count_sizes(s);
@@ -69,23 +69,23 @@ static mercer_status means(mercer_ctx *ctx, clusters *s) {
 
 /* Rows to their nearest mean, the first of equals; *moved: how many changed. The objective is that of the means as they
    were. */
-static double assign(clusters *s, int64_t *moved) {
+static double assign_to_nearest_mean(clusters *s, int64_t *moved) {
     double objective = 0;
     *moved = 0;
     for (int64_t i = 0; i < s->n; i++) {
         int64_t best = 0;
         for (int64_t c = 1; c < s->k; c++)
-            if (distance(s, i, c) < distance(s, i, best))
+            if (distance_to_mean(s, i, c) < distance_to_mean(s, i, best))
                 best = c;
-        objective += distance(s, i, s->group[i]);
-        s->near[i] = distance(s, i, best);
-        *moved += s->near[i] < distance(s, i, s->group[i]);
-        s->group[i] = s->near[i] < distance(s, i, s->group[i]) ? best : s->group[i];
+        objective += distance_to_mean(s, i, s->group[i]);
+        s->near[i] = distance_to_mean(s, i, best);
+        *moved += s->near[i] < distance_to_mean(s, i, s->group[i]);
+        s->group[i] = s->near[i] < distance_to_mean(s, i, s->group[i]) ? best : s->group[i];
     }
     return objective;
 }
 
-static int64_t draw(const clusters *s, mc_rng *rng) {
+static int64_t draw_by_distance(const clusters *s, mc_rng *rng) {
     double total = 0;
     for (int64_t i = 0; i < s->n; i++)
         total += s->near[i];
@@ -96,9 +96,9 @@ static int64_t draw(const clusters *s, mc_rng *rng) {
     return mc_rng_below(rng, s->n);
 }
 
-static mercer_status start(mercer_ctx *ctx, clusters *s, mc_rng *rng) {
+static mercer_status start_kmeans_plus_plus(mercer_ctx *ctx, clusters *s, mc_rng *rng) {
     for (int64_t c = 0; c < s->k; c++) {
-        const int64_t row = c ? draw(s, rng) : mc_rng_below(rng, s->n);
+        const int64_t row = c ? draw_by_distance(s, rng) : mc_rng_below(rng, s->n);
         MC_TRY(mc_gram_take(ctx, s->gram, &row, 1, MERCER_F64, s->row, s->n));
         for (int64_t i = 0; i < s->n; i++) {
             const double far = fmax(0, s->own[i] + s->own[row] - 2 * s->row[i]);
@@ -110,17 +110,18 @@ static mercer_status start(mercer_ctx *ctx, clusters *s, mc_rng *rng) {
     return MERCER_OK;
 }
 
-static mercer_status run(mercer_ctx *ctx, clusters *s, int64_t most, int64_t *iterations, double *objective) {
+static mercer_status iterate_kmeans(mercer_ctx *ctx, clusters *s, int64_t most, int64_t *iterations,
+                                    double *objective) {
     int64_t moved = 1;
     for (*iterations = 0; moved > 0 && *iterations < most; ++*iterations) {
-        MC_TRY(means(ctx, s));
-        *objective = assign(s, &moved);
+        MC_TRY(compute_cluster_means(ctx, s));
+        *objective = assign_to_nearest_mean(s, &moved);
         fill_empty(s);
     }
     return MERCER_OK;
 }
 
-static void renumber(const clusters *s, int64_t *group, int64_t *name) {
+static void renumber_groups(const clusters *s, int64_t *group, int64_t *name) {
     int64_t next = 0;
     for (int64_t c = 0; c < s->k; c++)
         name[c] = -1;
@@ -131,27 +132,27 @@ static void renumber(const clusters *s, int64_t *group, int64_t *name) {
     }
 }
 
-static mercer_status search(mercer_ctx *ctx, clusters *s, const mercer_clustering *set, int64_t *group,
-                            mercer_clusters *out) {
+static mercer_status search_restarts(mercer_ctx *ctx, clusters *s, const mercer_clustering *set, int64_t *group,
+                                     mercer_clusters *out) {
     out->objective = INFINITY;
     for (int64_t r = 0; r < set->restarts; r++) {
         mc_rng rng = mc_rng_at(set->seed, MC_STREAM_CLUSTERS, (uint64_t)r);
         int64_t iterations = 0;
         double objective = 0;
-        MC_TRY(start(ctx, s, &rng));
-        MC_TRY(run(ctx, s, set->iterations, &iterations, &objective));
-        MC_TRY(mc_progress(ctx, (double)(r + 1) / (double)set->restarts));
+        MC_TRY(start_kmeans_plus_plus(ctx, s, &rng));
+        MC_TRY(iterate_kmeans(ctx, s, set->iterations, &iterations, &objective));
+        MC_TRY(mc_report_progress(ctx, (double)(r + 1) / (double)set->restarts));
         if (objective >= out->objective)
             continue;
         *out = (mercer_clusters){.objective = objective, .iterations = iterations, .total = out->total};
         memcpy(s->best, s->group, (size_t)s->n * sizeof *s->best);
     }
-    renumber(s, group, s->size);
+    renumber_groups(s, group, s->size);
     return MERCER_OK;
 }
 
 /* What all rows are from their common mean: the trace of the centred K. */
-static mercer_status spread(mercer_ctx *ctx, clusters *s, double *out) {
+static mercer_status total_spread(mercer_ctx *ctx, clusters *s, double *out) {
     double mean = 0, trace = 0;
     for (int64_t i = 0; i < s->n; i++)
         s->near[i] = 1 / (double)s->n;
@@ -182,9 +183,9 @@ static mercer_status with_room(mercer_ctx *ctx, clusters *s, const mercer_cluste
     s->best = mc_work_take(&work, n, 8);
     mercer_status status = mc_gram_diagonal(ctx, s->gram, s->own);
     if (!status)
-        status = spread(ctx, s, &out->total);
+        status = total_spread(ctx, s, &out->total);
     if (!status)
-        status = search(ctx, s, set, group, out);
+        status = search_restarts(ctx, s, set, group, out);
     mc_work_close(&work);
     return status;
 }
@@ -204,13 +205,13 @@ mercer_status mc_clusters_check(mercer_ctx *ctx, const mercer_clustering *set, i
     return MERCER_OK;
 }
 
-mercer_status mc_cluster(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
-                         const mercer_clustering *set, int64_t *group, mercer_clusters *out) {
+mercer_status mc_kernel_kmeans(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                               const mercer_clustering *set, int64_t *group, mercer_clusters *out) {
     mercer_kernel *bound = NULL;
     mc_gram *gram = NULL;
     mc_aligned rows;
     clusters s = {.n = data->n, .k = set->clusters};
-    mc_phase(ctx, "cluster");
+    mc_begin_phase(ctx, "cluster");
     MC_TRY(mc_align(ctx, kernel, data, NULL, &rows));
     mercer_status status = mc_kernel_bind(ctx, kernel, rows.x, &bound);
     if (!status)
@@ -229,13 +230,13 @@ mercer_status mc_cluster(mercer_ctx *ctx, const mercer_kernel *kernel, const mer
 mercer_status mercer_cluster(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
                              const mercer_clustering *set, int64_t *group, mercer_clusters *out) {
     MC_NEED(ctx, kernel, data, group, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     MC_TRY(mc_sized_check(ctx, "mercer_clusters", out));
     mercer_clustering chosen = mercer_clustering_defaults();
     mercer_clusters made = {0};
     MC_TRY(mc_sized_read(ctx, "mercer_clustering", set, &chosen, sizeof chosen));
     MC_TRY(mc_clusters_check(ctx, &chosen, data->n));
-    const mercer_status status = mc_cluster(ctx, kernel, data, &chosen, group, &made);
+    const mercer_status status = mc_kernel_kmeans(ctx, kernel, data, &chosen, group, &made);
     mc_sized_write(&made, sizeof made, out);
     return status;
 }

@@ -6,7 +6,7 @@
 
 mercer_status mc_clusters_check(mercer_ctx *ctx, const mercer_clustering *set, int64_t n);
 /* set is checked. */
-mercer_status mc_cluster(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
-                         const mercer_clustering *set, int64_t *group, mercer_clusters *out);
+mercer_status mc_kernel_kmeans(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                               const mercer_clustering *set, int64_t *group, mercer_clusters *out);
 
 #endif

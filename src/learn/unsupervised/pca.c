@@ -32,8 +32,8 @@ const mercer_setting mc_pca_settings[MC_PCA_SETTINGS] = {
                 "fit although the kernel is not proved: the directions of positive eigenvalues, found by dense"),
 };
 
-static mercer_status prepare(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
-                             const mercer_data *data, mc_problem *out) {
+static mercer_status prepare_pca(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
+                                 const mercer_data *data, mc_problem *out) {
     const mercer_pca *set = settings;
     MC_TRY(mc_problem_open_rows(ctx, set->scale, mc_consent_of(set->allow_indefinite), kernel, data, out));
     /* 0 is not the smallest eigenvalue then: all can be looked at */
@@ -68,7 +68,7 @@ static size_t bytes_of(mercer_ctx *ctx, const mercer_pca *set, const mc_problem 
     return kept + (solve > finish + held ? solve : finish + held);
 }
 
-static double products(const mc_pca_shape *shape) {
+static double count_pca_products(const mc_pca_shape *shape) {
     return (double)(shape->steps + 1);
 }
 
@@ -79,8 +79,8 @@ static mc_option option_of(mercer_ctx *ctx, const mercer_pca *set, const mc_prob
     const mc_pca_shape shape = shape_of(ctx, set, p);
     const double n = (double)p->n;
     mc_option o = {.solver = names[way], .reason = reasons[way], .bytes = bytes_of(ctx, set, p, way)};
-    o.pairs = n * n * (way == DENSE ? 2 : products(&shape) + 1);
-    o.factor = way == DENSE ? 0 : 2 * n * n * (double)shape.block * products(&shape);
+    o.pairs = n * n * (way == DENSE ? 2 : count_pca_products(&shape) + 1);
+    o.factor = way == DENSE ? 0 : 2 * n * n * (double)shape.block * count_pca_products(&shape);
     o.eigen = way == DENSE ? n * n * n : 0;
     o.possible = o.bytes <= mc_memory_left(ctx);
     if (!o.possible)
@@ -96,12 +96,12 @@ static mc_option option_of(mercer_ctx *ctx, const mercer_pca *set, const mc_prob
 /* Counted in operations: an eigendecomposition takes some 9 n^3, half of them at the speed of memory. */
 static bool dense_pays(const mercer_pca *set, int64_t n) {
     const mc_pca_shape shape = mc_pca_shape_of(n, set->components);
-    return n <= SMALL || 15 * (double)n < products(&shape) * (2 * (double)shape.block + 60);
+    return n <= SMALL || 15 * (double)n < count_pca_products(&shape) * (2 * (double)shape.block + 60);
 }
 
-static void weigh(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *out) {
+static void rank_pca_solvers(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *out) {
     const mercer_pca *set = settings;
-    *out = (mc_options){.count = WAYS, .chosen = mc_choice("dense|krylov", set->solver)};
+    *out = (mc_options){.count = WAYS, .chosen = mc_choice_index("dense|krylov", set->solver)};
     for (int way = 0; way < WAYS; way++)
         out->option[way] = option_of(ctx, set, p, way);
     if (out->chosen >= 0)
@@ -113,7 +113,7 @@ static void weigh(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc
 
 static mercer_status choose_way(mercer_ctx *ctx, const mercer_pca *set, const mc_problem *p, int *out) {
     mc_options options;
-    weigh(ctx, set, p, &options);
+    rank_pca_solvers(ctx, set, p, &options);
     *out = options.chosen;
     const mc_option *o = &options.option[options.chosen];
     if (o->possible)
@@ -140,14 +140,14 @@ typedef struct work {
     mercer_status stopped; /* by the clock or the caller */
 } work;
 
-static mercer_status finish(mercer_ctx *ctx, const work *w) {
-    mc_phase(ctx, "check");
+static mercer_status certify_pca(mercer_ctx *ctx, const work *w) {
+    mc_begin_phase(ctx, "check");
     return mc_pca_finish(ctx, w->p, w->set->center, w->set->components, w->V, w->f);
 }
 
 static mercer_status solve_dense(mercer_ctx *ctx, work *w) {
     MC_TRY(mc_pca_dense(ctx, w->p, w->set->center, w->set->components, w->V, &w->result));
-    return finish(ctx, w);
+    return certify_pca(ctx, w);
 }
 
 static mercer_status search_and_finish(mercer_ctx *ctx, work *w, mc_pca_search *search) {
@@ -157,11 +157,11 @@ static mercer_status search_and_finish(mercer_ctx *ctx, work *w, mc_pca_search *
         return status;
     if (status) { /* the best so far is finished whatever the clock says */
         w->stopped = mc_stop_taken(ctx);
-        mc_shield(ctx, true);
+        mc_shield_from_stop(ctx, true);
     }
     for (int64_t i = 0; i < n * k; i++)
         w->V[i] = search->X[i / k * b + i % k];
-    return finish(ctx, w);
+    return certify_pca(ctx, w);
 }
 
 /* In float first, aiming a little lower than asked for, since the rounding of the products comes on top. */
@@ -207,7 +207,7 @@ static void write_report(const work *w, int way) {
     out->lambda = out->norm = out->loo_rmse = out->log_evidence = out->loo_log_density = out->dof = out->gcv = NAN;
 }
 
-static mercer_status learn(mercer_ctx *ctx, work *w) {
+static mercer_status learn_pca(mercer_ctx *ctx, work *w) {
     int way;
     const int64_t n = w->p->n, k = w->set->components;
     MC_TRY(choose_way(ctx, w->set, w->p, &way));
@@ -222,18 +222,18 @@ static mercer_status learn(mercer_ctx *ctx, work *w) {
     return MERCER_OK;
 }
 
-static mercer_status fit(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel, const mercer_data *data,
-                         mc_fitted *out) {
-    const double began = mc_clock();
+static mercer_status fit_pca(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
+                             const mercer_data *data, mc_fitted *out) {
+    const double began = mc_clock_seconds();
     mc_problem p;
     *out = (mc_fitted){0};
-    MC_TRY(prepare(ctx, settings, kernel, data, &p));
+    MC_TRY(prepare_pca(ctx, settings, kernel, data, &p));
     work w = {.set = settings, .p = &p, .f = out};
-    const mercer_status status = learn(ctx, &w);
+    const mercer_status status = learn_pca(ctx, &w);
     if (w.stopped)
-        mc_shield(ctx, false);
+        mc_shield_from_stop(ctx, false);
     if (!status)
-        mc_fitted_take(out, &p, mc_clock() - began);
+        mc_fitted_take(out, &p, mc_clock_seconds() - began);
     mc_free(w.V);
     mc_problem_close(&p);
     if (status)
@@ -241,4 +241,4 @@ static mercer_status fit(mercer_ctx *ctx, const void *settings, const mercer_ker
     return status;
 }
 
-const mc_learner mc_pca_learner = {.fit = fit, .plan = {prepare, weigh, NULL}};
+const mc_learner mc_pca_learner = {.fit = fit_pca, .plan = {prepare_pca, rank_pca_solvers, NULL}};

@@ -49,10 +49,10 @@ mercer_status mc_pca_dense(mercer_ctx *ctx, const mc_problem *p, bool center, in
     const int64_t n = p->n;
     double *M = NULL, *w = NULL;
     MC_TRY(MC_ALLOC(ctx, M, n * n));
-    mc_phase(ctx, "gram");
+    mc_begin_phase(ctx, "gram");
     mercer_status status = write_matrix(ctx, p, center, M);
     MC_THEN(status, MC_ALLOC(ctx, w, n));
-    mc_phase(ctx, "factor");
+    mc_begin_phase(ctx, "factor");
     MC_THEN(status, mc_syevd(ctx, mc_column_major(M, n, n, n), w));
     for (int64_t i = 0; i < n * k && !status; i++)
         V[i] = M[(n - 1 - i % k) * n + i / k];
@@ -127,7 +127,7 @@ static mercer_status small_problem(mercer_ctx *ctx, start *s, double *w) {
     const int64_t r = s->r;
     sum_columns(s);
     MC_TRY(mc_for(ctx, s->n, segment_rows(s->n), gram_segment, s));
-    for (int64_t chunk = 1; chunk < mc_chunks(s->n, segment_rows(s->n)); chunk++)
+    for (int64_t chunk = 1; chunk < mc_chunk_count(s->n, segment_rows(s->n)); chunk++)
         for (int64_t i = 0; i < r * r; i++)
             s->parts[i] += s->parts[chunk * r * r + i];
     MC_TRY(mc_syevd(ctx, mc_column_major(s->parts, r, r, r), w));
@@ -146,7 +146,7 @@ static void fill_random(mercer_ctx *ctx, const start *s) {
 }
 
 /* w: r numbers. */
-static void cut(mercer_ctx *ctx, mc_work *work, int64_t r, int64_t b, start *s, double **w) {
+static void lay_out_pca_start(mercer_ctx *ctx, mc_work *work, int64_t r, int64_t b, start *s, double **w) {
     s->along = mc_work_take(work, r, 8);
     *w = mc_work_take(work, r, 8);
     s->parts = mc_work_take(work, SEGMENTS * r * r, 8);
@@ -157,7 +157,7 @@ static void cut(mercer_ctx *ctx, mc_work *work, int64_t r, int64_t b, start *s, 
 static size_t start_bytes(mercer_ctx *ctx, int64_t r, int64_t b) {
     mc_work counted = {0};
     double *w;
-    cut(ctx, &counted, r, b, &(start){0}, &w);
+    lay_out_pca_start(ctx, &counted, r, b, &(start){0}, &w);
     return counted.used;
 }
 
@@ -168,7 +168,7 @@ static mercer_status start_from(mercer_ctx *ctx, start *s) {
         return MERCER_OK;
     MC_TRY(mc_work_open(ctx, &work, start_bytes(ctx, s->r, s->b)));
     double *w;
-    cut(ctx, &work, s->r, s->b, s, &w);
+    lay_out_pca_start(ctx, &work, s->r, s->b, s, &w);
     mercer_status status = small_problem(ctx, s, w);
     MC_THEN(status, mc_for(ctx, s->n, ROWS, start_rows, s));
     mc_work_close(&work);
@@ -228,10 +228,10 @@ static mercer_status search_with(mercer_ctx *ctx, mc_pca_search *search, const m
     if (!search->started)
         MC_TRY(find_start(ctx, search, gram, m->q));
     search->started = true;
-    mc_phase(ctx, "eigen");
+    mc_begin_phase(ctx, "eigen");
     mercer_status status = MERCER_OK;
     for (int round = 0; round < ROUNDS && !result.settled && !status; round++) {
-        status = mc_krylov(ctx, &problem, search->X, search->theta, &result);
+        status = mc_krylov_solve(ctx, &problem, search->X, search->theta, &result);
         out->products += result.products;
     }
     out->settled = result.settled;

@@ -34,7 +34,8 @@ static mercer_status check_count(mercer_ctx *ctx, const char *what, int64_t perm
                    (long long)permutations);
 }
 
-static mercer_status bind(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, mercer_kernel **out) {
+static mercer_status bind_checked_kernel(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                                         mercer_kernel **out) {
     MC_TRY(mc_kernel_bind(ctx, kernel, data, out));
     MC_TRY(mc_kernel_check_data(ctx, *out, data));
     return mc_kernel_require(ctx, *out, mc_data_width(data), false);
@@ -49,7 +50,7 @@ static void count_in(mercer_test *out, double value) {
     out->p_value += value >= out->statistic - tie * (fabs(out->statistic) + fabs(value));
 }
 
-static void conclude(mercer_test *out) {
+static void conclude_p_value(mercer_test *out) {
     const double B = (double)out->permutations;
     out->p_value = (1 + out->p_value) / (1 + B);
     out->null_std = B > 1 ? sqrt(out->null_std / (B - 1)) : 0;
@@ -66,7 +67,7 @@ typedef struct mmd {
 } mmd;
 
 /* Column c of the block: the sample itself (b = 0), or its b-th exchange. */
-static void label(const mmd *t, int64_t b, int64_t c, int64_t width) {
+static void write_sample_labels(const mmd *t, int64_t b, int64_t c, int64_t width) {
     const int64_t all = t->n + t->m;
     for (int64_t i = 0; i < all; i++)
         t->items[i] = i;
@@ -77,7 +78,7 @@ static void label(const mmd *t, int64_t b, int64_t c, int64_t width) {
         t->S[t->items[i] * width + c] = i < t->n ? 1 / (double)t->n : -1 / (double)t->m;
 }
 
-static double form(const mmd *t, int64_t c, int64_t width) {
+static double mmd_statistic(const mmd *t, int64_t c, int64_t width) {
     double sum = 0;
     for (int64_t i = 0; i < t->n + t->m; i++)
         sum += t->S[i * width + c] * t->KS[i * width + c];
@@ -88,16 +89,16 @@ static mercer_status run_mmd(mercer_ctx *ctx, mmd *t, int64_t permutations, merc
     for (int64_t b = 0; b <= permutations; b += BLOCK) {
         const int64_t width = permutations + 1 - b < BLOCK ? permutations + 1 - b : BLOCK;
         for (int64_t c = 0; c < width; c++)
-            label(t, b + c, c, width);
+            write_sample_labels(t, b + c, c, width);
         MC_TRY(mc_gram_apply(ctx, t->gram, width, t->S, t->KS));
         for (int64_t c = 0; c < width; c++)
             if (b + c == 0)
-                out->statistic = form(t, c, width);
+                out->statistic = mmd_statistic(t, c, width);
             else
-                count_in(out, form(t, c, width));
-        MC_TRY(mc_progress(ctx, (double)b / (double)(permutations + 1)));
+                count_in(out, mmd_statistic(t, c, width));
+        MC_TRY(mc_report_progress(ctx, (double)b / (double)(permutations + 1)));
     }
-    conclude(out);
+    conclude_p_value(out);
     return MERCER_OK;
 }
 
@@ -138,7 +139,7 @@ static mercer_status test_mmd(mercer_ctx *ctx, const mercer_kernel *kernel, cons
     MC_TRY(mc_align(ctx, kernel, x, z, &rows));
     mercer_status status = mc_data_join(ctx, rows.x, rows.z, &pooled);
     if (!status)
-        status = bind(ctx, kernel, pooled, &bound);
+        status = bind_checked_kernel(ctx, kernel, pooled, &bound);
     if (!status)
         status = mmd_of(ctx, bound, pooled, permutations, &t, out);
     mercer_kernel_free(bound);
@@ -150,8 +151,8 @@ static mercer_status test_mmd(mercer_ctx *ctx, const mercer_kernel *kernel, cons
 mercer_status mercer_test_mmd(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z,
                               int64_t permutations, uint64_t seed, mercer_test *out) {
     MC_NEED(ctx, kernel, x, z, out);
-    mc_begin(ctx);
-    mc_phase(ctx, "test");
+    mc_begin_call(ctx);
+    mc_begin_phase(ctx, "test");
     MC_TRY(mc_sized_check(ctx, "mercer_test", out));
     mercer_test made = {.n = x->n, .m = z->n};
     const mercer_status status = test_mmd(ctx, kernel, x, z, permutations, seed, &made);
@@ -169,7 +170,7 @@ typedef struct hsic {
     int64_t *items; /* n per thread */
 } hsic;
 
-static void centre(double *K, int64_t n, double *mean) {
+static void centre_gram(double *K, int64_t n, double *mean) {
     double all = 0;
     for (int64_t i = 0; i < n; i++) {
         mean[i] = 0;
@@ -183,7 +184,7 @@ static void centre(double *K, int64_t n, double *mean) {
 }
 
 /* Exchange b: rows of L in another order. The sum over j runs within a row, then rows are added. */
-static void exchange(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+static void permuted_hsic(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)begin, (void)end;
     const hsic *t = arg;
     const int64_t n = t->n;
@@ -209,7 +210,7 @@ static mercer_status gram_of(mercer_ctx *ctx, const mercer_kernel *kernel, const
     mc_gram *gram = NULL;
     mc_aligned rows;
     MC_TRY(mc_align(ctx, kernel, data, NULL, &rows));
-    mercer_status status = bind(ctx, kernel, rows.x, &bound);
+    mercer_status status = bind_checked_kernel(ctx, kernel, rows.x, &bound);
     if (!status)
         status = mc_gram_open(ctx, bound, rows.x, NULL, MERCER_F64, &gram);
     if (!status)
@@ -228,12 +229,12 @@ static mercer_status run_hsic(mercer_ctx *ctx, const mercer_kernel *k, const mer
     MC_TRY(MC_ALLOC(ctx, t->items, ctx->threads * t->n));
     MC_TRY(gram_of(ctx, k, data, t->K));
     MC_TRY(gram_of(ctx, l, data, t->L));
-    centre(t->K, t->n, t->value + t->permutations + 1);
-    MC_TRY(mc_for(ctx, t->permutations + 1, 1, exchange, t));
+    centre_gram(t->K, t->n, t->value + t->permutations + 1);
+    MC_TRY(mc_for(ctx, t->permutations + 1, 1, permuted_hsic, t));
     out->statistic = t->value[0];
     for (int64_t b = 1; b <= t->permutations; b++)
         count_in(out, t->value[b]);
-    conclude(out);
+    conclude_p_value(out);
     return MERCER_OK;
 }
 
@@ -254,8 +255,8 @@ static mercer_status test_hsic(mercer_ctx *ctx, const mercer_kernel *k, const me
 mercer_status mercer_test_hsic(mercer_ctx *ctx, const mercer_kernel *k, const mercer_kernel *l, const mercer_data *data,
                                int64_t permutations, uint64_t seed, mercer_test *out) {
     MC_NEED(ctx, k, l, data, out);
-    mc_begin(ctx);
-    mc_phase(ctx, "test");
+    mc_begin_call(ctx);
+    mc_begin_phase(ctx, "test");
     MC_TRY(mc_sized_check(ctx, "mercer_test", out));
     mercer_test made = {.n = data->n, .m = data->n};
     const mercer_status status = test_hsic(ctx, k, l, data, permutations, seed, &made);

@@ -42,7 +42,7 @@ typedef struct spectral {
 
 /* ---- Degrees ---- */
 
-static mercer_status refuse(mercer_ctx *ctx, int64_t i, int64_t j, double value) {
+static mercer_status refuse_negative_kernel(mercer_ctx *ctx, int64_t i, int64_t j, double value) {
     return mc_fail(ctx, MERCER_DATA,
                    "cluster: spectral wants values that are not negative, and k of rows %lld and %lld is %g; take "
                    "another kernel, such as "
@@ -56,7 +56,7 @@ static mercer_status sum_strip(mercer_ctx *ctx, spectral *s, int64_t begin, int6
         for (int64_t j = 0; j < s->n; j++) {
             const double value = K[(i - begin) * s->n + j];
             if (value < 0 && i != j)
-                return refuse(ctx, i, j, value);
+                return refuse_negative_kernel(ctx, i, j, value);
             sum += i == j ? 0 : value;
         }
         s->root[i] = sum > 0 ? 1 / sqrt(sum) : 0;
@@ -64,7 +64,7 @@ static mercer_status sum_strip(mercer_ctx *ctx, spectral *s, int64_t begin, int6
     return MERCER_OK;
 }
 
-static mercer_status degrees(mercer_ctx *ctx, spectral *s) {
+static mercer_status compute_degrees(mercer_ctx *ctx, spectral *s) {
     double *K = NULL;
     MC_TRY(MC_ALLOC(ctx, K, STRIP * s->n));
     mercer_status status = mc_gram_diagonal(ctx, s->gram, s->own);
@@ -74,7 +74,7 @@ static mercer_status degrees(mercer_ctx *ctx, spectral *s) {
         if (!status)
             status = sum_strip(ctx, s, i, end, K);
         if (!status)
-            status = mc_progress(ctx, (double)end / (double)s->n);
+            status = mc_report_progress(ctx, (double)end / (double)s->n);
     }
     mc_free(K);
     return status;
@@ -82,7 +82,7 @@ static mercer_status degrees(mercer_ctx *ctx, spectral *s) {
 
 /* ---- Vectors ---- */
 
-static mercer_status dense(mercer_ctx *ctx, spectral *s) {
+static mercer_status solve_dense_laplacian(mercer_ctx *ctx, spectral *s) {
     const int64_t n = s->n;
     double *M = NULL, *w = NULL;
     MC_TRY(MC_ALLOC(ctx, M, n * n));
@@ -103,7 +103,7 @@ static mercer_status dense(mercer_ctx *ctx, spectral *s) {
 }
 
 /* Y <- (I + M) V. */
-static mercer_status apply(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
+static mercer_status apply_shifted_laplacian(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
     const spectral *s = self;
     for (int64_t i = 0; i < s->n * t; i++)
         s->V[i] = s->root[i / t] * V[i];
@@ -113,8 +113,8 @@ static mercer_status apply(mercer_ctx *ctx, const void *self, int64_t t, const d
     return MERCER_OK;
 }
 
-static mercer_status krylov(mercer_ctx *ctx, spectral *s, uint64_t seed) {
-    const mc_krylov_problem problem = {.A = {.n = s->n, .apply = apply, .self = s},
+static mercer_status solve_krylov_laplacian(mercer_ctx *ctx, spectral *s, uint64_t seed) {
+    const mc_krylov_problem problem = {.A = {.n = s->n, .apply = apply_shifted_laplacian, .self = s},
                                        .wanted = s->c,
                                        .block = s->block,
                                        .steps = STEPS,
@@ -126,7 +126,7 @@ static mercer_status krylov(mercer_ctx *ctx, spectral *s, uint64_t seed) {
             s->X[i * s->block + k] = mc_rng_normal(&rng);
     }
     for (int round = 0; round < ROUNDS && !result.settled; round++)
-        MC_TRY(mc_krylov(ctx, &problem, s->X, s->theta, &result));
+        MC_TRY(mc_krylov_solve(ctx, &problem, s->X, s->theta, &result));
     if (!result.settled)
         return mc_fail(ctx, MERCER_NUMERIC,
                        "cluster: the eigenvectors of the Laplacian did not settle, their residual is %.2g; take fewer "
@@ -160,20 +160,20 @@ static mercer_status group_rows(mercer_ctx *ctx, const spectral *s, const mercer
     if (!status)
         status = mc_kernel_parse(ctx, "linear", (mc_users){0}, &linear);
     if (!status)
-        status = mc_cluster(ctx, linear, data, set, group, out);
+        status = mc_kernel_kmeans(ctx, linear, data, set, group, out);
     mercer_kernel_free(linear);
     mercer_data_free(data);
     mc_free(rows);
     return status;
 }
 
-static mercer_status run(mercer_ctx *ctx, spectral *s, const mercer_clustering *set, int64_t *group,
-                         double *eigenvalues, mercer_clusters *out) {
+static mercer_status embed_and_group_rows(mercer_ctx *ctx, spectral *s, const mercer_clustering *set, int64_t *group,
+                                          double *eigenvalues, mercer_clusters *out) {
     const bool few = s->n <= DENSE || s->n < (STEPS + 1) * s->block;
-    mc_phase(ctx, "gram");
-    MC_TRY(degrees(ctx, s));
-    mc_phase(ctx, "eigen");
-    MC_TRY(few ? dense(ctx, s) : krylov(ctx, s, set->seed));
+    mc_begin_phase(ctx, "gram");
+    MC_TRY(compute_degrees(ctx, s));
+    mc_begin_phase(ctx, "eigen");
+    MC_TRY(few ? solve_dense_laplacian(ctx, s) : solve_krylov_laplacian(ctx, s, set->seed));
     for (int64_t k = 0; k < s->c; k++)
         eigenvalues[k] = fmax(0, 2 - s->theta[k]);
     return group_rows(ctx, s, set, group, out);
@@ -189,13 +189,14 @@ static mercer_status with_room(mercer_ctx *ctx, spectral *s, const mercer_cluste
     s->V = mc_work_take(&work, wide, 8);
     s->X = mc_work_take(&work, wide, 8);
     s->theta = mc_work_take(&work, s->block, 8);
-    const mercer_status status = run(ctx, s, set, group, eigenvalues, out);
+    const mercer_status status = embed_and_group_rows(ctx, s, set, group, eigenvalues, out);
     mc_work_close(&work);
     return status;
 }
 
-static mercer_status cluster(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
-                             const mercer_clustering *set, int64_t *group, double *eigenvalues, mercer_clusters *out) {
+static mercer_status cluster_by_spectrum(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                                         const mercer_clustering *set, int64_t *group, double *eigenvalues,
+                                         mercer_clusters *out) {
     mercer_kernel *bound = NULL;
     spectral s = {.n = data->n, .c = set->clusters, .block = set->clusters + EXTRA};
     mc_aligned rows;
@@ -215,13 +216,13 @@ mercer_status mercer_cluster_spectral(mercer_ctx *ctx, const mercer_kernel *kern
                                       const mercer_clustering *set, int64_t *group, double *eigenvalues,
                                       mercer_clusters *out) {
     MC_NEED(ctx, kernel, data, group, eigenvalues, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     MC_TRY(mc_sized_check(ctx, "mercer_clusters", out));
     mercer_clustering chosen = mercer_clustering_defaults();
     mercer_clusters made = {0};
     MC_TRY(mc_sized_read(ctx, "mercer_clustering", set, &chosen, sizeof chosen));
     MC_TRY(mc_clusters_check(ctx, &chosen, data->n));
-    const mercer_status status = cluster(ctx, kernel, data, &chosen, group, eigenvalues, &made);
+    const mercer_status status = cluster_by_spectrum(ctx, kernel, data, &chosen, group, eigenvalues, &made);
     mc_sized_write(&made, sizeof made, out);
     return status;
 }

@@ -45,7 +45,7 @@ static mercer_status add_rows(mercer_ctx *ctx, mc_text *text, const mc_fitted *f
 }
 
 /* The first half of the coefficients goes with cosines, the second with sines. */
-static mercer_status add_waves(mercer_ctx *ctx, mc_text *text, const mc_fitted *f, bool single) {
+static mercer_status add_fourier_features(mercer_ctx *ctx, mc_text *text, const mc_fitted *f, bool single) {
     (void)ctx;
     open_decide(text, f, single ? ", z[COLUMNS]" : "");
     open_loop(text, single);
@@ -71,9 +71,10 @@ static void own_values(const mc_fitted *f, bool single, double *own, double *row
         mc_data_values(f->centres, i, row);
         for (int64_t j = 0; j < d; j++)
             rounded[j] = single ? (double)(float)row[j] : row[j];
-        own[i] = mc_eval(k, rounded, rounded, d);
+        own[i] = mc_eval_kernel(k, rounded, rounded, d);
         if (single)
-            *noise = fmax(*noise, 2 * (own[i] + mc_eval(k, row, row, d) - 2 * mc_eval(k, row, rounded, d)));
+            *noise =
+                fmax(*noise, 2 * (own[i] + mc_eval_kernel(k, row, row, d) - 2 * mc_eval_kernel(k, row, rounded, d)));
     }
 }
 
@@ -123,5 +124,7 @@ static mercer_status add_neighbours(mercer_ctx *ctx, mc_text *text, const mc_fit
 }
 
 mercer_status mc_c_decide(mercer_ctx *ctx, mc_text *text, const mc_fitted *f, bool single) {
-    return (f->waves ? add_waves : f->form == MC_NEIGHBOURS ? add_neighbours : add_rows)(ctx, text, f, single);
+    return (f->waves                   ? add_fourier_features
+            : f->form == MC_NEIGHBOURS ? add_neighbours
+                                       : add_rows)(ctx, text, f, single);
 }

@@ -28,7 +28,7 @@ static void write_parameter(writer *w, const mc_value *p, int place) {
     mc_c_table(w->text, declaration, numbers_of(p), 1, count, false);
 }
 
-static const char *at(const mc_value *p) {
+static const char *element_suffix(const mc_value *p) {
     return p->kind == MC_VALUE_VECTOR ? "[j]" : "[0]";
 }
 
@@ -61,7 +61,7 @@ static void write_lengths(writer *w, int64_t d) {
 static void write_rbf_like(writer *w, const mc_value *p, int64_t d, const char *term, const char *result) {
     char filled[96];
     write_parameter(w, p, 1);
-    mc_print(filled, sizeof filled, term, at(p), at(p));
+    mc_print(filled, sizeof filled, term, element_suffix(p), element_suffix(p));
     write_sum(w, d, "s", filled);
     mc_text_add(w->text, "    return %s;\n", result);
 }
@@ -70,7 +70,7 @@ static void write_rbf_like(writer *w, const mc_value *p, int64_t d, const char *
 static void write_scaled_square(writer *w, const mc_value *length, int64_t d) {
     char term[64];
     write_parameter(w, length, 1);
-    mc_print(term, sizeof term, "(u / p1%s) * (u / p1%s)", at(length), at(length));
+    mc_print(term, sizeof term, "(u / p1%s) * (u / p1%s)", element_suffix(length), element_suffix(length));
     write_sum(w, d, "s", term);
 }
 
@@ -88,7 +88,8 @@ static void write_periodic(writer *w, const mc_value *p, int64_t d) {
     char term[160];
     write_parameter(w, &p[0], 1);
     write_parameter(w, &p[1], 2);
-    mc_print(term, sizeof term, "pow(sin(3.14159265358979323846 * (u / p1%s)) / p2%s, 2)", at(&p[0]), at(&p[1]));
+    mc_print(term, sizeof term, "pow(sin(3.14159265358979323846 * (u / p1%s)) / p2%s, 2)", element_suffix(&p[0]),
+             element_suffix(&p[1]));
     write_sum(w, d, "s", term);
     mc_text_add(w->text, "    return exp(-2 * s);\n");
 }

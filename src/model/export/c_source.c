@@ -148,7 +148,7 @@ static mercer_status add_decisions(mercer_ctx *ctx, mc_text *text, const mc_fitt
 }
 
 /* What the decisions conclude to, as predict/decision.c does. */
-static const char *conclusion(const mc_fitted *f) {
+static const char *conclusion_code(const mc_fitted *f) {
     if (f->form == MC_VALUES || f->form == MC_NEIGHBOURS)
         return "    for (int k = 0; k < OUTPUTS; k++)\n        out[k] = d[k];\n";
     if (f->form == MC_REGION)
@@ -197,7 +197,7 @@ static void add_predictions(mc_text *text, const mercer_model *model, const char
     const mc_fitted *f = &model->f;
     mc_text_add(text,
                 "void %s_values(const double *x, double *out) {\n    double d[DECISIONS];\n    decide(x, d);\n%s}\n\n",
-                called, conclusion(f));
+                called, conclusion_code(f));
     mc_text_add(text, "double %s_predict(const double *x) {\n    double out[OUTPUTS];\n    %s_values(x, out);\n",
                 called, called);
     if (f->centres->classes)
@@ -267,7 +267,7 @@ static bool is_weights(const mc_fitted *f) {
            && strcmp(mercer_kernel_text(f->kernel), "linear") == 0;
 }
 
-static mercer_status check(mercer_ctx *ctx, const mercer_model *model) {
+static mercer_status check_c_export(mercer_ctx *ctx, const mercer_model *model) {
     const mc_fitted *f = &model->f;
     if (f->form == MC_NEIGHBOURS && f->report.neighbors > MC_C_NEIGHBOURS)
         return mc_fail(ctx, MERCER_INVALID,
@@ -281,8 +281,8 @@ static mercer_status check(mercer_ctx *ctx, const mercer_model *model) {
     return MERCER_OK;
 }
 
-static mercer_status compose(mercer_ctx *ctx, mc_text *text, const mercer_model *model, bool single,
-                             const char *called) {
+static mercer_status compose_c_source(mercer_ctx *ctx, mc_text *text, const mercer_model *model, bool single,
+                                      const char *called) {
     const mc_fitted *f = &model->f;
     add_head(text, model, called);
     add_declarations(text, model, called);
@@ -308,16 +308,16 @@ static mercer_status compose_weights(mercer_ctx *ctx, mc_text *text, const merce
     centres.values = model->f.primal;
     rows.f.centres = &centres;
     rows.f.alpha = identity;
-    const mercer_status status = compose(ctx, text, &rows, single, called);
+    const mercer_status status = compose_c_source(ctx, text, &rows, single, called);
     mc_free(identity);
     return status;
 }
 
 mercer_status mc_c_source_write(mercer_ctx *ctx, const mercer_model *model, bool single, const char *path) {
-    MC_TRY(check(ctx, model));
+    MC_TRY(check_c_export(ctx, model));
     mc_text text = mc_text_open(ctx);
     const mercer_status status =
-        (is_weights(&model->f) ? compose_weights : compose)(ctx, &text, model, single, name_of(path).bytes);
+        (is_weights(&model->f) ? compose_weights : compose_c_source)(ctx, &text, model, single, name_of(path).bytes);
     if (status) {
         mc_text_close(&text);
         return status;

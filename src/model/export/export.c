@@ -45,7 +45,7 @@ static mercer_status write_rows(mercer_ctx *ctx, const mercer_model *model, writ
 
 mercer_status mercer_model_export(mercer_ctx *ctx, const mercer_model *model, const char *format, const char *path) {
     MC_NEED(ctx, model, format, path);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     for (size_t k = 0; k < sizeof formats / sizeof *formats; k++)
         if (strcmp(format, formats[k].name) == 0)
             return formats[k].rows ? write_rows(ctx, model, formats[k].write, path)

@@ -42,7 +42,7 @@ static bool means_of(const mercer_data *x, double *mean) {
     return any;
 }
 
-static int fill(mc_onnx *g, const mercer_data *x, int rows) {
+static int fill_missing(mc_onnx *g, const mercer_data *x, int rows) {
     double *mean = NULL;
     if (MC_ALLOC(g->ctx, mean, x->d))
         g->status = MERCER_MEMORY;
@@ -53,7 +53,7 @@ static int fill(mc_onnx *g, const mercer_data *x, int rows) {
     return filled;
 }
 
-static int scale(mc_onnx *g, const mc_scale *s, int64_t d, int rows) {
+static int onnx_scaled_rows(mc_onnx *g, const mc_scale *s, int64_t d, int rows) {
     if (s->shift)
         rows = mc_onnx_binary(g, "Sub", rows, mc_onnx_row(g, s->shift, d));
     return s->factor ? mc_onnx_binary(g, "Mul", rows, mc_onnx_row(g, s->factor, d)) : rows;
@@ -62,8 +62,8 @@ static int scale(mc_onnx *g, const mc_scale *s, int64_t d, int rows) {
 /* ---- Decisions ---- */
 
 /* Numbers of every centre side by side, written by a function. */
-static mercer_status gather(mercer_ctx *ctx, const mc_fitted *f, int64_t rows, int64_t width, mc_fill_row *of,
-                            double **out) {
+static mercer_status gather_centre_numbers(mercer_ctx *ctx, const mc_fitted *f, int64_t rows, int64_t width,
+                                           mc_fill_row *of, double **out) {
     MC_TRY(MC_ALLOC(ctx, *out, rows * width));
     for (int64_t i = 0; i < rows; i++)
         of(f, i, width, *out + i * width);
@@ -77,8 +77,8 @@ static int add_intercept(mc_onnx *g, const mc_fitted *f, int64_t decisions, int 
 static mercer_status decide_rows(mc_onnx *g, const mc_fitted *f, int64_t decisions, int x, int *out) {
     const int64_t n = f->centres->n, d = f->centres->d;
     double *Z = NULL, *alpha = NULL;
-    mercer_status status = gather(g->ctx, f, n, d, mc_row_of_centre, &Z);
-    MC_THEN(status, gather(g->ctx, f, n, decisions, mc_row_of_coefficients, &alpha));
+    mercer_status status = gather_centre_numbers(g->ctx, f, n, d, mc_row_of_centre, &Z);
+    MC_THEN(status, gather_centre_numbers(g->ctx, f, n, decisions, mc_row_of_coefficients, &alpha));
     int K = 0;
     MC_THEN(status, mc_onnx_kernel(g, f->kernel->root, x, Z, n, d, &K));
     if (!status)
@@ -89,7 +89,7 @@ static mercer_status decide_rows(mc_onnx *g, const mc_fitted *f, int64_t decisio
 }
 
 /* rows x columns, turned. */
-static mercer_status turned(mc_onnx *g, const double *table, int64_t rows, int64_t columns, int *out) {
+static mercer_status transposed_table(mc_onnx *g, const double *table, int64_t rows, int64_t columns, int *out) {
     double *other = NULL;
     MC_TRY(MC_ALLOC(g->ctx, other, rows * columns));
     for (int64_t i = 0; i < rows; i++)
@@ -102,18 +102,18 @@ static mercer_status turned(mc_onnx *g, const double *table, int64_t rows, int64
 
 static mercer_status decide_weights(mc_onnx *g, const mc_fitted *f, int64_t decisions, int x, int *out) {
     int W = 0;
-    MC_TRY(turned(g, f->primal, decisions, f->features, &W));
+    MC_TRY(transposed_table(g, f->primal, decisions, f->features, &W));
     *out = add_intercept(g, f, decisions, mc_onnx_product(g, x, W));
     return MERCER_OK;
 }
 
 /* The frequencies stand in the first half of the centres, and again in the second. */
-static mercer_status decide_waves(mc_onnx *g, const mc_fitted *f, int64_t decisions, int x, int *out) {
+static mercer_status decide_fourier_features(mc_onnx *g, const mc_fitted *f, int64_t decisions, int x, int *out) {
     const int64_t count = f->centres->n / 2, d = f->centres->d;
     double *omega = NULL;
     int table = 0;
-    MC_TRY(gather(g->ctx, f, count, d, mc_row_of_centre, &omega));
-    const mercer_status status = turned(g, omega, count, d, &table);
+    MC_TRY(gather_centre_numbers(g->ctx, f, count, d, mc_row_of_centre, &omega));
+    const mercer_status status = transposed_table(g, omega, count, d, &table);
     mc_free(omega);
     MC_TRY(status);
     const int angles = mc_onnx_product(g, x, table);
@@ -125,7 +125,8 @@ static mercer_status decide_waves(mc_onnx *g, const mc_fitted *f, int64_t decisi
 /* ---- Neighbours ---- */
 
 /* Squared distances to the centres, rows x n; what is no more than the error of the difference counts as 0. */
-static mercer_status squares(mc_onnx *g, const mc_fitted *f, double noise, const double *Z, int x, int *out) {
+static mercer_status squared_kernel_distances(mc_onnx *g, const mc_fitted *f, double noise, const double *Z, int x,
+                                              int *out) {
     const int64_t n = f->centres->n, d = f->centres->d;
     int K = 0, own = 0;
     double *diagonal = NULL;
@@ -133,7 +134,7 @@ static mercer_status squares(mc_onnx *g, const mc_fitted *f, double noise, const
     MC_TRY(mc_onnx_diagonal(g, f->kernel->root, x, d, &own));
     MC_TRY(MC_ALLOC(g->ctx, diagonal, n));
     for (int64_t i = 0; i < n; i++)
-        diagonal[i] = mc_eval(f->kernel->root, Z + i * d, Z + i * d, d);
+        diagonal[i] = mc_eval_kernel(f->kernel->root, Z + i * d, Z + i * d, d);
     const int sum = mc_onnx_binary(g, "Add", own, mc_onnx_row(g, diagonal, n));
     mc_free(diagonal);
     const int square = mc_onnx_binary(g, "Sub", sum, mc_onnx_binary(g, "Add", K, K));
@@ -144,7 +145,7 @@ static mercer_status squares(mc_onnx *g, const mc_fitted *f, double noise, const
 }
 
 /* The k least of each row and where they stand: two values. */
-static int nearest(mc_onnx *g, int64_t k, int square) {
+static int nearest_centres(mc_onnx *g, int64_t k, int square) {
     mc_text attributes = mc_text_open(g->ctx);
     mc_onnx_put_integer(&attributes, "largest", 0);
     return mc_onnx_node(g, NULL, "TopK", 2, (const int[]){square, mc_onnx_integers(g, &k, 1)}, 2, &attributes);
@@ -152,7 +153,7 @@ static int nearest(mc_onnx *g, int64_t k, int square) {
 
 /* What a neighbour counts: 1 / distance; where the nearest stands at distance zero those at zero count, and they alone.
    */
-static int shares(mc_onnx *g, int square) {
+static int inverse_distance_weights(mc_onnx *g, int square) {
     const int zero = mc_onnx_number(g, 0), one = mc_onnx_number(g, 1);
     const int first = mc_onnx_gather(g, square, mc_onnx_integers(g, (const int64_t[]){0}, 1), 1);
     const int at_zero = mc_onnx_cast(g, mc_onnx_binary(g, "Equal", square, zero), MC_ONNX_DOUBLE);
@@ -162,11 +163,12 @@ static int shares(mc_onnx *g, int square) {
 
 /* The rows of alpha that the neighbours have, rows x k x (outputs + 1), added up; the last column is the weight that
    divides. */
-static int vote(mc_onnx *g, const mc_fitted *f, int first) {
+static int neighbour_vote(mc_onnx *g, const mc_fitted *f, int first) {
     const int64_t width = f->outputs + 1;
     int said = mc_onnx_gather(g, mc_onnx_table(g, f->alpha, f->centres->n, width), first + 1, 0);
     if (f->by_distance) {
-        const int q = mc_onnx_binary(g, "Unsqueeze", shares(g, first), mc_onnx_integers(g, (const int64_t[]){2}, 1));
+        const int q = mc_onnx_binary(g, "Unsqueeze", inverse_distance_weights(g, first),
+                                     mc_onnx_integers(g, (const int64_t[]){2}, 1));
         said = mc_onnx_binary(g, "Mul", said, q);
     }
     const int sum = mc_onnx_sum(g, said, 1, false);
@@ -181,18 +183,18 @@ static mercer_status decide_neighbours(mc_onnx *g, const mc_fitted *f, int64_t d
     double noise = 0, *Z = NULL;
     int square = 0;
     MC_TRY(mc_neighbours_noise(g->ctx, f, &noise));
-    mercer_status status = gather(g->ctx, f, f->centres->n, f->centres->d, mc_row_of_centre, &Z);
-    MC_THEN(status, squares(g, f, noise, Z, x, &square));
+    mercer_status status = gather_centre_numbers(g->ctx, f, f->centres->n, f->centres->d, mc_row_of_centre, &Z);
+    MC_THEN(status, squared_kernel_distances(g, f, noise, Z, x, &square));
     mc_free(Z);
     if (!status)
-        *out = vote(g, f, nearest(g, f->report.neighbors, square));
+        *out = neighbour_vote(g, f, nearest_centres(g, f->report.neighbors, square));
     return status;
 }
 
 /* ---- What the decisions conclude to ---- */
 
 /* The votes of pairs: for each of them 1 goes to its first class or to its second. */
-static int votes(mc_onnx *g, const mc_fitted *f, int decisions) {
+static int pairwise_votes(mc_onnx *g, const mc_fitted *f, int decisions) {
     const int64_t classes = f->outputs, pairs = mc_form_decisions(f->form, classes);
     double *move = NULL, *second = NULL;
     if (MC_ALLOC(g->ctx, move, pairs * classes) || MC_ALLOC(g->ctx, second, classes)) {
@@ -235,7 +237,7 @@ static int scores_of(mc_onnx *g, const mc_fitted *f, int decisions) {
    first. */
 static int place_of(mc_onnx *g, const mc_fitted *f, int decisions) {
     if (!two_sides(f)) {
-        const int most = f->form == MC_PAIRS ? votes(g, f, decisions) : decisions;
+        const int most = f->form == MC_PAIRS ? pairwise_votes(g, f, decisions) : decisions;
         mc_text attributes = mc_text_open(g->ctx);
         mc_onnx_put_integer(&attributes, "axis", 1);
         mc_onnx_put_integer(&attributes, "keepdims", 0);
@@ -265,7 +267,7 @@ void mc_onnx_conclude(mc_onnx *g, const mercer_model *model, int decisions) {
 
 /* ---- The whole ---- */
 
-static mercer_status check(mercer_ctx *ctx, const mc_fitted *f) {
+static mercer_status check_onnx_export(mercer_ctx *ctx, const mc_fitted *f) {
     if (f->primal && f->centres->n == 0 && strcmp(mercer_kernel_text(f->kernel), "linear") != 0)
         return mc_fail(ctx, MERCER_INVALID, "export: the model has no rows to sum over; fit with %s",
                        mc_rows_solver(f));
@@ -274,15 +276,15 @@ static mercer_status check(mercer_ctx *ctx, const mc_fitted *f) {
     return MERCER_OK;
 }
 
-static mercer_status compose(mc_onnx *g, const mercer_model *model, bool exact) {
+static mercer_status compose_onnx_graph(mc_onnx *g, const mercer_model *model, bool exact) {
     const mc_fitted *f = &model->f;
-    const int x = scale(g, &f->scale, f->centres->d, fill(g, f->centres, 0));
+    const int x = onnx_scaled_rows(g, &f->scale, f->centres->d, fill_missing(g, f->centres, 0));
     if (!exact && mc_onnx_is_svm(model))
         return mc_onnx_svm(g, model, x);
     const bool weights = f->primal && strcmp(mercer_kernel_text(f->kernel), "linear") == 0;
     int decisions = 0;
     MC_TRY((weights                    ? decide_weights
-            : f->waves                 ? decide_waves
+            : f->waves                 ? decide_fourier_features
             : f->form == MC_NEIGHBOURS ? decide_neighbours
                                        : decide_rows)(g, f, mc_form_decisions(f->form, f->outputs), x, &decisions));
     mc_onnx_conclude(g, model, decisions);
@@ -290,9 +292,9 @@ static mercer_status compose(mc_onnx *g, const mercer_model *model, bool exact) 
 }
 
 mercer_status mc_onnx_write(mercer_ctx *ctx, const mercer_model *model, bool exact, const char *path) {
-    MC_TRY(check(ctx, &model->f));
+    MC_TRY(check_onnx_export(ctx, &model->f));
     mc_onnx g = mc_onnx_open(ctx);
-    mercer_status status = compose(&g, model, exact);
+    mercer_status status = compose_onnx_graph(&g, model, exact);
     MC_THEN(status, mc_onnx_finish(&g, model, path));
     mc_onnx_close(&g);
     return status;

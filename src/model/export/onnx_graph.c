@@ -117,7 +117,7 @@ int mc_onnx_strings(mc_onnx *g, char *const *values, int64_t count) {
 
 /* ---- Attributes ---- */
 
-static void put(mc_text *attributes, const char *called, int type, mc_text *attribute) {
+static void put_attribute(mc_text *attributes, const char *called, int type, mc_text *attribute) {
     mc_wire_string(attribute, ATTRIBUTE_NAME, called);
     mc_wire_integer(attribute, ATTRIBUTE_TYPE, type);
     mc_wire_message(attributes, NODE_ATTRIBUTE, attribute);
@@ -126,38 +126,38 @@ static void put(mc_text *attributes, const char *called, int type, mc_text *attr
 void mc_onnx_put_integer(mc_text *attributes, const char *called, int64_t value) {
     mc_text attribute = mc_text_open(attributes->ctx);
     mc_wire_integer(&attribute, ATTRIBUTE_INTEGER, value);
-    put(attributes, called, TYPE_INTEGER, &attribute);
+    put_attribute(attributes, called, TYPE_INTEGER, &attribute);
 }
 
 void mc_onnx_put_integers(mc_text *attributes, const char *called, const int64_t *values, int64_t count) {
     mc_text attribute = mc_text_open(attributes->ctx);
     mc_wire_integers(&attribute, ATTRIBUTE_INTEGERS, values, count);
-    put(attributes, called, TYPE_INTEGERS, &attribute);
+    put_attribute(attributes, called, TYPE_INTEGERS, &attribute);
 }
 
 void mc_onnx_put_floats(mc_text *attributes, const char *called, const double *values, int64_t count) {
     mc_text attribute = mc_text_open(attributes->ctx);
     mc_wire_floats(&attribute, ATTRIBUTE_FLOATS, values, count);
-    put(attributes, called, TYPE_FLOATS, &attribute);
+    put_attribute(attributes, called, TYPE_FLOATS, &attribute);
 }
 
 void mc_onnx_put_string(mc_text *attributes, const char *called, const char *value) {
     mc_text attribute = mc_text_open(attributes->ctx);
     mc_wire_string(&attribute, ATTRIBUTE_STRING, value);
-    put(attributes, called, TYPE_STRING, &attribute);
+    put_attribute(attributes, called, TYPE_STRING, &attribute);
 }
 
 void mc_onnx_put_strings(mc_text *attributes, const char *called, char *const *values, int64_t count) {
     mc_text attribute = mc_text_open(attributes->ctx);
     for (int64_t k = 0; k < count; k++)
         mc_wire_string(&attribute, ATTRIBUTE_STRINGS, values[k]);
-    put(attributes, called, TYPE_STRINGS, &attribute);
+    put_attribute(attributes, called, TYPE_STRINGS, &attribute);
 }
 
 void mc_onnx_put_graph(mc_text *attributes, const char *called, mc_text *graph) {
     mc_text attribute = mc_text_open(attributes->ctx);
     mc_wire_message(&attribute, ATTRIBUTE_GRAPH, graph);
-    put(attributes, called, TYPE_GRAPH, &attribute);
+    put_attribute(attributes, called, TYPE_GRAPH, &attribute);
 }
 
 /* ---- Nodes ---- */
@@ -282,7 +282,7 @@ void mc_onnx_output(mc_onnx *g, const char *called, int value, int type, int64_t
 
 /* ---- The file ---- */
 
-static void append(mc_text *to, mc_text *from) {
+static void append_and_close(mc_text *to, mc_text *from) {
     to->status = to->status ? to->status : from->status;
     mc_text_bytes(to, from->bytes, from->length);
     mc_text_close(from);
@@ -316,14 +316,14 @@ static void add_columns(mc_text *file, const mercer_data *x) {
     mc_text_close(&list);
 }
 
-static void compose(mc_onnx *g, const mercer_model *model, mc_text *file) {
+static void compose_onnx_file(mc_onnx *g, const mercer_model *model, mc_text *file) {
     const mc_fitted *f = &model->f;
     mc_text graph = mc_text_open(g->ctx);
-    append(&graph, &g->nodes);
+    append_and_close(&graph, &g->nodes);
     mc_wire_string(&graph, GRAPH_NAME, f->report.machine);
-    append(&graph, &g->constants);
+    append_and_close(&graph, &g->constants);
     add_info(&graph, GRAPH_INPUT, "X", MC_ONNX_DOUBLE, f->centres->d);
-    append(&graph, &g->outputs);
+    append_and_close(&graph, &g->outputs);
     mc_wire_integer(file, MODEL_FORMAT, FORMAT);
     mc_wire_string(file, MODEL_PRODUCER, "mercer");
     mc_wire_string(file, MODEL_PRODUCER_VERSION, MERCER_VERSION);
@@ -339,7 +339,7 @@ static void compose(mc_onnx *g, const mercer_model *model, mc_text *file) {
 mercer_status mc_onnx_finish(mc_onnx *g, const mercer_model *model, const char *path) {
     MC_TRY(g->status);
     mc_text file = mc_text_open(g->ctx);
-    compose(g, model, &file);
+    compose_onnx_file(g, model, &file);
     const int64_t size = file.length;
     char *bytes = NULL;
     MC_TRY(mc_text_take(&file, &bytes));

@@ -28,32 +28,32 @@ typedef struct view {
 
 static const mc_node linear = {.kind = MC_ATOM, .atom = MC_LINEAR};
 
-static mercer_status emit(const view *v, const mc_node *node, int *out);
+static mercer_status onnx_kernel_node(const view *v, const mc_node *node, int *out);
 
 /* ---- Words ---- */
 
-static int number(const view *v, double value) {
+static int onnx_number(const view *v, double value) {
     return mc_onnx_number(v->g, value);
 }
 
-static int unary(const view *v, const char *op, int a) {
+static int onnx_unary(const view *v, const char *op, int a) {
     return mc_onnx_unary(v->g, op, a);
 }
 
-static int binary(const view *v, const char *op, int a, int b) {
+static int onnx_binary(const view *v, const char *op, int a, int b) {
     return mc_onnx_binary(v->g, op, a, b);
 }
 
-static int times(const view *v, double factor, int a) {
-    return factor == 1 ? a : binary(v, "Mul", a, number(v, factor));
+static int onnx_scaled(const view *v, double factor, int a) {
+    return factor == 1 ? a : onnx_binary(v, "Mul", a, onnx_number(v, factor));
 }
 
-static int plus(const view *v, double term, int a) {
-    return term == 0 ? a : binary(v, "Add", a, number(v, term));
+static int onnx_shifted(const view *v, double term, int a) {
+    return term == 0 ? a : onnx_binary(v, "Add", a, onnx_number(v, term));
 }
 
-static int square(const view *v, int a) {
-    return binary(v, "Mul", a, a);
+static int onnx_square(const view *v, int a) {
+    return onnx_binary(v, "Mul", a, a);
 }
 
 static int row_sum(const view *v, int a) {
@@ -61,7 +61,7 @@ static int row_sum(const view *v, int a) {
 }
 
 /* Room for numbers that become a constant; NULL, with the graph's status set, where there is none. */
-static double *room(const view *v, int64_t count) {
+static double *alloc_constants(const view *v, int64_t count) {
     double *values = mc_alloc(v->g->ctx, count, sizeof *values);
     if (!values)
         v->g->status = MERCER_MEMORY;
@@ -69,8 +69,8 @@ static double *room(const view *v, int64_t count) {
 }
 
 /* A number per centre and column, factor_j (z_j - shift_j), laid out d x m as products take it. */
-static int centres(const view *v, const double *shift, const double *factor, double all) {
-    double *table = room(v, v->d * v->m);
+static int onnx_centres(const view *v, const double *shift, const double *factor, double all) {
+    double *table = alloc_constants(v, v->d * v->m);
     for (int64_t i = 0; table && i < v->m; i++)
         for (int64_t j = 0; j < v->d; j++)
             table[j * v->m + i] = all * ((v->Z[i * v->d + j] - (shift ? shift[j] : 0)) * (factor ? factor[j] : 1));
@@ -80,23 +80,23 @@ static int centres(const view *v, const double *shift, const double *factor, dou
 }
 
 /* A parameter as one number per column, through a function. */
-static void spread(const mc_value *p, int64_t d, double (*through)(double), double *out) {
+static void spread_parameter(const mc_value *p, int64_t d, double (*through)(double), double *out) {
     for (int64_t j = 0; j < d; j++)
         out[j] = through(mc_value_at(p, j));
 }
 
-static double itself(double v) {
+static double identity_value(double v) {
     return v;
 }
 
-static double inverse(double v) {
+static double inverse_value(double v) {
     return 1 / v;
 }
 
 /* ---- Sums by products ---- */
 
-static int dot(const view *v) {
-    return v->Z ? mc_onnx_product(v->g, v->x, centres(v, NULL, NULL, 1)) : row_sum(v, square(v, v->x));
+static int onnx_dot(const view *v) {
+    return v->Z ? mc_onnx_product(v->g, v->x, onnx_centres(v, NULL, NULL, 1)) : row_sum(v, onnx_square(v, v->x));
 }
 
 static void mean_of_centres(const view *v, double *out) {
@@ -106,8 +106,8 @@ static void mean_of_centres(const view *v, double *out) {
 }
 
 /* |factor (z - shift)|^2 of every centre: 1 x m. */
-static int lengths(const view *v, const double *shift, const double *factor) {
-    double *sum = room(v, v->m);
+static int onnx_centre_norms(const view *v, const double *shift, const double *factor) {
+    double *sum = alloc_constants(v, v->m);
     for (int64_t i = 0; sum && i < v->m; i++)
         for (int64_t j = 0; j < v->d; j++)
             sum[i] += pow((v->Z[i * v->d + j] - shift[j]) * factor[j], 2);
@@ -117,24 +117,25 @@ static int lengths(const view *v, const double *shift, const double *factor) {
 }
 
 /* sum_j (factor_j (x_j - z_j))^2. factor has room for d numbers more. */
-static int squares(const view *v, double *factor) {
+static int onnx_squared_distances(const view *v, double *factor) {
     double *shift = factor + v->d;
     mean_of_centres(v, shift);
-    const int x =
-        binary(v, "Mul", binary(v, "Sub", v->x, mc_onnx_row(v->g, shift, v->d)), mc_onnx_row(v->g, factor, v->d));
-    const int ends = binary(v, "Add", row_sum(v, square(v, x)), lengths(v, shift, factor));
-    return unary(v, "Relu", binary(v, "Add", ends, mc_onnx_product(v->g, x, centres(v, shift, factor, -2))));
+    const int x = onnx_binary(v, "Mul", onnx_binary(v, "Sub", v->x, mc_onnx_row(v->g, shift, v->d)),
+                              mc_onnx_row(v->g, factor, v->d));
+    const int ends = onnx_binary(v, "Add", row_sum(v, onnx_square(v, x)), onnx_centre_norms(v, shift, factor));
+    return onnx_unary(v, "Relu",
+                      onnx_binary(v, "Add", ends, mc_onnx_product(v->g, x, onnx_centres(v, shift, factor, -2))));
 }
 
 /* The same with factors from a parameter; on the diagonal 0. */
-static int distance(const view *v, const mc_value *p, double (*through)(double)) {
+static int onnx_scaled_distance(const view *v, const mc_value *p, double (*through)(double)) {
     if (!v->Z)
-        return number(v, 0);
-    double *factor = room(v, 2 * v->d);
+        return onnx_number(v, 0);
+    double *factor = alloc_constants(v, 2 * v->d);
     if (!factor)
         return 0;
-    spread(p, v->d, through, factor);
-    const int value = squares(v, factor);
+    spread_parameter(p, v->d, through, factor);
+    const int value = onnx_squared_distances(v, factor);
     mc_free(factor);
     return value;
 }
@@ -144,42 +145,43 @@ static int distance(const view *v, const mc_value *p, double (*through)(double))
 /* The share of one column: x is rows x 1, z has m numbers, p one. */
 typedef int term(mc_onnx *g, int x, int z, int p);
 
-static int absolute(mc_onnx *g, int x, int z, int p) {
+static int onnx_absolute_term(mc_onnx *g, int x, int z, int p) {
     return mc_onnx_binary(g, "Mul", mc_onnx_unary(g, "Abs", mc_onnx_binary(g, "Sub", x, z)), p);
 }
 
-static int squared(mc_onnx *g, int x, int z, int p) {
+static int onnx_squared_term(mc_onnx *g, int x, int z, int p) {
     const int u = mc_onnx_binary(g, "Mul", mc_onnx_binary(g, "Sub", x, z), p);
     return mc_onnx_binary(g, "Mul", u, u);
 }
 
 /* x and z in periods. */
-static int wave(mc_onnx *g, int x, int z, int p) {
+static int onnx_sine_term(mc_onnx *g, int x, int z, int p) {
     const int turns = mc_onnx_binary(g, "Mul", mc_onnx_binary(g, "Sub", x, z), mc_onnx_number(g, pi));
     const int s = mc_onnx_binary(g, "Mul", mc_onnx_unary(g, "Sin", turns), p);
     return mc_onnx_binary(g, "Mul", s, s);
 }
 
-static int least(mc_onnx *g, int x, int z, int p) {
+static int onnx_minimum_term(mc_onnx *g, int x, int z, int p) {
     (void)p;
     return mc_onnx_binary(g, "Min", x, z);
 }
 
-static int chi(mc_onnx *g, int x, int z, int p) {
+static int onnx_chi2_term(mc_onnx *g, int x, int z, int p) {
     const int zero = mc_onnx_number(g, 0), u = mc_onnx_binary(g, "Sub", x, z), total = mc_onnx_binary(g, "Add", x, z);
     const int share = mc_onnx_binary(g, "Div", mc_onnx_binary(g, "Mul", u, u), total);
     return mc_onnx_binary(g, "Mul", mc_onnx_choose(g, mc_onnx_binary(g, "Equal", total, zero), zero, share), p);
 }
 
-static int differs(mc_onnx *g, int x, int z, int p) {
+static int onnx_unequal_term(mc_onnx *g, int x, int z, int p) {
     (void)p;
     return mc_onnx_cast(g, mc_onnx_unary(g, "Not", mc_onnx_binary(g, "Equal", x, z)), MC_ONNX_DOUBLE);
 }
 
 /* rows x m zeros, to begin with. */
-static int zeros(const view *v) {
-    const int rows = mc_onnx_gather(v->g, unary(v, "Shape", v->x), mc_onnx_integers(v->g, (const int64_t[]){0}, 1), 0);
-    return binary(v, "Expand", number(v, 0), mc_onnx_concat(v->g, rows, mc_onnx_integers(v->g, &v->m, 1), 0));
+static int onnx_zeros(const view *v) {
+    const int rows =
+        mc_onnx_gather(v->g, onnx_unary(v, "Shape", v->x), mc_onnx_integers(v->g, (const int64_t[]){0}, 1), 0);
+    return onnx_binary(v, "Expand", onnx_number(v, 0), mc_onnx_concat(v->g, rows, mc_onnx_integers(v->g, &v->m, 1), 0));
 }
 
 /* The body of the loop: from the sum so far, a column of x, one of z and its parameter to the next sum. */
@@ -198,7 +200,7 @@ static int over_columns(const view *v, term *of, int x, int z, const double *p) 
     mc_onnx_put_graph(&attributes, "body", &body);
     mc_onnx_put_integer(&attributes, "num_scan_inputs", 3);
     mc_onnx_put_integers(&attributes, "scan_input_axes", (const int64_t[]){1, 0, 0}, 3);
-    const int inputs[] = {zeros(v), x, z, mc_onnx_list(v->g, p, v->d)};
+    const int inputs[] = {onnx_zeros(v), x, z, mc_onnx_list(v->g, p, v->d)};
     return mc_onnx_node(v->g, NULL, "Scan", 4, inputs, 1, &attributes);
 }
 
@@ -206,12 +208,12 @@ static int over_columns(const view *v, term *of, int x, int z, const double *p) 
 static int by_columns(const view *v, term *of, const mc_value *p, double (*through)(double)) {
     const mc_value one = {.kind = MC_VALUE_NUMBER, .number = 1};
     if (!v->Z)
-        return number(v, 0);
-    double *factor = room(v, v->d);
+        return onnx_number(v, 0);
+    double *factor = alloc_constants(v, v->d);
     if (!factor)
         return 0;
-    spread(p ? p : &one, v->d, through, factor);
-    const int value = over_columns(v, of, v->x, centres(v, NULL, NULL, 1), factor);
+    spread_parameter(p ? p : &one, v->d, through, factor);
+    const int value = over_columns(v, of, v->x, onnx_centres(v, NULL, NULL, 1), factor);
     mc_free(factor);
     return value;
 }
@@ -219,52 +221,58 @@ static int by_columns(const view *v, term *of, const mc_value *p, double (*throu
 /* ---- Atoms ---- */
 
 static int minus_exp(const view *v, int s) {
-    return unary(v, "Exp", unary(v, "Neg", s));
+    return onnx_unary(v, "Exp", onnx_unary(v, "Neg", s));
 }
 
-static int matern(const view *v, const mc_value *p) {
+static int onnx_matern(const view *v, const mc_value *p) {
     const double nu = p[0].number;
-    const int s = nu == 0.5 ? by_columns(v, squared, &p[1], inverse) : distance(v, &p[1], inverse);
-    const int q = unary(v, "Sqrt", times(v, 2 * nu, s)), fall = minus_exp(v, q);
+    const int s = nu == 0.5 ? by_columns(v, onnx_squared_term, &p[1], inverse_value)
+                            : onnx_scaled_distance(v, &p[1], inverse_value);
+    const int q = onnx_unary(v, "Sqrt", onnx_scaled(v, 2 * nu, s)), fall = minus_exp(v, q);
     if (nu == 0.5)
         return fall;
-    const int front = plus(v, 1, q);
-    return binary(v, "Mul", nu == 1.5 ? front : binary(v, "Add", front, times(v, 1.0 / 3, square(v, q))), fall);
+    const int front = onnx_shifted(v, 1, q);
+    return onnx_binary(
+        v, "Mul", nu == 1.5 ? front : onnx_binary(v, "Add", front, onnx_scaled(v, 1.0 / 3, onnx_square(v, q))), fall);
 }
 
-static int rq(const view *v, const mc_value *p) {
+static int onnx_rq(const view *v, const mc_value *p) {
     const double alpha = p[0].number;
-    return binary(v, "Pow", plus(v, 1, times(v, 1 / (2 * alpha), distance(v, &p[1], inverse))), number(v, -alpha));
+    return onnx_binary(
+        v, "Pow", onnx_shifted(v, 1, onnx_scaled(v, 1 / (2 * alpha), onnx_scaled_distance(v, &p[1], inverse_value))),
+        onnx_number(v, -alpha));
 }
 
-static int periodic(const view *v, const mc_value *p) {
+static int onnx_periodic(const view *v, const mc_value *p) {
     if (!v->Z)
-        return number(v, 1);
-    double *rate = room(v, 2 * v->d), *width = rate ? rate + v->d : NULL;
+        return onnx_number(v, 1);
+    double *rate = alloc_constants(v, 2 * v->d), *width = rate ? rate + v->d : NULL;
     if (!rate)
         return 0;
-    spread(&p[0], v->d, inverse, rate);
-    spread(&p[1], v->d, inverse, width);
-    const int x = binary(v, "Mul", v->x, mc_onnx_row(v->g, rate, v->d));
-    const int s = over_columns(v, wave, x, centres(v, NULL, rate, 1), width);
+    spread_parameter(&p[0], v->d, inverse_value, rate);
+    spread_parameter(&p[1], v->d, inverse_value, width);
+    const int x = onnx_binary(v, "Mul", v->x, mc_onnx_row(v->g, rate, v->d));
+    const int s = over_columns(v, onnx_sine_term, x, onnx_centres(v, NULL, rate, 1), width);
     mc_free(rate);
-    return unary(v, "Exp", times(v, -2, s));
+    return onnx_unary(v, "Exp", onnx_scaled(v, -2, s));
 }
 
 /* value / sqrt(a b), 0 where that has no real value; b: k(z, z) of the centres. On the diagonal a / |a|. */
-static int normalised(const view *v, int value, int a, double *b) {
+static int onnx_normalised_quotient(const view *v, int value, int a, double *b) {
     if (!v->Z)
-        return unary(v, "Sign", a);
-    double *root = room(v, v->m);
+        return onnx_unary(v, "Sign", a);
+    double *root = alloc_constants(v, v->m);
     for (int64_t i = 0; root && i < v->m; i++) {
         root[i] = sqrt(fabs(b[i]));
         b[i] = b[i] > 0 ? 1 : b[i] < 0 ? -1 : 0;
     }
     const int below = root ? mc_onnx_row(v->g, root, v->m) : 0;
     mc_free(root);
-    const int share = binary(v, "Div", value, binary(v, "Mul", unary(v, "Sqrt", unary(v, "Abs", a)), below));
-    const int alike = binary(v, "Mul", unary(v, "Sign", a), mc_onnx_row(v->g, b, v->m)), zero = number(v, 0);
-    return mc_onnx_choose(v->g, binary(v, "Greater", alike, zero), share, zero);
+    const int share =
+        onnx_binary(v, "Div", value, onnx_binary(v, "Mul", onnx_unary(v, "Sqrt", onnx_unary(v, "Abs", a)), below));
+    const int alike = onnx_binary(v, "Mul", onnx_unary(v, "Sign", a), mc_onnx_row(v->g, b, v->m)),
+              zero = onnx_number(v, 0);
+    return mc_onnx_choose(v->g, onnx_binary(v, "Greater", alike, zero), share, zero);
 }
 
 static view diagonal_of(const view *v) {
@@ -273,27 +281,27 @@ static view diagonal_of(const view *v) {
 
 /* k(z, z) of the centres by the reference evaluator. */
 static double *own_values(const view *v, const mc_node *node) {
-    double *out = room(v, v->m);
+    double *out = alloc_constants(v, v->m);
     for (int64_t i = 0; out && v->Z && i < v->m; i++)
-        out[i] = mc_eval(node, v->Z + i * v->d, v->Z + i * v->d, v->d);
+        out[i] = mc_eval_kernel(node, v->Z + i * v->d, v->Z + i * v->d, v->d);
     return out;
 }
 
-static mercer_status normalize(const view *v, const mc_node *child, int *out) {
+static mercer_status onnx_normalize(const view *v, const mc_node *child, int *out) {
     const view own = diagonal_of(v);
     int value = 0, a = 0;
-    MC_TRY(emit(&own, child, &a));
+    MC_TRY(onnx_kernel_node(&own, child, &a));
     if (v->Z)
-        MC_TRY(emit(v, child, &value));
+        MC_TRY(onnx_kernel_node(v, child, &value));
     double *b = own_values(v, child);
-    *out = b ? normalised(v, value, a, b) : 0;
+    *out = b ? onnx_normalised_quotient(v, value, a, b) : 0;
     mc_free(b);
     return v->g->status;
 }
 
 /* The centres of length one (zero stays zero), d x m, all times sign. */
-static int units(const view *v, double sign, const double *length) {
-    double *table = room(v, v->d * v->m);
+static int onnx_unit_centres(const view *v, double sign, const double *length) {
+    double *table = alloc_constants(v, v->d * v->m);
     for (int64_t i = 0; table && i < v->m; i++)
         for (int64_t j = 0; j < v->d; j++)
             table[j * v->m + i] = length[i] > 0 ? sign * v->Z[i * v->d + j] / length[i] : 0;
@@ -305,55 +313,61 @@ static int units(const view *v, double sign, const double *length) {
 /* The angle t = 2 h between unit vectors with |u - w| = 2 sin h, |u + w| = 2 cos h. Runtimes have the arc tangent in
    float only: h0 from it is right to 1e-7, and sin(h - h0) = sin h cos h0 - cos h sin h0 is then h - h0 to 1e-21. A
    zero vector stands at a right angle. */
-static int angle(const view *v, int x_norm, int norms, const double *length) {
-    const int zero = number(v, 0);
-    double *one = room(v, v->d);
+static int onnx_angle(const view *v, int x_norm, int norms, const double *length) {
+    const int zero = onnx_number(v, 0);
+    double *one = alloc_constants(v, v->d);
     if (!one)
         return 0;
     for (int64_t j = 0; j < v->d; j++)
         one[j] = 1;
-    const int u = mc_onnx_choose(v->g, binary(v, "Greater", x_norm, zero), binary(v, "Div", v->x, x_norm), zero);
-    const int s = times(v, 0.5, unary(v, "Sqrt", over_columns(v, squared, u, units(v, 1, length), one)));
-    const int c = times(v, 0.5, unary(v, "Sqrt", over_columns(v, squared, u, units(v, -1, length), one)));
+    const int u =
+        mc_onnx_choose(v->g, onnx_binary(v, "Greater", x_norm, zero), onnx_binary(v, "Div", v->x, x_norm), zero);
+    const int s = onnx_scaled(
+        v, 0.5, onnx_unary(v, "Sqrt", over_columns(v, onnx_squared_term, u, onnx_unit_centres(v, 1, length), one)));
+    const int c = onnx_scaled(
+        v, 0.5, onnx_unary(v, "Sqrt", over_columns(v, onnx_squared_term, u, onnx_unit_centres(v, -1, length), one)));
     mc_free(one);
-    const int rough = unary(v, "Atan", mc_onnx_cast(v->g, binary(v, "Div", s, c), MC_ONNX_FLOAT));
+    const int rough = onnx_unary(v, "Atan", mc_onnx_cast(v->g, onnx_binary(v, "Div", s, c), MC_ONNX_FLOAT));
     const int h = mc_onnx_cast(v->g, rough, MC_ONNX_DOUBLE);
-    const int step = binary(v, "Sub", binary(v, "Mul", s, unary(v, "Cos", h)), binary(v, "Mul", c, unary(v, "Sin", h)));
-    return mc_onnx_choose(v->g, binary(v, "Greater", norms, zero), times(v, 2, binary(v, "Add", h, step)),
-                          number(v, pi / 2));
+    const int step = onnx_binary(v, "Sub", onnx_binary(v, "Mul", s, onnx_unary(v, "Cos", h)),
+                                 onnx_binary(v, "Mul", c, onnx_unary(v, "Sin", h)));
+    return mc_onnx_choose(v->g, onnx_binary(v, "Greater", norms, zero),
+                          onnx_scaled(v, 2, onnx_binary(v, "Add", h, step)), onnx_number(v, pi / 2));
 }
 
 static int arccos_of(const view *v, double order, int t, int norms) {
-    const int s = unary(v, "Sin", t), c = unary(v, "Cos", t), rest = plus(v, pi, unary(v, "Neg", t));
+    const int s = onnx_unary(v, "Sin", t), c = onnx_unary(v, "Cos", t),
+              rest = onnx_shifted(v, pi, onnx_unary(v, "Neg", t));
     if (order == 0)
-        return times(v, 1 / pi, rest);
+        return onnx_scaled(v, 1 / pi, rest);
     if (order == 1)
-        return times(v, 1 / pi, binary(v, "Mul", norms, binary(v, "Add", s, binary(v, "Mul", rest, c))));
-    const int left = times(v, 3, binary(v, "Mul", s, c)),
-              right = binary(v, "Mul", rest, plus(v, 1, times(v, 2, square(v, c))));
-    return times(v, 1 / pi, binary(v, "Mul", square(v, norms), binary(v, "Add", left, right)));
+        return onnx_scaled(v, 1 / pi,
+                           onnx_binary(v, "Mul", norms, onnx_binary(v, "Add", s, onnx_binary(v, "Mul", rest, c))));
+    const int left = onnx_scaled(v, 3, onnx_binary(v, "Mul", s, c)),
+              right = onnx_binary(v, "Mul", rest, onnx_shifted(v, 1, onnx_scaled(v, 2, onnx_square(v, c))));
+    return onnx_scaled(v, 1 / pi, onnx_binary(v, "Mul", onnx_square(v, norms), onnx_binary(v, "Add", left, right)));
 }
 
-static int arccos(const view *v, double order) {
-    const int own = row_sum(v, square(v, v->x)), x_norm = unary(v, "Sqrt", own);
+static int onnx_arccos(const view *v, double order) {
+    const int own = row_sum(v, onnx_square(v, v->x)), x_norm = onnx_unary(v, "Sqrt", own);
     if (!v->Z)
-        return order == 0   ? plus(v, 0.5, times(v, 0.5, unary(v, "Sign", own)))
+        return order == 0   ? onnx_shifted(v, 0.5, onnx_scaled(v, 0.5, onnx_unary(v, "Sign", own)))
                : order == 1 ? own
-                            : times(v, 3, square(v, own));
+                            : onnx_scaled(v, 3, onnx_square(v, own));
     double *length = own_values(v, &linear);
     if (!length)
         return 0;
     for (int64_t i = 0; i < v->m; i++)
         length[i] = sqrt(length[i]);
-    const int norms = binary(v, "Mul", x_norm, mc_onnx_row(v->g, length, v->m));
-    const int value = arccos_of(v, order, angle(v, x_norm, norms, length), norms);
+    const int norms = onnx_binary(v, "Mul", x_norm, mc_onnx_row(v->g, length, v->m));
+    const int value = arccos_of(v, order, onnx_angle(v, x_norm, norms, length), norms);
     mc_free(length);
     return value;
 }
 
 /* <x, A z>, A read from its lower triangle as the reference evaluator does. */
-static int form(const view *v, const mc_value *A) {
-    double *whole = room(v, v->d * v->d);
+static int onnx_form(const view *v, const mc_value *A) {
+    double *whole = alloc_constants(v, v->d * v->d);
     if (!whole)
         return 0;
     for (int64_t i = 0; i < v->d; i++)
@@ -361,32 +375,41 @@ static int form(const view *v, const mc_value *A) {
             whole[i * v->d + j] = A->numbers[(i > j ? i : j) * A->columns + (i > j ? j : i)];
     const int image = mc_onnx_product(v->g, v->x, mc_onnx_table(v->g, whole, v->d, v->d));
     mc_free(whole);
-    return v->Z ? mc_onnx_product(v->g, image, centres(v, NULL, NULL, 1)) : row_sum(v, binary(v, "Mul", image, v->x));
+    return v->Z ? mc_onnx_product(v->g, image, onnx_centres(v, NULL, NULL, 1))
+                : row_sum(v, onnx_binary(v, "Mul", image, v->x));
 }
 
-static mercer_status emit_atom(const view *v, const mc_node *node, int *out) {
+static mercer_status onnx_atom(const view *v, const mc_node *node, int *out) {
     const mc_value *p = node->parameter;
     switch (node->atom) {
-    case MC_LINEAR: *out = dot(v); break;
+    case MC_LINEAR: *out = onnx_dot(v); break;
     case MC_POLY:
-        *out = binary(v, "Pow", plus(v, p[1].number, times(v, p[2].number, dot(v))), number(v, p[0].number));
+        *out = onnx_binary(v, "Pow", onnx_shifted(v, p[1].number, onnx_scaled(v, p[2].number, onnx_dot(v))),
+                           onnx_number(v, p[0].number));
         break;
-    case MC_RBF: *out = minus_exp(v, distance(v, &p[0], sqrt)); break;
-    case MC_LAPLACIAN: *out = minus_exp(v, by_columns(v, absolute, &p[0], itself)); break;
-    case MC_EXPONENTIAL: *out = minus_exp(v, unary(v, "Sqrt", by_columns(v, squared, &p[0], itself))); break;
-    case MC_MATERN: *out = matern(v, p); break;
-    case MC_RQ: *out = rq(v, p); break;
-    case MC_PERIODIC: *out = periodic(v, p); break;
-    case MC_COSINE: return normalize(v, &linear, out);
-    case MC_CHI2: *out = minus_exp(v, by_columns(v, chi, &p[0], itself)); break;
-    case MC_INTERSECTION: *out = v->Z ? by_columns(v, least, NULL, itself) : row_sum(v, v->x); break;
-    case MC_ARCCOS: *out = arccos(v, p[0].number); break;
-    case MC_TANH: *out = unary(v, "Tanh", plus(v, p[1].number, times(v, p[0].number, dot(v)))); break;
+    case MC_RBF: *out = minus_exp(v, onnx_scaled_distance(v, &p[0], sqrt)); break;
+    case MC_LAPLACIAN: *out = minus_exp(v, by_columns(v, onnx_absolute_term, &p[0], identity_value)); break;
+    case MC_EXPONENTIAL:
+        *out = minus_exp(v, onnx_unary(v, "Sqrt", by_columns(v, onnx_squared_term, &p[0], identity_value)));
+        break;
+    case MC_MATERN: *out = onnx_matern(v, p); break;
+    case MC_RQ: *out = onnx_rq(v, p); break;
+    case MC_PERIODIC: *out = onnx_periodic(v, p); break;
+    case MC_COSINE: return onnx_normalize(v, &linear, out);
+    case MC_CHI2: *out = minus_exp(v, by_columns(v, onnx_chi2_term, &p[0], identity_value)); break;
+    case MC_INTERSECTION:
+        *out = v->Z ? by_columns(v, onnx_minimum_term, NULL, identity_value) : row_sum(v, v->x);
+        break;
+    case MC_ARCCOS: *out = onnx_arccos(v, p[0].number); break;
+    case MC_TANH:
+        *out = onnx_unary(v, "Tanh", onnx_shifted(v, p[1].number, onnx_scaled(v, p[0].number, onnx_dot(v))));
+        break;
     case MC_WHITE:
-        *out =
-            mc_onnx_cast(v->g, binary(v, "Equal", by_columns(v, differs, NULL, itself), number(v, 0)), MC_ONNX_DOUBLE);
+        *out = mc_onnx_cast(
+            v->g, onnx_binary(v, "Equal", by_columns(v, onnx_unequal_term, NULL, identity_value), onnx_number(v, 0)),
+            MC_ONNX_DOUBLE);
         break;
-    case MC_FORM: *out = form(v, &p[0]); break;
+    case MC_FORM: *out = onnx_form(v, &p[0]); break;
     default:
         return mc_fail(
             v->g->ctx, MERCER_INVALID,
@@ -405,76 +428,78 @@ static const char *const operator_of[] = {
     [MC_F_ABS] = "Abs"};
 
 /* f(x): rows x 1, or a number. */
-static int function(const view *v, const mc_function *f) {
-    const int norm2 = f->kind == MC_F_NORM || f->kind == MC_F_NORM2 ? row_sum(v, square(v, v->x)) : 0;
+static int onnx_function(const view *v, const mc_function *f) {
+    const int norm2 = f->kind == MC_F_NORM || f->kind == MC_F_NORM2 ? row_sum(v, onnx_square(v, v->x)) : 0;
     switch (f->kind) {
-    case MC_F_NUMBER: return number(v, f->number);
+    case MC_F_NUMBER: return onnx_number(v, f->number);
     case MC_F_NORM2: return norm2;
-    case MC_F_NORM: return unary(v, "Sqrt", norm2);
+    case MC_F_NORM: return onnx_unary(v, "Sqrt", norm2);
     case MC_F_COLUMN: return mc_onnx_gather(v->g, v->x, mc_onnx_integers(v->g, &f->column, 1), 1);
     default: break;
     }
-    const int a = function(v, f->child[0]);
-    return f->child[1] ? binary(v, operator_of[f->kind], a, function(v, f->child[1]))
-                       : unary(v, operator_of[f->kind], a);
+    const int a = onnx_function(v, f->child[0]);
+    return f->child[1] ? onnx_binary(v, operator_of[f->kind], a, onnx_function(v, f->child[1]))
+                       : onnx_unary(v, operator_of[f->kind], a);
 }
 
-static mercer_status weigh(const view *v, const mc_node *node, int *out) {
+static mercer_status onnx_weigh(const view *v, const mc_node *node, int *out) {
     int child = 0;
-    MC_TRY(emit(v, node->child[0], &child));
-    const int f = function(v, node->function);
+    MC_TRY(onnx_kernel_node(v, node->child[0], &child));
+    const int f = onnx_function(v, node->function);
     if (!v->Z) {
-        *out = binary(v, "Mul", square(v, f), child);
+        *out = onnx_binary(v, "Mul", onnx_square(v, f), child);
         return v->g->status;
     }
-    double *of_centres = room(v, v->m);
+    double *of_centres = alloc_constants(v, v->m);
     for (int64_t i = 0; of_centres && i < v->m; i++)
         of_centres[i] = mc_function_eval(node->function, v->Z + i * v->d, v->d);
-    *out = of_centres ? binary(v, "Mul", binary(v, "Mul", f, mc_onnx_row(v->g, of_centres, v->m)), child) : 0;
+    *out = of_centres ? onnx_binary(v, "Mul", onnx_binary(v, "Mul", f, mc_onnx_row(v->g, of_centres, v->m)), child) : 0;
     mc_free(of_centres);
     return v->g->status;
 }
 
 /* ---- Nodes ---- */
 
-static mercer_status many(const view *v, const mc_node *node, int *out) {
-    MC_TRY(emit(v, node->child[0], out));
+static mercer_status onnx_sum_or_product(const view *v, const mc_node *node, int *out) {
+    MC_TRY(onnx_kernel_node(v, node->child[0], out));
     for (int i = 1; i < node->children; i++) {
         int next = 0;
-        MC_TRY(emit(v, node->child[i], &next));
-        *out = binary(v, node->kind == MC_SUM ? "Add" : "Mul", *out, next);
+        MC_TRY(onnx_kernel_node(v, node->child[i], &next));
+        *out = onnx_binary(v, node->kind == MC_SUM ? "Add" : "Mul", *out, next);
     }
     return v->g->status;
 }
 
-static mercer_status columns(const view *v, const mc_node *node, int *out) {
+static mercer_status onnx_columns(const view *v, const mc_node *node, int *out) {
     const int64_t d = node->columns;
-    double *Z = v->Z ? room(v, v->m * d) : NULL;
+    double *Z = v->Z ? alloc_constants(v, v->m * d) : NULL;
     MC_TRY(v->g->status);
     for (int64_t i = 0; Z && i < v->m; i++)
         for (int64_t j = 0; j < d; j++)
             Z[i * d + j] = v->Z[i * v->d + node->column[j]];
     const int x = mc_onnx_gather(v->g, v->x, mc_onnx_integers(v->g, node->column, d), 1);
-    const mercer_status status = emit(&(view){.g = v->g, .x = x, .Z = Z, .m = v->m, .d = d}, node->child[0], out);
+    const mercer_status status =
+        onnx_kernel_node(&(view){.g = v->g, .x = x, .Z = Z, .m = v->m, .d = d}, node->child[0], out);
     mc_free(Z);
     return status;
 }
 
-static mercer_status emit(const view *v, const mc_node *node, int *out) {
+static mercer_status onnx_kernel_node(const view *v, const mc_node *node, int *out) {
     switch (node->kind) {
-    case MC_NUMBER: *out = number(v, node->number); return MERCER_OK;
-    case MC_ATOM: return emit_atom(v, node, out);
+    case MC_NUMBER: *out = onnx_number(v, node->number); return MERCER_OK;
+    case MC_ATOM: return onnx_atom(v, node, out);
     case MC_SUM:
-    case MC_PRODUCT: return many(v, node, out);
-    case MC_NORMALIZE: return normalize(v, node->child[0], out);
-    case MC_WEIGH: return weigh(v, node, out);
-    case MC_COLUMNS: return columns(v, node, out);
+    case MC_PRODUCT: return onnx_sum_or_product(v, node, out);
+    case MC_NORMALIZE: return onnx_normalize(v, node->child[0], out);
+    case MC_WEIGH: return onnx_weigh(v, node, out);
+    case MC_COLUMNS: return onnx_columns(v, node, out);
     case MC_POWER:
     case MC_EXP: break;
     }
     int child = 0;
-    MC_TRY(emit(v, node->child[0], &child));
-    *out = node->kind == MC_EXP ? unary(v, "Exp", child) : binary(v, "Pow", child, number(v, node->number));
+    MC_TRY(onnx_kernel_node(v, node->child[0], &child));
+    *out =
+        node->kind == MC_EXP ? onnx_unary(v, "Exp", child) : onnx_binary(v, "Pow", child, onnx_number(v, node->number));
     return MERCER_OK;
 }
 
@@ -484,13 +509,13 @@ static bool is_atom(const mc_node *node) {
 
 mercer_status mc_onnx_kernel(mc_onnx *g, const mc_node *root, int x, const double *Z, int64_t m, int64_t d, int *out) {
     const view v = {.g = g, .x = x, .Z = Z, .m = m, .d = d};
-    MC_TRY(emit(&v, root, out));
+    MC_TRY(onnx_kernel_node(&v, root, out));
     if (!mc_node_any(root, is_atom))
-        *out = binary(&v, "Add", *out, zeros(&v)); /* a constant kernel: as many of it as there are pairs */
+        *out = onnx_binary(&v, "Add", *out, onnx_zeros(&v)); /* a constant kernel: as many of it as there are pairs */
     return g->status;
 }
 
 mercer_status mc_onnx_diagonal(mc_onnx *g, const mc_node *root, int x, int64_t d, int *out) {
     const view v = {.g = g, .x = x, .d = d};
-    return emit(&v, root, out);
+    return onnx_kernel_node(&v, root, out);
 }

@@ -28,7 +28,7 @@ static void put_kernel(mc_text *attributes, const mercer_model *model) {
 }
 
 /* rows numbers, one block of width per centre, as width blocks of one per centre. */
-static void transpose(int64_t rows, int64_t width, const double *from, double *to) {
+static void transpose_coefficients(int64_t rows, int64_t width, const double *from, double *to) {
     for (int64_t i = 0; i < rows; i++)
         for (int64_t k = 0; k < width; k++)
             to[k * rows + i] = from[i * width + k];
@@ -38,7 +38,7 @@ static mercer_status put_vectors(mercer_ctx *ctx, mc_text *attributes, const mc_
     const int64_t n = f->centres->n, d = f->centres->d, width = mc_form_width(f->form, f->outputs);
     double *values = NULL;
     MC_TRY(MC_ALLOC(ctx, values, n * (d > width ? d : width)));
-    transpose(n, width, f->alpha, values);
+    transpose_coefficients(n, width, f->alpha, values);
     mc_onnx_put_floats(attributes, "coefficients", values, n * width);
     for (int64_t i = 0; i < n; i++)
         mc_data_values(f->centres, i, values + i * d);

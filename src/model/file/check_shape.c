@@ -94,13 +94,13 @@ static const mc_model_kind kinds[] = {
 
 const mc_model_kind *mc_model_kind_of(const char *machine, const char *solver) {
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-        if (mc_choice(kinds[k].machines, machine) >= 0 && mc_choice(kinds[k].solvers, solver) >= 0)
+        if (mc_choice_index(kinds[k].machines, machine) >= 0 && mc_choice_index(kinds[k].solvers, solver) >= 0)
             return &kinds[k];
     return NULL;
 }
 
-static bool flawed(mc_flaw *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static bool flawed(mc_flaw *why, const char *format, ...) {
+static bool report_flaw(mc_flaw *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool report_flaw(mc_flaw *why, const char *format, ...) {
     va_list args;
     va_start(args, format);
     mc_vprint(why->text, sizeof why->text, format, args);
@@ -113,7 +113,7 @@ static bool flawed(mc_flaw *why, const char *format, ...) {
 static bool is_present(mc_presence rule, bool there, const mc_model_shape *s, const char *what, mc_flaw *why) {
     if (there ? rule != MC_NEVER : rule != MC_MUST)
         return true;
-    return flawed(why, "%s by %s %s %s", s->machine, s->solver, there ? "has no" : "has", what);
+    return report_flaw(why, "%s by %s %s %s", s->machine, s->solver, there ? "has no" : "has", what);
 }
 
 static bool arrays_agree(const mc_model_kind *kind, const mc_model_shape *s, mc_flaw *why) {
@@ -138,15 +138,16 @@ static bool form_agrees(const mc_model_kind *kind, const mc_model_shape *s, mc_f
     if (s->form == MC_REGION)
         good = good && s->outputs == 2;
     return good ? true
-                : flawed(why, "%s by %s with %lld %s does not have the form '%s'", s->machine, s->solver,
-                         (long long)s->outputs, s->labelled ? "classes" : "outputs", mc_form_names[s->form]);
+                : report_flaw(why, "%s by %s with %lld %s does not have the form '%s'", s->machine, s->solver,
+                              (long long)s->outputs, s->labelled ? "classes" : "outputs", mc_form_names[s->form]);
 }
 
 static bool neighbours_agree(const mc_model_shape *s, mc_flaw *why) {
     const bool nearest = s->form == MC_NEIGHBOURS;
     if (nearest ? s->neighbors >= 1 && s->neighbors <= s->n : s->neighbors == 0 && !s->by_distance)
         return true;
-    return flawed(why, "%s asks %lld neighbours among %lld rows", s->machine, (long long)s->neighbors, (long long)s->n);
+    return report_flaw(why, "%s asks %lld neighbours among %lld rows", s->machine, (long long)s->neighbors,
+                       (long long)s->n);
 }
 
 static bool count_agrees(const mc_model_kind *kind, const mc_model_shape *s) {
@@ -163,30 +164,30 @@ static bool centres_agree(const mc_model_kind *kind, const mc_model_shape *s, mc
     const bool waves = kind->centres == MC_CENTRES_WAVES, empty = s->d < 1 && !s->worded;
     if (s->n < 0 || s->n == INT64_MAX || s->d < 0 || s->d > INT32_MAX || empty || (s->d == 0 && s->scaled)
         || !count_agrees(kind, s))
-        return flawed(why, "%s by %s does not have %lld centres of %lld columns", s->machine, s->solver,
-                      (long long)s->n, (long long)s->d);
+        return report_flaw(why, "%s by %s does not have %lld centres of %lld columns", s->machine, s->solver,
+                           (long long)s->n, (long long)s->d);
     if (s->listed && (s->d < 1 || s->width > INT32_MAX || s->d > s->width || (s->stored < 0 && !waves)))
-        return flawed(why, "it keeps %lld of %lld columns", (long long)s->d, (long long)s->width);
+        return report_flaw(why, "it keeps %lld of %lld columns", (long long)s->d, (long long)s->width);
     if (!waves && s->n > s->rows)
-        return flawed(why, "it was fitted to %lld rows and keeps %lld", (long long)s->rows, (long long)s->n);
+        return report_flaw(why, "it was fitted to %lld rows and keeps %lld", (long long)s->rows, (long long)s->n);
     return true;
 }
 
 static bool weights_agree(const mc_model_shape *s, mc_flaw *why) {
     const bool beside = s->primal && s->n > 0; /* of a linear kernel */
     return s->primal && (s->features < 1 || (beside && s->features != s->d))
-               ? flawed(why, "%lld features of %lld columns are weighed", (long long)s->features, (long long)s->d)
+               ? report_flaw(why, "%lld features of %lld columns are weighed", (long long)s->features, (long long)s->d)
                : true;
 }
 
 bool mc_shape_agrees(const mc_model_shape *s, mc_flaw *why) {
     const mc_model_kind *kind = mc_model_kind_of(s->machine, s->solver);
     if (!kind)
-        return flawed(why, "it is of the machine '%.40s' by '%.40s', which Mercer does not have", s->machine,
-                      s->solver);
+        return report_flaw(why, "it is of the machine '%.40s' by '%.40s', which Mercer does not have", s->machine,
+                           s->solver);
     if (s->noisy != kind->noise || s->spectral != kind->spectrum)
-        return flawed(why, "%s by %s does not say how uncertain it is, or %s", s->machine, s->solver,
-                      "what its components explain");
+        return report_flaw(why, "%s by %s does not say how uncertain it is, or %s", s->machine, s->solver,
+                           "what its components explain");
     return arrays_agree(kind, s, why) && form_agrees(kind, s, why) && neighbours_agree(s, why)
            && centres_agree(kind, s, why) && weights_agree(s, why);
 }

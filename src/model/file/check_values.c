@@ -24,8 +24,8 @@ typedef struct agreeing {
     mc_flaw *why;
 } agreeing;
 
-static bool flawed(const agreeing *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static bool flawed(const agreeing *a, const char *format, ...) {
+static bool report_flaw(const agreeing *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool report_flaw(const agreeing *a, const char *format, ...) {
     va_list args;
     va_start(args, format);
     mc_vprint(a->why->text, sizeof a->why->text, format, args);
@@ -44,7 +44,7 @@ static bool all_finite(agreeing *a, const mercer_model *model) {
             continue;
         const mercer_dtype dtype = arrays[k].size == 8 ? MERCER_F64 : MERCER_F32;
         if (mc_first_not_finite(dtype, mc_array_place(model, k), arrays[k].shape[0] * arrays[k].shape[1]) >= 0)
-            return flawed(a, "array '%s' has a value that is not a finite number", arrays[k].name);
+            return report_flaw(a, "array '%s' has a value that is not a finite number", arrays[k].name);
     }
     return true;
 }
@@ -73,8 +73,8 @@ static bool signs_agree(agreeing *a) {
     for (size_t k = 0; k < sizeof rules / sizeof *rules; k++) {
         const int64_t i = first_below(rules[k].values, rules[k].count, rules[k].step, 0, rules[k].strictly);
         if (i >= 0)
-            return flawed(a, "the %s of number %lld is %g", rules[k].what, (long long)i + 1,
-                          rules[k].values[i * rules[k].step]);
+            return report_flaw(a, "the %s of number %lld is %g", rules[k].what, (long long)i + 1,
+                               rules[k].values[i * rules[k].step]);
     }
     return true;
 }
@@ -93,7 +93,7 @@ static bool rows_agree(agreeing *a) {
     for (int64_t i = 0; good && i < x->n; i++)
         for (int64_t k = start[i]; good && k < start[i + 1]; k++)
             good = x->column[k] >= 0 && x->column[k] < x->d && (k == start[i] || x->column[k - 1] < x->column[k]);
-    return good ? true : flawed(a, "the rows of its centres are not in order");
+    return good ? true : report_flaw(a, "the rows of its centres are not in order");
 }
 
 /* Columns that are kept rise, and the blank one that ends them has the number of all. */
@@ -102,18 +102,18 @@ static bool columns_agree(agreeing *a) {
     bool good = !x->used || (x->used[0] >= 0 && x->used[x->d - 1] == a->shape.width);
     for (int64_t j = 1; good && x->used && j < x->d; j++)
         good = x->used[j - 1] < x->used[j];
-    return good ? true : flawed(a, "the columns that it keeps are not in order");
+    return good ? true : report_flaw(a, "the columns that it keeps are not in order");
 }
 
 /* The centres of the classes follow each other and are all of them. */
 static bool classes_agree(agreeing *a) {
     const int64_t *start = a->f->class_start, classes = a->f->outputs;
     if (!start)
-        return a->f->form == MC_PAIRS ? flawed(a, "it does not say where its classes begin") : true;
+        return a->f->form == MC_PAIRS ? report_flaw(a, "it does not say where its classes begin") : true;
     bool good = start[0] == 0 && start[classes] == a->x->n;
     for (int64_t c = 0; good && c < classes; c++)
         good = start[c] <= start[c + 1];
-    return good ? true : flawed(a, "the classes of its centres are not in order");
+    return good ? true : report_flaw(a, "the classes of its centres are not in order");
 }
 
 static int by_place(const void *arg, int64_t i, int64_t j) {
@@ -134,7 +134,7 @@ static bool places_differ(agreeing *a) {
         same = row[order[i]] == row[order[i - 1]] ? order[i] + 1 : 0;
     const int64_t twice = same ? row[same - 1] : 0;
     mc_free(order);
-    return same ? flawed(a, "row %lld of the training data stands twice among its centres", (long long)twice + 1)
+    return same ? report_flaw(a, "row %lld of the training data stands twice among its centres", (long long)twice + 1)
                 : true;
 }
 
@@ -147,20 +147,20 @@ static bool places_agree(agreeing *a) {
     const bool unknown = strcmp(a->shape.solver, "update") == 0;
     for (int64_t i = 0; row && i < n; i++)
         if (unknown ? row[i] != -1 : row[i] < 0 || row[i] >= PLACES_MAX)
-            return flawed(a, "centre %lld is said to be row %lld of the training data", (long long)i + 1,
-                          (long long)row[i]);
+            return report_flaw(a, "centre %lld is said to be row %lld of the training data", (long long)i + 1,
+                               (long long)row[i]);
     return row && a->kind->centres != MC_CENTRES_WAVES && !unknown ? places_differ(a) : true;
 }
 
 /* Frequencies stand first for the cosines, then for the sines. */
-static bool waves_agree(agreeing *a) {
+static bool frequencies_agree(agreeing *a) {
     const mercer_data *x = a->x;
     if (a->kind->centres != MC_CENTRES_WAVES)
         return true;
     const size_t half = (size_t)(x->n / 2 * x->d) * mc_dtype_size(x->dtype);
     return memcmp(x->values, (const char *)x->values + half, half) == 0
                ? true
-               : flawed(a, "its frequencies do not stand twice");
+               : report_flaw(a, "its frequencies do not stand twice");
 }
 
 /* ---- Words ---- */
@@ -176,18 +176,18 @@ static bool labels_differ(agreeing *a) {
     mc_dict_close(&seen);
     if (a->status)
         return false;
-    return k == x->classes ? true : flawed(a, "two of its classes are '%.80s'", x->label[k]);
+    return k == x->classes ? true : report_flaw(a, "two of its classes are '%.80s'", x->label[k]);
 }
 
 static bool labels_agree(agreeing *a) {
     const mercer_data *x = a->x;
     if (!a->shape.labelled)
-        return x->classes ? flawed(a, "it has classes without labels") : true;
+        return x->classes ? report_flaw(a, "it has classes without labels") : true;
     if (x->classes != a->f->outputs)
-        return flawed(a, "it has %lld classes and %lld outputs", (long long)x->classes, (long long)a->f->outputs);
+        return report_flaw(a, "it has %lld classes and %lld outputs", (long long)x->classes, (long long)a->f->outputs);
     if (a->f->form == MC_REGION && (strcmp(x->label[0], "-1") != 0 || strcmp(x->label[1], "1") != 0))
-        return flawed(a, "the sides of its region are called '%.40s' and '%.40s', not -1 and 1", x->label[0],
-                      x->label[1]);
+        return report_flaw(a, "the sides of its region are called '%.40s' and '%.40s', not -1 and 1", x->label[0],
+                           x->label[1]);
     return labels_differ(a);
 }
 
@@ -201,7 +201,7 @@ static bool features_agree(agreeing *a) {
     if (!f->primal)
         return true;
     if (a->x->n > 0 && !mc_kernel_linear(f->kernel))
-        return flawed(a, "it weighs columns, which its kernel does not");
+        return report_flaw(a, "it weighs columns, which its kernel does not");
     a->status = mc_features_open(a->ctx, f->kernel->root, a->x->d, &map);
     if (a->status && a->status != MERCER_MEMORY)
         a->status = MERCER_OK;
@@ -209,10 +209,11 @@ static bool features_agree(agreeing *a) {
     mc_features_close(map);
     return !a->status && dimension == f->features
                ? true
-               : flawed(a, "its kernel has not the %lld features that it weighs", (long long)f->features);
+               : report_flaw(a, "its kernel has not the %lld features that it weighs", (long long)f->features);
 }
 
-static agreeing begin(mercer_ctx *ctx, const mercer_model *model, const mc_model_shape *shape, mc_flaw *why) {
+static agreeing begin_value_check(mercer_ctx *ctx, const mercer_model *model, const mc_model_shape *shape,
+                                  mc_flaw *why) {
     return (agreeing){.ctx = ctx,
                       .f = &model->f,
                       .x = model->f.centres,
@@ -223,15 +224,15 @@ static agreeing begin(mercer_ctx *ctx, const mercer_model *model, const mc_model
 
 mercer_status mc_arrays_agree(mercer_ctx *ctx, const mercer_model *model, const mc_model_shape *shape, bool *agree,
                               mc_flaw *why) {
-    agreeing a = begin(ctx, model, shape, why);
+    agreeing a = begin_value_check(ctx, model, shape, why);
     *agree = rows_agree(&a) && columns_agree(&a) && all_finite(&a, model) && signs_agree(&a) && classes_agree(&a)
-             && places_agree(&a) && waves_agree(&a);
+             && places_agree(&a) && frequencies_agree(&a);
     return a.status;
 }
 
 mercer_status mc_string_features_agree(mercer_ctx *ctx, const mercer_model *model, const mc_model_shape *shape,
                                        bool *agree, mc_flaw *why) {
-    agreeing a = begin(ctx, model, shape, why);
+    agreeing a = begin_value_check(ctx, model, shape, why);
     *agree = labels_agree(&a) && features_agree(&a);
     return a.status;
 }

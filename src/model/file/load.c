@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-mercer_status mc_damaged(mercer_ctx *ctx, const mc_loading *l, const char *format, ...) {
+mercer_status mc_fail_damaged(mercer_ctx *ctx, const mc_loading *l, const char *format, ...) {
     char why[400];
     va_list args;
     va_start(args, format);
@@ -33,7 +33,7 @@ static mercer_status read_bytes(mercer_ctx *ctx, mc_loading *l, void *to, size_t
         return MERCER_OK;
     if (ferror(l->file))
         return mc_fail(ctx, MERCER_IO, "%s: cannot be read: %s", l->path, strerror(errno));
-    return mc_damaged(ctx, l, "it ended early");
+    return mc_fail_damaged(ctx, l, "it ended early");
 }
 
 static mercer_status not_a_model(mercer_ctx *ctx, const mc_loading *l) {
@@ -55,7 +55,7 @@ static mercer_status check_beginning(mercer_ctx *ctx, mc_loading *l, char *heade
                        " and mercer/" MC_FORMAT_COLUMNS,
                        l->path, (int)(end - version), version, mercer_version());
     if (memcmp(end, MC_FORMAT_MIDDLE, middle) != 0)
-        return mc_damaged(ctx, l, "there is no checksum where it should be");
+        return mc_fail_damaged(ctx, l, "there is no checksum where it should be");
     char *digits = header + MC_CHECKSUM_PLACE;
     l->listed = *version == *MC_FORMAT_COLUMNS;
     memcpy(l->checksum, digits, sizeof l->checksum);
@@ -69,13 +69,13 @@ static mercer_status parse_header(mercer_ctx *ctx, mc_loading *l, const char *he
     if (!l->root && json_error_code(&error) == json_error_out_of_memory)
         return mc_fail(ctx, MERCER_MEMORY, "%s: no memory for the header", l->path);
     if (!l->root)
-        return mc_damaged(ctx, l, "byte %d of the header: %s", error.position, error.text);
+        return mc_fail_damaged(ctx, l, "byte %d of the header: %s", error.position, error.text);
     l->metadata = json_object_get(l->root, "__metadata__");
     const char *key;
     json_t *value;
-    json_object_foreach(l->metadata, key, value) if (!json_is_string(value)) return mc_damaged(
+    json_object_foreach(l->metadata, key, value) if (!json_is_string(value)) return mc_fail_damaged(
         ctx, l, "'%.40s' of its metadata is not a text", key);
-    return json_is_object(l->metadata) ? MERCER_OK : mc_damaged(ctx, l, "it has no metadata");
+    return json_is_object(l->metadata) ? MERCER_OK : mc_fail_damaged(ctx, l, "it has no metadata");
 }
 
 static uint64_t length_of(const unsigned char bytes[8]) {
@@ -93,7 +93,7 @@ static mercer_status read_header(mercer_ctx *ctx, mc_loading *l) {
     MC_TRY(read_bytes(ctx, l, size, 8));
     const uint64_t length = length_of(size);
     if (length > MC_HEADER_LARGEST || length > l->size - 8)
-        return length >> 32 ? not_a_model(ctx, l) : mc_damaged(ctx, l, "it ends inside its header");
+        return length >> 32 ? not_a_model(ctx, l) : mc_fail_damaged(ctx, l, "it ends inside its header");
     l->arrays = l->size - 8 - (size_t)length;
     MC_TRY(mc_memory_check(ctx, 32 * (size_t)length, "the header of the model"));
     char *header = NULL;
@@ -115,7 +115,7 @@ static bool is_integer(const json_t *value, size_t expected) {
     return json_is_integer(value) && json_integer_value(value) >= 0 && (uint64_t)json_integer_value(value) == expected;
 }
 
-static bool matches(const json_t *entry, const mc_array *a, size_t offset) {
+static bool entry_matches_array(const json_t *entry, const mc_array *a, size_t offset) {
     const char *dtype = json_string_value(json_object_get(entry, "dtype"));
     const json_t *shape = json_object_get(entry, "shape"), *offsets = json_object_get(entry, "data_offsets");
     bool same = json_object_size(entry) == 3 && dtype && strcmp(dtype, a->dtype) == 0;
@@ -130,19 +130,19 @@ static bool matches(const json_t *entry, const mc_array *a, size_t offset) {
 static mercer_status check_arrays(mercer_ctx *ctx, const mc_loading *l, mc_array arrays[MC_ARRAYS]) {
     size_t bytes, offset = 0, count = 1;
     if (!mc_model_arrays(&l->shape, arrays, &bytes))
-        return mc_damaged(ctx, l, "its sizes overflow");
+        return mc_fail_damaged(ctx, l, "its sizes overflow");
     for (int k = 0; k < MC_ARRAYS; k++) {
         if (!arrays[k].dtype)
             continue;
-        if (!matches(json_object_get(l->root, arrays[k].name), &arrays[k], offset))
-            return mc_damaged(ctx, l, "array '%s' is missing or not of the size the model needs", arrays[k].name);
+        if (!entry_matches_array(json_object_get(l->root, arrays[k].name), &arrays[k], offset))
+            return mc_fail_damaged(ctx, l, "array '%s' is missing or not of the size the model needs", arrays[k].name);
         offset += mc_array_bytes(&arrays[k]);
         count++;
     }
     if (json_object_size(l->root) != count)
-        return mc_damaged(ctx, l, "it has arrays that no model has");
+        return mc_fail_damaged(ctx, l, "it has arrays that no model has");
     if (bytes != l->arrays)
-        return mc_damaged(ctx, l, "%zu bytes of arrays are announced and %zu are there", bytes, l->arrays);
+        return mc_fail_damaged(ctx, l, "%zu bytes of arrays are announced and %zu are there", bytes, l->arrays);
     return MERCER_OK;
 }
 
@@ -181,7 +181,7 @@ static mercer_status check_sum(mercer_ctx *ctx, const mc_loading *l) {
     mc_print(digits, sizeof digits, "%016llx", (unsigned long long)mc_crc64_value(&l->crc));
     if (memcmp(digits, l->checksum, MC_CHECKSUM_DIGITS) == 0)
         return MERCER_OK;
-    return mc_damaged(ctx, l, "its checksum is %.16s and its bytes give %s", l->checksum, digits);
+    return mc_fail_damaged(ctx, l, "its checksum is %.16s and its bytes give %s", l->checksum, digits);
 }
 
 static mercer_status read_arrays(mercer_ctx *ctx, mc_loading *l, const mc_array *arrays) {
@@ -195,30 +195,30 @@ static mercer_status read_arrays(mercer_ctx *ctx, mc_loading *l, const mc_array 
     return check_sum(ctx, l);
 }
 
-static mercer_status judge(mercer_ctx *ctx, const mc_loading *l,
-                           mercer_status agree(mercer_ctx *, const mercer_model *, const mc_model_shape *, bool *,
-                                               mc_flaw *)) {
+static mercer_status check_agreement(mercer_ctx *ctx, const mc_loading *l,
+                                     mercer_status agree(mercer_ctx *, const mercer_model *, const mc_model_shape *,
+                                                         bool *, mc_flaw *)) {
     mc_flaw why;
     bool good = false;
     MC_TRY(agree(ctx, l->model, &l->shape, &good, &why));
-    return good ? MERCER_OK : mc_damaged(ctx, l, "%s", why.text);
+    return good ? MERCER_OK : mc_fail_damaged(ctx, l, "%s", why.text);
 }
 
 /* ---- The whole ---- */
 
-static mercer_status load(mercer_ctx *ctx, mc_loading *l) {
+static mercer_status load_from_file(mercer_ctx *ctx, mc_loading *l) {
     mc_array arrays[MC_ARRAYS];
     MC_TRY(read_header(ctx, l));
     MC_TRY(mc_metadata_read(ctx, l));
     MC_TRY(check_arrays(ctx, l, arrays));
     MC_TRY(make_room(ctx, l));
     MC_TRY(read_arrays(ctx, l, arrays));
-    MC_TRY(judge(ctx, l, mc_arrays_agree));
+    MC_TRY(check_agreement(ctx, l, mc_arrays_agree));
     MC_TRY(mc_metadata_attach(ctx, l));
-    return judge(ctx, l, mc_string_features_agree);
+    return check_agreement(ctx, l, mc_string_features_agree);
 }
 
-static mercer_status measure(mercer_ctx *ctx, FILE *file, const char *path, size_t *size) {
+static mercer_status find_file_size(mercer_ctx *ctx, FILE *file, const char *path, size_t *size) {
     off_t end = -1;
     if (fseeko(file, 0, SEEK_END) == 0)
         end = ftello(file);
@@ -234,11 +234,11 @@ mercer_status mc_model_load(mercer_ctx *ctx, FILE *file, const char *path, mc_us
     MC_TRY(MC_ALLOC(ctx, l, 1));
     *l = (mc_loading){.path = path, .file = file, .users = users};
     mc_crc64_open(&l->crc);
-    mercer_status status = measure(ctx, file, path, &l->size);
+    mercer_status status = find_file_size(ctx, file, path, &l->size);
     if (!status)
         status = MC_ALLOC(ctx, l->model, 1);
     if (!status)
-        status = load(ctx, l);
+        status = load_from_file(ctx, l);
     if (!status)
         status = mc_fitted_keep(ctx, &l->model->f);
     json_decref(l->root);
@@ -299,7 +299,7 @@ static mercer_status load_file(mercer_ctx *ctx, const char *path, mc_users users
 mercer_status mercer_model_load(mercer_ctx *ctx, const char *path, mercer_model **out) {
     MC_CLEAR(out);
     MC_NEED(ctx, path, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     return load_file(ctx, path, (mc_users){0}, out);
 }
 
@@ -307,7 +307,7 @@ mercer_status mercer_model_load_with(mercer_ctx *ctx, const char *path, const me
                                      mercer_model **out) {
     MC_CLEAR(out);
     MC_NEED(ctx, path, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     MC_TRY(mc_users_check(ctx, (mc_users){users, count}));
     return load_file(ctx, path, (mc_users){users, count}, out);
 }
@@ -315,6 +315,6 @@ mercer_status mercer_model_load_with(mercer_ctx *ctx, const char *path, const me
 mercer_status mercer_model_from_memory(mercer_ctx *ctx, const void *bytes, size_t size, mercer_model **out) {
     MC_CLEAR(out);
     MC_NEED(ctx, bytes, out);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     return load_bytes(ctx, bytes, size, "memory", (mc_users){0}, out);
 }

@@ -24,7 +24,7 @@ typedef struct mc_loading {
 } mc_loading;
 
 /* MERCER_FORMAT: "PATH: the model file is damaged: ...". */
-mercer_status mc_damaged(mercer_ctx *ctx, const mc_loading *l, const char *format, ...)
+mercer_status mc_fail_damaged(mercer_ctx *ctx, const mc_loading *l, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* The report, the settings and the shape; allocates no more than the header is long. */

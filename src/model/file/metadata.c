@@ -15,7 +15,7 @@
 
 static mercer_status text_of(mercer_ctx *ctx, const mc_loading *l, const char *key, const char **out) {
     *out = json_string_value(json_object_get(l->metadata, key));
-    return *out ? MERCER_OK : mc_damaged(ctx, l, "its metadata have no text '%s'", key);
+    return *out ? MERCER_OK : mc_fail_damaged(ctx, l, "its metadata have no text '%s'", key);
 }
 
 /* Up to 2^53: sums and products by small numbers do not overflow, and no count of anything real is larger. */
@@ -47,7 +47,7 @@ static bool parse_real(const char *text, double *out) {
 static mercer_status count_of(mercer_ctx *ctx, const mc_loading *l, const char *key, int64_t *out) {
     const char *text;
     MC_TRY(text_of(ctx, l, key, &text));
-    return parse_count(text, out) ? MERCER_OK : mc_damaged(ctx, l, "'%s' is '%.40s', not a count", key, text);
+    return parse_count(text, out) ? MERCER_OK : mc_fail_damaged(ctx, l, "'%s' is '%.40s', not a count", key, text);
 }
 
 /* ---- The report and the shape ---- */
@@ -74,12 +74,12 @@ static mercer_status read_fields(mercer_ctx *ctx, mc_loading *l) {
         const char *text = field->absent;
         if (!text || json_object_get(l->metadata, field->name))
             MC_TRY(text_of(ctx, l, field->name, &text));
-        if (words_of(field->name) && mc_choice(words_of(field->name), text) < 0)
-            return mc_damaged(ctx, l, "'%s' is '%.40s', which has no meaning", field->name, text);
+        if (words_of(field->name) && mc_choice_index(words_of(field->name), text) < 0)
+            return mc_fail_damaged(ctx, l, "'%s' is '%.40s', which has no meaning", field->name, text);
         if (field->kind == MC_FIELD_WORD)
             word[words++] = text;
         else if (!(field->kind == MC_FIELD_COUNT ? parse_count(text, at) : parse_real(text, at)))
-            return mc_damaged(ctx, l, "'%s' is '%.40s', not a number", field->name, text);
+            return mc_fail_damaged(ctx, l, "'%s' is '%.40s', not a number", field->name, text);
     }
     l->model->words = mc_strings_copy(ctx, word, words);
     if (!l->model->words)
@@ -96,16 +96,17 @@ static mercer_status flag_of(mercer_ctx *ctx, const mc_loading *l, const char *k
     *out = json_object_get(l->metadata, key) != NULL;
     if (*out)
         MC_TRY(text_of(ctx, l, key, &text));
-    return strcmp(text, value) == 0 ? MERCER_OK : mc_damaged(ctx, l, "'%s' is '%.40s', not '%s'", key, text, value);
+    return strcmp(text, value) == 0 ? MERCER_OK
+                                    : mc_fail_damaged(ctx, l, "'%s' is '%.40s', not '%s'", key, text, value);
 }
 
 static mercer_status read_form(mercer_ctx *ctx, mc_loading *l) {
     const char *form = "values"; /* what files older than the forms mean */
     if (json_object_get(l->metadata, "form"))
         MC_TRY(text_of(ctx, l, "form", &form));
-    const int place = mc_choice("values|pairs|region|neighbours", form);
+    const int place = mc_choice_index("values|pairs|region|neighbours", form);
     if (place < 0)
-        return mc_damaged(ctx, l, "its form is '%.40s'", form);
+        return mc_fail_damaged(ctx, l, "its form is '%.40s'", form);
     l->shape.form = l->model->f.form = (mc_form)place;
     MC_TRY(flag_of(ctx, l, "row", "kept", &l->shape.row));
     MC_TRY(flag_of(ctx, l, "weighting", "distance", &l->shape.by_distance));
@@ -124,9 +125,9 @@ static mercer_status read_layout(mercer_ctx *ctx, mc_loading *l, int64_t *stored
     MC_TRY(text_of(ctx, l, "precision", &precision));
     MC_TRY(count_of(ctx, l, "centres", &l->shape.n));
     MC_TRY(count_of(ctx, l, "stored", stored));
-    const int real = mc_choice("F32|F64", precision), sparse = mc_choice("dense|sparse", layout);
+    const int real = mc_choice_index("F32|F64", precision), sparse = mc_choice_index("dense|sparse", layout);
     if (real < 0 || sparse < 0)
-        return mc_damaged(ctx, l, "its layout or precision has no meaning");
+        return mc_fail_damaged(ctx, l, "its layout or precision has no meaning");
     l->shape.stored = sparse ? *stored : -1;
     l->shape.dtype = (mercer_dtype)real;
     return MERCER_OK;
@@ -135,7 +136,7 @@ static mercer_status read_layout(mercer_ctx *ctx, mc_loading *l, int64_t *stored
 static mercer_status read_shape(mercer_ctx *ctx, mc_loading *l) {
     const mercer_report *report = &l->model->f.report;
     const mc_model_kind *kind = mc_model_kind_of(report->machine, report->solver);
-    const int scale = mc_choice("none|standard|minmax", report->scale);
+    const int scale = mc_choice_index("none|standard|minmax", report->scale);
     int64_t stored = 0, all = 0;
     mc_flaw why;
     l->shape = (mc_model_shape){.machine = report->machine,
@@ -156,10 +157,10 @@ static mercer_status read_shape(mercer_ctx *ctx, mc_loading *l) {
     l->model->f.scale.kind = (mc_scaling)(MC_SCALE_NONE + scale);
     l->model->f.waves = kind && kind->centres == MC_CENTRES_WAVES;
     if (!mc_shape_agrees(&l->shape, &why))
-        return mc_damaged(ctx, l, "%s", why.text);
+        return mc_fail_damaged(ctx, l, "%s", why.text);
     return l->shape.stored >= 0 || (!__builtin_mul_overflow(l->shape.n, l->shape.d, &all) && all == stored)
                ? MERCER_OK
-               : mc_damaged(ctx, l, "it does not store as many values as it has rows and columns");
+               : mc_fail_damaged(ctx, l, "it does not store as many values as it has rows and columns");
 }
 
 mercer_status mc_metadata_read(mercer_ctx *ctx, mc_loading *l) {
@@ -183,7 +184,7 @@ static mercer_status list_of(mercer_ctx *ctx, const mc_loading *l, const char *k
     int64_t bytes = 0;
     for (size_t i = 0; i < count; i++) {
         if (!json_is_string(json_array_get(array, i)))
-            return mc_damaged(ctx, l, "item %zu of '%s' is not a text", i + 1, key);
+            return mc_fail_damaged(ctx, l, "item %zu of '%s' is not a text", i + 1, key);
         bytes += (int64_t)json_string_length(json_array_get(array, i)) + 1;
     }
     char *next = NULL;
@@ -205,7 +206,7 @@ static mercer_status inner_of(mercer_ctx *ctx, const mc_loading *l, const char *
     if (text && !*out && json_error_code(&error) == json_error_out_of_memory)
         return mc_fail(ctx, MERCER_MEMORY, "%s: no memory for '%s'", l->path, key);
     if (text && !*out)
-        return mc_damaged(ctx, l, "'%s', byte %d: %s", key, error.position, error.text);
+        return mc_fail_damaged(ctx, l, "'%s', byte %d: %s", key, error.position, error.text);
     return MERCER_OK;
 }
 
@@ -217,7 +218,7 @@ static mercer_status optional_list(mercer_ctx *ctx, const mc_loading *l, const c
         return MERCER_OK;
     mercer_status status = MERCER_OK;
     if (!json_is_array(array) || json_array_size(array) != (size_t)count)
-        status = mc_damaged(ctx, l, "'%s' does not list %lld texts", key, (long long)count);
+        status = mc_fail_damaged(ctx, l, "'%s' does not list %lld texts", key, (long long)count);
     else
         status = list_of(ctx, l, key, array, out);
     json_decref(array);
@@ -239,7 +240,7 @@ static mercer_status read_column(mercer_ctx *ctx, const mc_loading *l, const jso
     const char *mean = json_string_value(json_object_get(entry, "mean"));
     const int kind = kind_named(json_string_value(json_object_get(entry, "kind")));
     if (kind < 0 || !mean || !parse_real(mean, &out->mean) || (kind == MC_COLUMN_LEVELS) != json_is_array(levels))
-        return mc_damaged(ctx, l, "a column of its schema has no meaning");
+        return mc_fail_damaged(ctx, l, "a column of its schema has no meaning");
     out->kind = (mc_column_kind)kind;
     if (name && !(out->name = mc_copy_text(ctx, name, strlen(name))))
         return MERCER_MEMORY;
@@ -252,7 +253,7 @@ static mercer_status read_column(mercer_ctx *ctx, const mc_loading *l, const jso
 static mercer_status read_columns(mercer_ctx *ctx, const mc_loading *l, const json_t *root, mc_schema *out) {
     const json_t *columns = json_object_get(root, "columns"), *header = json_object_get(root, "header");
     if (!json_is_array(columns) || !json_is_boolean(header))
-        return mc_damaged(ctx, l, "its schema has no columns");
+        return mc_fail_damaged(ctx, l, "its schema has no columns");
     out->header = json_is_true(header);
     out->serial = json_is_true(json_object_get(root, "serial"));
     const int64_t count = (int64_t)json_array_size(columns);
@@ -262,15 +263,15 @@ static mercer_status read_columns(mercer_ctx *ctx, const mc_loading *l, const js
     for (; out->count < count; out->count++)
         MC_TRY(read_column(ctx, l, json_array_get(columns, (size_t)out->count), &out->column[out->count]));
     if (mc_schema_columns(out) != l->shape.width)
-        return mc_damaged(ctx, l, "its schema makes %lld columns of %lld", (long long)mc_schema_columns(out),
-                          (long long)l->shape.width);
+        return mc_fail_damaged(ctx, l, "its schema makes %lld columns of %lld", (long long)mc_schema_columns(out),
+                               (long long)l->shape.width);
     return MERCER_OK;
 }
 
 static mercer_status read_schema(mercer_ctx *ctx, const mc_loading *l, mc_schema *out) {
     json_t *root = NULL;
     MC_TRY(inner_of(ctx, l, "schema", &root));
-    const mercer_status status = root ? read_columns(ctx, l, root, out) : mc_damaged(ctx, l, "it has no schema");
+    const mercer_status status = root ? read_columns(ctx, l, root, out) : mc_fail_damaged(ctx, l, "it has no schema");
     json_decref(root);
     return status;
 }
@@ -288,16 +289,16 @@ static mercer_status read_kernel(mercer_ctx *ctx, const mc_loading *l) {
                        "%s: its kernel %.200s calls a function of the program that fitted it; load it with %s", l->path,
                        text, "mercer_model_load_with and that function");
     if (status == MERCER_SYNTAX)
-        status = mc_damaged(ctx, l, "its kernel does not parse");
+        status = mc_fail_damaged(ctx, l, "its kernel does not parse");
     if (!status && (kernel->open || kernel->ranges))
-        status = mc_damaged(ctx, l, "its kernel is not fixed");
+        status = mc_fail_damaged(ctx, l, "its kernel is not fixed");
     if (!status)
         status = mc_kernel_bind(ctx, kernel, l->model->f.centres, &l->model->f.kernel);
     if (!status)
         status = mc_kernel_check_data(ctx, l->model->f.kernel, l->model->f.centres);
     mercer_kernel_free(kernel);
     return status && status != MERCER_MEMORY && status != MERCER_FORMAT
-               ? mc_damaged(ctx, l, "its kernel does not suit its centres")
+               ? mc_fail_damaged(ctx, l, "its kernel does not suit its centres")
                : status;
 }
 
@@ -314,7 +315,8 @@ static mercer_status read_strings(mercer_ctx *ctx, const mc_loading *l, mercer_d
     each = x->n ? count / x->n : each;
     mercer_status status = MERCER_OK;
     if (!json_is_array(array) || each < 1 || each > INT32_MAX || count != each * x->n)
-        status = mc_damaged(ctx, l, "'strings' does not list as many texts for each of %lld centres", (long long)x->n);
+        status =
+            mc_fail_damaged(ctx, l, "'strings' does not list as many texts for each of %lld centres", (long long)x->n);
     else
         status = list_of(ctx, l, "strings", array, &x->text);
     x->texts = x->text ? each : 0;
@@ -328,7 +330,7 @@ static mercer_status check_search(mercer_ctx *ctx, const mc_loading *l) {
     MC_TRY(inner_of(ctx, l, "search", &search));
     const bool good = !search || json_is_object(search);
     json_decref(search);
-    return good ? MERCER_OK : mc_damaged(ctx, l, "'search' is no object of JSON");
+    return good ? MERCER_OK : mc_fail_damaged(ctx, l, "'search' is no object of JSON");
 }
 
 mercer_status mc_metadata_attach(mercer_ctx *ctx, mc_loading *l) {
@@ -342,7 +344,7 @@ mercer_status mc_metadata_attach(mercer_ctx *ctx, mc_loading *l) {
     MC_TRY(read_schema(ctx, l, &x->schema));
     MC_TRY(read_strings(ctx, l, x));
     if (l->listed && (x->name || x->schema.count))
-        return mc_damaged(ctx, l, "it has names for columns that it does not keep");
+        return mc_fail_damaged(ctx, l, "it has names for columns that it does not keep");
     MC_TRY(check_search(ctx, l));
     MC_TRY(mc_data_finish(ctx, x));
     return read_kernel(ctx, l);

@@ -206,7 +206,7 @@ static mercer_status open_image(mercer_ctx *ctx, const mercer_model *model, imag
 /* The pieces of it in order, to a file or to memory. */
 typedef mercer_status sink(mercer_ctx *ctx, void *to, const void *bytes, size_t size);
 
-static mercer_status pour(mercer_ctx *ctx, const image *m, sink *put, void *to) {
+static mercer_status write_image(mercer_ctx *ctx, const image *m, sink *put, void *to) {
     MC_TRY(put(ctx, to, m->size, sizeof m->size));
     MC_TRY(put(ctx, to, m->header, m->length));
     for (int k = 0; k < MC_ARRAYS; k++)
@@ -228,10 +228,10 @@ static mercer_status put_to_memory(mercer_ctx *ctx, void *to, const void *bytes,
     return MERCER_OK;
 }
 
-static mercer_status save(mercer_ctx *ctx, const image *m, const char *path) {
+static mercer_status save_image(mercer_ctx *ctx, const image *m, const char *path) {
     mc_output *output = NULL;
     MC_TRY(mc_output_open(ctx, path, &output));
-    const mercer_status status = pour(ctx, m, put_to_file, output);
+    const mercer_status status = write_image(ctx, m, put_to_file, output);
     if (!status)
         return mc_output_commit(ctx, output);
     mc_output_abandon(output);
@@ -240,10 +240,10 @@ static mercer_status save(mercer_ctx *ctx, const image *m, const char *path) {
 
 mercer_status mercer_model_save(mercer_ctx *ctx, const mercer_model *model, const char *path) {
     MC_NEED(ctx, model, path);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     image m;
     MC_TRY(open_image(ctx, model, &m));
-    const mercer_status status = save(ctx, &m, path);
+    const mercer_status status = save_image(ctx, &m, path);
     mc_free(m.header);
     return status;
 }
@@ -251,7 +251,7 @@ mercer_status mercer_model_save(mercer_ctx *ctx, const mercer_model *model, cons
 mercer_status mercer_model_to_memory(mercer_ctx *ctx, const mercer_model *model, void *bytes, size_t capacity,
                                      size_t *size) {
     MC_NEED(ctx, model, size);
-    mc_begin(ctx);
+    mc_begin_call(ctx);
     image m;
     *size = 0;
     MC_TRY(open_image(ctx, model, &m));
@@ -261,7 +261,7 @@ mercer_status mercer_model_to_memory(mercer_ctx *ctx, const mercer_model *model,
     if (bytes && capacity < *size)
         status = mc_fail(ctx, MERCER_INVALID, "model: it takes %zu bytes and there is room for %zu", *size, capacity);
     else if (bytes)
-        status = pour(ctx, &m, put_to_memory, &at);
+        status = write_image(ctx, &m, put_to_memory, &at);
     mc_free(m.header);
     return status;
 }

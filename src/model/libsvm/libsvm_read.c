@@ -53,12 +53,12 @@ static bool at_line_end(reader *r) {
     return r->p >= r->end || *r->p == '\n';
 }
 
-static mercer_status damaged(mercer_ctx *ctx, const reader *r, const char *what) {
+static mercer_status fail_damaged_model(mercer_ctx *ctx, const reader *r, const char *what) {
     return mc_fail_line(ctx, r->input, r->p < r->end ? r->p : r->end, "the LIBSVM model is damaged: %s", what);
 }
 
 /* The next word on this line, its length 0 at the end of the line. */
-static size_t word(reader *r, const char **out) {
+static size_t read_word(reader *r, const char **out) {
     skip_blanks(r);
     *out = r->p;
     while (r->p < r->end && !is_blank(*r->p) && *r->p != '\n')
@@ -66,67 +66,67 @@ static size_t word(reader *r, const char **out) {
     return (size_t)(r->p - *out);
 }
 
-static mercer_status real(mercer_ctx *ctx, reader *r, double *out) {
+static mercer_status read_real(mercer_ctx *ctx, reader *r, double *out) {
     skip_blanks(r);
     const char *after = mc_number_read(r->p, r->end, out);
     if (!after || !isfinite(*out) || !(after >= r->end || is_blank(*after) || *after == '\n' || *after == ':'))
-        return damaged(ctx, r, "a number was expected here");
+        return fail_damaged_model(ctx, r, "a number was expected here");
     r->p = after;
     return MERCER_OK;
 }
 
-static mercer_status whole(mercer_ctx *ctx, reader *r, int64_t low, int64_t high, int64_t *out) {
+static mercer_status read_whole(mercer_ctx *ctx, reader *r, int64_t low, int64_t high, int64_t *out) {
     double value;
     const char *place = r->p;
-    MC_TRY(real(ctx, r, &value));
+    MC_TRY(read_real(ctx, r, &value));
     if (value != floor(value) || !(value >= (double)low && value <= (double)high)) {
         r->p = place;
-        return damaged(ctx, r, "a whole number in range was expected here");
+        return fail_damaged_model(ctx, r, "a whole number in range was expected here");
     }
     *out = (int64_t)value;
     return MERCER_OK;
 }
 
-static mercer_status choice(mercer_ctx *ctx, reader *r, const char *const *names, int count, int *out) {
+static mercer_status read_choice(mercer_ctx *ctx, reader *r, const char *const *names, int count, int *out) {
     const char *text;
-    const size_t length = word(r, &text);
+    const size_t length = read_word(r, &text);
     for (int k = 0; k < count; k++)
         if (strlen(names[k]) == length && memcmp(names[k], text, length) == 0) {
             *out = k;
             return MERCER_OK;
         }
-    return damaged(ctx, r, "svm_type or kernel_type is none that LIBSVM has");
+    return fail_damaged_model(ctx, r, "svm_type or kernel_type is none that LIBSVM has");
 }
 
 /* ---- The head ---- */
 
-static mercer_status reals(mercer_ctx *ctx, reader *r, int64_t count, double **out) {
+static mercer_status read_reals(mercer_ctx *ctx, reader *r, int64_t count, double **out) {
     mc_free(*out);
     *out = NULL;
     MC_TRY(MC_ALLOC(ctx, *out, count));
     for (int64_t k = 0; k < count; k++)
-        MC_TRY(real(ctx, r, &(*out)[k]));
+        MC_TRY(read_real(ctx, r, &(*out)[k]));
     return MERCER_OK;
 }
 
-static mercer_status wholes(mercer_ctx *ctx, reader *r, int64_t low, int64_t high, int64_t **out) {
+static mercer_status read_wholes(mercer_ctx *ctx, reader *r, int64_t low, int64_t high, int64_t **out) {
     mc_free(*out);
     *out = NULL;
     MC_TRY(MC_ALLOC(ctx, *out, r->classes));
     for (int64_t k = 0; k < r->classes; k++)
-        MC_TRY(whole(ctx, r, low, high, &(*out)[k]));
+        MC_TRY(read_whole(ctx, r, low, high, &(*out)[k]));
     return MERCER_OK;
 }
 
 /* Each of so many things takes two bytes of the file at least: a count beyond that is a lie. */
-static int64_t most(const reader *r) {
+static int64_t largest_count(const reader *r) {
     return r->input->size;
 }
 
 static mercer_status read_classes(mercer_ctx *ctx, reader *r) {
-    MC_TRY(whole(ctx, r, 1, most(r), &r->classes));
+    MC_TRY(read_whole(ctx, r, 1, largest_count(r), &r->classes));
     r->decisions = r->classes * (r->classes - 1) / 2;
-    return r->decisions <= most(r) ? MERCER_OK : damaged(ctx, r, "it has more classes than bytes");
+    return r->decisions <= largest_count(r) ? MERCER_OK : fail_damaged_model(ctx, r, "it has more classes than bytes");
 }
 
 static mercer_status skip_line(reader *r) {
@@ -158,40 +158,40 @@ static const char *const keys[KEYS] = {"svm_type",           "kernel_type", "deg
 
 static mercer_status read_value(mercer_ctx *ctx, reader *r, key k) {
     switch (k) {
-    case TYPE: return choice(ctx, r, mc_libsvm_types, MC_LIBSVM_TYPES, &r->type);
-    case KERNEL: return choice(ctx, r, mc_libsvm_kernels, MC_LIBSVM_KERNELS, &r->kernel);
-    case DEGREE: return whole(ctx, r, 1, INT32_MAX, &r->degree);
-    case GAMMA: return real(ctx, r, &r->gamma);
-    case COEF0: return real(ctx, r, &r->coef0);
+    case TYPE: return read_choice(ctx, r, mc_libsvm_types, MC_LIBSVM_TYPES, &r->type);
+    case KERNEL: return read_choice(ctx, r, mc_libsvm_kernels, MC_LIBSVM_KERNELS, &r->kernel);
+    case DEGREE: return read_whole(ctx, r, 1, INT32_MAX, &r->degree);
+    case GAMMA: return read_real(ctx, r, &r->gamma);
+    case COEF0: return read_real(ctx, r, &r->coef0);
     case CLASSES: return read_classes(ctx, r);
-    case VECTORS: return whole(ctx, r, 0, most(r), &r->vectors);
-    case RHO: return reals(ctx, r, r->decisions, &r->rho);
-    case LABEL: return wholes(ctx, r, INT32_MIN, INT32_MAX, &r->label);
-    case COUNT: return wholes(ctx, r, 0, most(r), &r->count);
+    case VECTORS: return read_whole(ctx, r, 0, largest_count(r), &r->vectors);
+    case RHO: return read_reals(ctx, r, r->decisions, &r->rho);
+    case LABEL: return read_wholes(ctx, r, INT32_MIN, INT32_MAX, &r->label);
+    case COUNT: return read_wholes(ctx, r, 0, largest_count(r), &r->count);
     default: return skip_line(r);
     }
 }
 
 static mercer_status read_line(mercer_ctx *ctx, reader *r, bool *vectors) {
     const char *text;
-    const size_t length = word(r, &text);
+    const size_t length = read_word(r, &text);
     int k = 0;
     while (k < KEYS && (strlen(keys[k]) != length || memcmp(keys[k], text, length) != 0))
         k++;
     if (k == KEYS && length > 0) {
         r->p = text;
-        return damaged(ctx, r, "this word is none that a model has");
+        return fail_damaged_model(ctx, r, "this word is none that a model has");
     }
     *vectors = k == VECTORS_FOLLOW;
     if (length > 0 && r->seen & 1u << k)
-        return damaged(ctx, r, "this word stood before: what it said then has been counted by");
+        return fail_damaged_model(ctx, r, "this word stood before: what it said then has been counted by");
     r->seen |= length > 0 ? 1u << k : 0;
     if ((k == RHO || k == LABEL || k == COUNT) && r->classes < 1)
-        return damaged(ctx, r, "nr_class must stand before what is counted by it");
+        return fail_damaged_model(ctx, r, "nr_class must stand before what is counted by it");
     if (length > 0)
         MC_TRY(read_value(ctx, r, (key)k));
     if (!at_line_end(r))
-        return damaged(ctx, r, "the line goes on after its value");
+        return fail_damaged_model(ctx, r, "the line goes on after its value");
     r->p += r->p < r->end;
     return MERCER_OK;
 }
@@ -206,14 +206,14 @@ static bool counts_agree(const reader *r) {
 static mercer_status read_head(mercer_ctx *ctx, reader *r) {
     for (bool vectors = false; !vectors;) {
         if (r->p >= r->end)
-            return damaged(ctx, r, "it ends before its support vectors (SV)");
+            return fail_damaged_model(ctx, r, "it ends before its support vectors (SV)");
         MC_TRY(read_line(ctx, r, &vectors));
     }
     const bool classes = r->type == C_SVC || r->type == NU_SVC;
     if (r->classes < 1 || (!r->rho && r->decisions > 0) || (!classes && r->classes != 2))
-        return damaged(ctx, r, "nr_class or rho is missing or wrong");
+        return fail_damaged_model(ctx, r, "nr_class or rho is missing or wrong");
     if (classes && (!r->label || (r->classes > 1 && (!r->count || !counts_agree(r)))))
-        return damaged(ctx, r, "label or nr_sv is missing, or nr_sv does not add up to total_sv");
+        return fail_damaged_model(ctx, r, "label or nr_sv is missing, or nr_sv does not add up to total_sv");
     return MERCER_OK;
 }
 
@@ -233,15 +233,15 @@ static mercer_status count_pairs(mercer_ctx *ctx, reader *r) {
         return MERCER_OK;
     char text[128];
     mc_print(text, sizeof text, "total_sv is %lld and %lld vectors follow", (long long)r->vectors, (long long)lines);
-    return damaged(ctx, r, text);
+    return fail_damaged_model(ctx, r, text);
 }
 
 static mercer_status read_pair(mercer_ctx *ctx, reader *r, int64_t *index, double *value) {
-    MC_TRY(whole(ctx, r, r->kernel == PRECOMPUTED ? 0 : 1, INT32_MAX, index));
+    MC_TRY(read_whole(ctx, r, r->kernel == PRECOMPUTED ? 0 : 1, INT32_MAX, index));
     if (r->p >= r->end || *r->p != ':')
-        return damaged(ctx, r, "index:value was expected here");
+        return fail_damaged_model(ctx, r, "index:value was expected here");
     r->p++;
-    return real(ctx, r, value);
+    return read_real(ctx, r, value);
 }
 
 /* 0:serial stands for the unit vector of that column. */
@@ -250,7 +250,7 @@ static mercer_status read_serial(mercer_ctx *ctx, reader *r, mercer_data *x, int
     double serial = 0;
     MC_TRY(read_pair(ctx, r, &index, &serial));
     if (index != 0 || serial != floor(serial) || !(serial >= 1 && serial <= INT32_MAX))
-        return damaged(ctx, r, "a vector of a precomputed kernel is 0:serial");
+        return fail_damaged_model(ctx, r, "a vector of a precomputed kernel is 0:serial");
     const int64_t at = x->row_start[i];
     x->column[at] = (int32_t)(serial - 1);
     ((double *)x->values)[at] = 1;
@@ -266,7 +266,7 @@ static mercer_status read_vector(mercer_ctx *ctx, reader *r, mercer_data *x, int
         double value = 0;
         MC_TRY(read_pair(ctx, r, &index, &value));
         if (index <= last)
-            return damaged(ctx, r, "the indices of a vector must rise");
+            return fail_damaged_model(ctx, r, "the indices of a vector must rise");
         last = index;
         if (value == 0)
             continue;
@@ -286,7 +286,7 @@ static mercer_status read_vectors(mercer_ctx *ctx, reader *r, int64_t width, mc_
         while (at_line_end(r))
             r->p++;
         for (int64_t k = 0; k < width; k++)
-            MC_TRY(real(ctx, r, &f->alpha[i * width + k]));
+            MC_TRY(read_real(ctx, r, &f->alpha[i * width + k]));
         MC_TRY(r->kernel == PRECOMPUTED ? read_serial(ctx, r, f->centres, i) : read_vector(ctx, r, f->centres, i));
     }
     f->centres->d = r->columns > 0 ? r->columns : 1;
@@ -328,7 +328,8 @@ static mercer_status make_kernel(mercer_ctx *ctx, const reader *r, mc_fitted *f)
     if (!status)
         status = mc_kernel_bind(ctx, kernel, f->centres, &f->kernel);
     mercer_kernel_free(kernel);
-    return status && status != MERCER_MEMORY ? damaged(ctx, r, "its degree, gamma and coef0 make no kernel") : status;
+    return status && status != MERCER_MEMORY ? fail_damaged_model(ctx, r, "its degree, gamma and coef0 make no kernel")
+                                             : status;
 }
 
 /* One class only: a model without vectors that always answers it. */
@@ -362,7 +363,7 @@ static void write_report(const reader *r, mc_fitted *f) {
 }
 
 /* Against what models of ours keep: labels apart, a form that goes with the type, counts that add up. */
-static mercer_status judge(mercer_ctx *ctx, const reader *r, const mercer_model *model) {
+static mercer_status check_model_agreement(mercer_ctx *ctx, const reader *r, const mercer_model *model) {
     const mc_model_shape shape = mc_model_shape_of(model);
     mc_flaw why;
     bool good = mc_shape_agrees(&shape, &why);
@@ -370,10 +371,10 @@ static mercer_status judge(mercer_ctx *ctx, const reader *r, const mercer_model 
         MC_TRY(mc_arrays_agree(ctx, model, &shape, &good, &why));
     if (good)
         MC_TRY(mc_string_features_agree(ctx, model, &shape, &good, &why));
-    return good ? MERCER_OK : damaged(ctx, r, why.text);
+    return good ? MERCER_OK : fail_damaged_model(ctx, r, why.text);
 }
 
-static mercer_status assemble(mercer_ctx *ctx, reader *r, mercer_model *model) {
+static mercer_status assemble_model(mercer_ctx *ctx, reader *r, mercer_model *model) {
     mc_fitted *f = &model->f;
     MC_TRY(read_head(ctx, r));
     const bool classes = r->type == C_SVC || r->type == NU_SVC;
@@ -390,7 +391,7 @@ static mercer_status assemble(mercer_ctx *ctx, reader *r, mercer_model *model) {
     MC_TRY(make_kernel(ctx, r, f));
     write_report(r, f);
     model->settings = mc_copy_text(ctx, "", 0);
-    return model->settings ? judge(ctx, r, model) : MERCER_MEMORY;
+    return model->settings ? check_model_agreement(ctx, r, model) : MERCER_MEMORY;
 }
 
 bool mc_libsvm_is_model(const char *bytes, size_t size) {
@@ -408,7 +409,7 @@ mercer_status mc_libsvm_model_read(mercer_ctx *ctx, const mc_input *input, merce
     *out = NULL;
     mercer_status status = MC_ALLOC(ctx, model, 1);
     if (!status)
-        status = assemble(ctx, &r, model);
+        status = assemble_model(ctx, &r, model);
     if (!status)
         status = mc_fitted_keep(ctx, &model->f);
     mc_free(r.rho);

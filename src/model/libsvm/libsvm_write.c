@@ -87,7 +87,7 @@ static bool weights_alone(const mc_fitted *f) {
     return f->primal && f->centres->n == 0;
 }
 
-static mercer_status check(mercer_ctx *ctx, const mercer_model *model) {
+static mercer_status check_libsvm_export(mercer_ctx *ctx, const mercer_model *model) {
     const mc_fitted *f = &model->f;
     double ignored;
     if (mc_libsvm_kernel_of(model, &ignored, &ignored, &ignored) < 0)
@@ -181,7 +181,7 @@ static void add_vector(mc_text *text, const mercer_data *x, int64_t i, bool seri
 }
 
 mercer_status mc_libsvm_model_write(mercer_ctx *ctx, const mercer_model *model, const char *path) {
-    MC_TRY(check(ctx, model));
+    MC_TRY(check_libsvm_export(ctx, model));
     const mc_fitted *f = &model->f;
     const int64_t width = mc_form_width(f->form, f->outputs);
     mc_text text = mc_text_open(ctx);
