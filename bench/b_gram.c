@@ -167,7 +167,7 @@ static void run_product(timed *t) {
 }
 
 /* One entry of K V in double, pair by pair; row and other hold a row each. */
-static double judged(const product *p, int64_t i, double *row, double *other) {
+static double reference_value(const product *p, int64_t i, double *row, double *other) {
     const int64_t d = mercer_data_columns(p->x);
     double sum = 0;
     mercer_data_row(p->x, i, row);
@@ -186,7 +186,7 @@ static double error_of(const product *p, int64_t entries) {
     double *row = malloc(bytes), *other = malloc(bytes), apart = 0, largest = 0;
     const int64_t step = mercer_data_rows(p->x) / entries;
     for (int64_t i = 0; i < entries * step; i += step) {
-        const double exact = judged(p, i, row, other);
+        const double exact = reference_value(p, i, row, other);
         apart = fmax(apart, fabs(p->Y[i * p->t] - exact));
         largest = fmax(largest, fabs(exact));
     }

@@ -459,14 +459,14 @@ typedef struct mercer_ridge {
     /* nystrom: "pivots" (random, where K is not yet well represented), "uniform", a number of pivots, or row numbers
        from 1, separated by commas, among the rows that count */
     const char *landmarks;
-    const char *checkpoint; /* pcg: a file that holds the state of a long fit, to be taken up again; "": none */
+    const char *checkpoint; /* pcg: a file that holds the state of a long fit, to be resumed; "": none */
     bool loo;               /* leave-one-out error (as dear as one more factorisation; nearly free with eigen) */
     bool allow_indefinite;  /* fit although the kernel is not proved */
 } mercer_ridge;
 MERCER_DEFAULTS(mercer_ridge, mercer_ridge_init, mercer_ridge_defaults)
 
 /* Gaussian process regression: y = m + f(x) + noise, f ~ GP(0, k). The mean is ridge with lambda = noise; the kernel's
-   parameters and the noise are chosen where the evidence is largest. Row weights say how precise a row is: its noise
+   parameters and the noise are chosen to maximize the evidence. Row weights say how precise a row is: its noise
    variance is noise / weight. */
 typedef struct mercer_gp {
     size_t size;
@@ -522,7 +522,7 @@ typedef struct mercer_svm {
     const char *precision;  /* of the stored part of K: auto, single, double */
     const char *scale;      /* auto, none, standard, minmax; kept in the model */
     bool allow_indefinite;  /* fit although the kernel is not proved: then only a stationary point is found */
-    const char *checkpoint; /* file in which the work is kept, and from which it is taken up again; "": none */
+    const char *checkpoint; /* checkpoint file, from which the same fit is resumed; "": none */
     /* begin at the multipliers of this model: of the same machine, fitted to the same rows with another kernel or C.
        The optimum is the same, the way to it shorter. NULL: from nothing */
     const mercer_model *start;
@@ -1077,7 +1077,7 @@ typedef struct mercer_tune {
     bool halving;
     /* of the same machine: its winner is measured too (grid, random), and the best no worse; NULL: none */
     const mercer_search *start;
-    /* a file that keeps what was measured, so that a search can be taken up again; NULL: none */
+    /* a file that keeps what was measured, so that a search can be resumed; NULL: none */
     const char *journal;
     uint64_t seed; /* of folds, of the sequence and of the rows of halving */
 } mercer_tune;
@@ -1149,7 +1149,7 @@ typedef struct mercer_tune_plan {
 MERCER_API mercer_status mercer_plan_tune(mercer_ctx *ctx, const char *machine, const void *settings,
                                           const mercer_tune *set, const mercer_data *data, mercer_tune_plan *out);
 /* What the short search of mercer_tune_default would take, without the fit of its winner, which mercer_plan_fit
-   foresees. rows: those it is done on. MERCER_INVALID and MERCER_MEMORY where there would be no search. */
+   forecasts. rows: those it is done on. MERCER_INVALID and MERCER_MEMORY where there would be no search. */
 MERCER_API mercer_status mercer_plan_default(mercer_ctx *ctx, const char *machine, const void *settings,
                                              const mercer_data *data, mercer_tune_plan *out);
 

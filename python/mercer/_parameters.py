@@ -131,12 +131,12 @@ PARAMETERS: dict[str, Row] = {
 }
 
 OWN: dict[tuple[str, str], Row] = {
-    **{(name, "max_iter"): Row(STEPS, "most steps of one programme, -1 for no limit; a fit that takes them all warns.")
+    **{(name, "max_iter"): Row(STEPS, "most steps of one quadratic program, -1 for no limit; a fit that takes them all warns.")
        for name in ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM")},
     ("GaussianProcessRegressor", "alpha"): Row(either(choice("learn"), PENALTY), "variance of the noise, a number or one for each row; "
                                                "'learn' chooses it with the parameters of the kernel."),
     ("GaussianProcessRegressor", "kernel"): Row(either(Kind("an expression of the kernel language", lambda value: isinstance(value, str)),
-                                                       NOTHING), "the covariance; its parameters are chosen where the evidence is largest. "
+                                                       NOTHING), "the covariance; its parameters are chosen to maximize the evidence. "
                                                 "None is rbf(sigma=1), kept as it is."),
     ("KernelPCA", "alpha"): Row(PENALTY, "penalty of the ridge of fit_inverse_transform."),
     ("KernelPCA", "max_iter"): Row(either(NOTHING, whole(1)), _OURS),
@@ -153,7 +153,7 @@ OWN: dict[tuple[str, str], Row] = {
     ("Nystroem", "n_components"): Row(whole(1), "how many rows are drawn."),
     ("RandomFourierFeatures", "kernel"): Row(KERNEL, "'rbf' or 'laplacian' with gamma, or rbf, laplacian, exponential or matern as an "
                                              "expression."),
-    ("RandomFourierFeatures", "n_components"): Row(whole(1), "how many waves."),
+    ("RandomFourierFeatures", "n_components"): Row(whole(1), "how many random frequencies."),
 }
 
 

@@ -135,7 +135,7 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
         return name, {key: float(value) for key, value in numbers}
 
     def fit(self, X: Rows, y: ArrayLike | None = None) -> Self:
-        """Draw the waves; of X only its columns count, and its spread where a bandwidth is left open."""
+        """Draw the frequencies; of X only its columns count, and its spread where a bandwidth is left open."""
         X = self._check_fit_rows(X)
         name, parameters = self._spectrum(X)
         rng = _generator(self.random_state)

@@ -18,7 +18,7 @@ LEAST = 2.0**-100 # of the largest alpha of a row: a row without noise has that 
 class GaussianProcessRegressor(RegressorMixin, RegressorBase):
     """y = f(x) + noise, f ~ GP(0, k), as sklearn.gaussian_process.GaussianProcessRegressor.
 
-    kernel: an expression, whose parameters are chosen where the evidence is largest unless optimizer is None; None is rbf(sigma=1), kept
+    kernel: an expression, whose parameters are chosen to maximize the evidence unless optimizer is None; None is rbf(sigma=1), kept
     as it is. alpha: the variance of the noise, a number or one per row; 'learn' chooses it with the kernel. ard: one length scale per
     column. After a fit: kernel_ (an expression), noise_, log_marginal_likelihood_value_, X_train_, y_train_, alpha_, L_.
 

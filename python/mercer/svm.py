@@ -15,7 +15,7 @@ from ._types import Any, ArrayLike, Callable, Kernel, NDArray, Rows, Self
 
 __all__ = ["SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM"]
 
-UNLIMITED = 10**9  # steps of one programme
+UNLIMITED = 10**9  # steps of one quadratic program
 FOLDS = 5  # of the decisions that probabilities are fitted to
 
 

@@ -1,7 +1,7 @@
 /* blas.h: the Fortran routines Mercer calls, by their symbols: any BLAS and LAPACK with the standard interface will do.
    Matrices are column-major; the lengths of the texts come last, as compilers of Fortran pass them. Only backend/ and
    linalg/ include this (tools/layers.py), and call these between mc_blas_begin and mc_blas_end (base/parallel.h); other
-   rooms use the handles of linalg/dense.h. */
+   folders use the handles of linalg/dense.h. */
 #ifndef MC_BACKEND_BLAS_H
 #define MC_BACKEND_BLAS_H
 

@@ -12,7 +12,7 @@ enum { MC_LANES = 8, MC_SMO_GROUPS = 2 };
 
 /* A working set. Variables of group g stand at begin[g] .. begin[g + 1] - 1, multiples of MC_LANES; a place that pads a
    group has both masks closed, and zeros in K where it has entries of K. */
-typedef struct mc_block {
+typedef struct mc_smo_block {
     int groups;
     int64_t begin[MC_SMO_GROUPS + 1];
     const void *K; /* ld entries from row to row, width of which may be read: those of the variables at least */
@@ -23,12 +23,12 @@ typedef struct mc_block {
     double *up, *down; /* 0 while the variable may grow (shrink), minus (plus) infinity once it may not */
     double tolerance;  /* stop when the violation is at most this */
     int64_t steps_max, steps;
-} mc_block;
+} mc_smo_block;
 
 typedef struct mc_smo_body {
     void (*accumulate)(const void *const *rows, const double *c, int64_t count, int64_t begin, int64_t end, double *f);
     void (*gather)(const void *row, const int64_t *column, int64_t count, void *out);
-    void (*block)(mc_block *block);
+    void (*block)(mc_smo_block *block);
 } mc_smo_body;
 
 extern const mc_smo_body mc_smo_portable[2], mc_smo_avx2[2], mc_smo_avx512[2];

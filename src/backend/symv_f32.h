@@ -8,7 +8,7 @@
 
 typedef struct mc_symv_f32 {
     const float *A;
-    const int16_t *low; /* fine: A is A + unit low, of the same ld */
+    const int16_t *low; /* split: A is A + unit low, of the same ld */
     double unit;
     int64_t ld, m, n, t;
     const double *V; /* n long */
@@ -33,8 +33,8 @@ typedef struct mc_symv_f32_body {
     void (*rows)(const mc_symv_f32 *s);    /* Y_k <- Y_k + A V_k */
     void (*columns)(const mc_symv_f32 *s); /* Z_k <- Z_k + A' U_k */
     void (*both)(const mc_symv_f32 *s);    /* the two with one reading of A */
-    void (*fine_rows)(const mc_symv_f32 *s), (*fine_both)(const mc_symv_f32 *s);
-    void (*swift)(const mc_symv_fast *s); /* both, in float */
+    void (*split_rows)(const mc_symv_f32 *s), (*split_both)(const mc_symv_f32 *s);
+    void (*reduced_both)(const mc_symv_fast *s); /* both, in float */
 } mc_symv_f32_body;
 
 /* The bits depend on the instruction set (one multiplies and adds in one rounding, another in two), on nothing else. */

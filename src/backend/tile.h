@@ -78,19 +78,19 @@ typedef struct mc_operands {
 
 /* One right-hand side: y_rows_r += sum_j K_rj w_j and, for a symmetric operator, y_columns_j += sum_r K_rj w_r. A row's
    sum is kept in `lanes` parts, y_rows[r * lanes ...], which the sum function adds up. */
-typedef struct mc_right {
+typedef struct mc_rhs {
     const void *w_columns;    /* real, one per column */
     const void *w_rows;       /* real; NULL: the first sum only */
     void *y_rows, *y_columns; /* real */
-} mc_right;
+} mc_rhs;
 
 /* Many right-hand sides, t padded to whole vectors: V columns x t, Y rows x t, all row-major reals. */
-typedef struct mc_rights {
+typedef struct mc_rhs_block {
     int64_t t;
     const void *v_columns;
     const void *v_rows; /* NULL: the first sum only */
     void *y_rows, *y_columns;
-} mc_rights;
+} mc_rhs_block;
 
 /* Rows of one strip in compressed form, against one panel unpacked in full, or with the coordinates that occur in it
    numbered 0, 1, ... */
@@ -134,11 +134,11 @@ typedef struct mc_tile_ops {
                  void *target);
     /* Statistic, step and product in one; the step's coefficient and target are not used. guard with MC_DOT only. */
     void (*fused)(mc_statistic kind, const mc_operands *o, const mc_guard *guard, const mc_step *step, const void *row,
-                  const void *column, const mc_right *right);
-    void (*product)(int64_t panels, const void *values, const mc_right *right);
+                  const void *column, const mc_rhs *right);
+    void (*product)(int64_t panels, const void *values, const mc_rhs *right);
     /* out_i += factor times the sum of the lanes of row i, which are then 0 again. */
     void (*sum)(int64_t n, double factor, void *y_rows, double *out);
-    void (*products)(int64_t panels, const void *values, const mc_rights *rights);
+    void (*products)(int64_t panels, const void *values, const mc_rhs_block *rhs);
     /* One micro-tile: sums over the coordinates that both points have (MC_DOT, MC_MINIMUM, x_k z_k / (x_k + z_k) for
        MC_CHI, and min(|x_k|, |z_k|) where the signs agree for MC_ABSOLUTE). */
     void (*sparse)(mc_statistic kind, const mc_sparse_operands *o, void *out);

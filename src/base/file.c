@@ -67,10 +67,10 @@ static int open_nameless(const char *folder, mode_t mode) {
 }
 
 /* Names unique to this process: two runs that write one file do not meet; the last rename wins whole. */
-static int try_names(mc_output *output, size_t room, int make(const mc_output *, mode_t), mode_t mode) {
+static int try_names(mc_output *output, size_t size, int make(const mc_output *, mode_t), mode_t mode) {
     int made = -1;
     for (int attempt = 0; attempt < 100; attempt++) {
-        mc_print(output->temporary, room, "%s.%ld.%d.tmp", output->path, (long)getpid(), attempt);
+        mc_print(output->temporary, size, "%s.%ld.%d.tmp", output->path, (long)getpid(), attempt);
         made = make(output, mode);
         if (made >= 0 || errno != EEXIST)
             break;
@@ -89,17 +89,17 @@ static int give_name(const mc_output *output, mode_t mode) {
     return linkat(AT_FDCWD, self, AT_FDCWD, output->temporary, AT_SYMLINK_FOLLOW);
 }
 
-static size_t name_room(const mc_output *output) {
+static size_t name_bytes(const mc_output *output) {
     return strlen(output->path) + 32;
 }
 
 static mercer_status open_temporary(mercer_ctx *ctx, mc_output *output, mode_t mode) {
     MC_TRY(folder_of(ctx, output->path, &output->folder));
-    MC_TRY(MC_ALLOC(ctx, output->temporary, (int64_t)name_room(output)));
+    MC_TRY(MC_ALLOC(ctx, output->temporary, (int64_t)name_bytes(output)));
     output->fd = open_nameless(output->folder, mode);
     output->nameless = output->fd >= 0;
     if (!output->nameless)
-        output->fd = try_names(output, name_room(output), make_named, mode);
+        output->fd = try_names(output, name_bytes(output), make_named, mode);
     return output->fd >= 0 ? MERCER_OK : fail_io(ctx, "write", output->path, errno);
 }
 
@@ -161,7 +161,7 @@ static int sync_folder(const char *folder) {
 static int commit_output(mc_output *output) {
     int error = output->temporary && fsync(output->fd) ? errno : 0;
     if (output->nameless && !error) {
-        output->nameless = try_names(output, name_room(output), give_name, 0) != 0;
+        output->nameless = try_names(output, name_bytes(output), give_name, 0) != 0;
         error = output->nameless ? errno : 0;
     }
     if (close(output->fd) && !error)

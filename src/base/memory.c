@@ -212,18 +212,18 @@ void mc_free(void *block) {
     mc_heap_release(h.heap);
 }
 
-void mc_room_close(mc_room *room) {
-    mc_free(room->block);
-    *room = (mc_room){0};
+void mc_buffer_close(mc_buffer *buffer) {
+    mc_free(buffer->block);
+    *buffer = (mc_buffer){0};
 }
 
-void *mc_room_take(mercer_ctx *ctx, mc_room *room, size_t bytes) {
-    if (room->block && room->size >= bytes)
-        return room->block;
-    mc_room_close(room);
-    room->block = mc_alloc_unset(ctx, (int64_t)(bytes < INT64_MAX ? bytes : INT64_MAX), 1);
-    room->size = room->block ? bytes : 0;
-    return room->block;
+void *mc_buffer_reserve(mercer_ctx *ctx, mc_buffer *buffer, size_t bytes) {
+    if (buffer->block && buffer->size >= bytes)
+        return buffer->block;
+    mc_buffer_close(buffer);
+    buffer->block = mc_alloc_unset(ctx, (int64_t)(bytes < INT64_MAX ? bytes : INT64_MAX), 1);
+    buffer->size = buffer->block ? bytes : 0;
+    return buffer->block;
 }
 
 char *mc_copy_text(mercer_ctx *ctx, const char *text, size_t length) {

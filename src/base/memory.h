@@ -23,16 +23,16 @@ void *mc_alloc_unset(mercer_ctx *ctx, int64_t count, size_t size);
 void *mc_grow_block(mercer_ctx *ctx, void *block, int64_t count, size_t size);
 void mc_free(void *block);
 
-/* A block kept from one use to the next, since memory that is touched for the first time costs as much as what is
+/* A buffer kept from one use to the next, since memory that is touched for the first time costs as much as what is
    written there. */
-typedef struct mc_room {
+typedef struct mc_buffer {
     void *block;
     size_t size;
-} mc_room;
-/* A block of so many bytes at least; what was in it is lost where it has to grow. NULL as mc_alloc, and then the room
+} mc_buffer;
+/* A block of so many bytes at least; what was in it is lost where it has to grow. NULL as mc_alloc, and then the buffer
    is empty. */
-void *mc_room_take(mercer_ctx *ctx, mc_room *room, size_t bytes);
-void mc_room_close(mc_room *room);
+void *mc_buffer_reserve(mercer_ctx *ctx, mc_buffer *buffer, size_t bytes);
+void mc_buffer_close(mc_buffer *buffer);
 char *mc_copy_text(mercer_ctx *ctx, const char *text, size_t length); /* with a closing zero */
 
 /* status = MC_ALLOC(ctx, pointer, count): typed by the pointer itself. */

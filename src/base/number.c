@@ -92,18 +92,18 @@ const char *mc_number_read(const char *text, const char *end, double *out) {
 
 enum { WHOLE = 310 }; /* digits of the largest double */
 
-/* The digits of a number from the first to the last that is not zero; -1: more than room of them. */
-static int64_t significant_digits(const scan *s, char *digits, int64_t room) {
+/* The digits of a number from the first to the last that is not zero; -1: more than capacity of them. */
+static int64_t significant_digits(const scan *s, char *digits, int64_t capacity) {
     int64_t count = 0, kept = 0;
     for (const char *p = s->first; p < s->last; p++) {
         if (*p == '.')
             continue;
-        if (count < room)
+        if (count < capacity)
             digits[count] = *p;
         count++;
         kept = *p != '0' ? count : kept;
     }
-    return kept <= room ? kept : -1;
+    return kept <= capacity ? kept : -1;
 }
 
 /* Whether these are the first digits of the double rounded to `of` of them, and only zeros follow. The C library writes
@@ -119,16 +119,16 @@ static bool prints_as_digits(double value, int of, const char *digits, int64_t c
 }
 
 bool mc_number_survives(const char *text, const char *end) {
-    enum { ROOM = 40, SAFE_POWER = -290 }; /* fifteen digits survive among normal doubles */
+    enum { MOST_DIGITS = 40, SAFE_POWER = -290 }; /* fifteen digits survive among normal doubles */
     const uint64_t safe = 1000000000000000;
-    char digits[ROOM];
+    char digits[MOST_DIGITS];
     double value = 0;
     scan s;
     if (!scan_number(text + (*text == '-' || *text == '+'), end, &s))
         return false;
     if (s.w < safe && !s.dropped && s.q > SAFE_POWER && s.q <= 0)
         return true;
-    const int64_t count = significant_digits(&s, digits, ROOM);
+    const int64_t count = significant_digits(&s, digits, MOST_DIGITS);
     mc_number_read(text, end, &value);
     if (count <= 0 || isinf(value))
         return count == 0;

@@ -98,14 +98,14 @@ static char *put_scientific(char *to, const char *digits, int count, int exponen
     if (count > 1)
         to = append_bytes(append_bytes(to, ".", 1), digits + 1, count - 1);
     to = append_bytes(to, exponent < 0 ? "e-" : "e", exponent < 0 ? 2 : 1);
-    char room[8], *first = put_digits(room + 8, (uint64_t)(exponent < 0 ? -exponent : exponent));
-    return append_bytes(to, first, (int)(room + 8 - first));
+    char buffer[8], *first = put_digits(buffer + 8, (uint64_t)(exponent < 0 ? -exponent : exponent));
+    return append_bytes(to, first, (int)(buffer + 8 - first));
 }
 
 const char *mc_number_text(double value, char text[32]) {
     if (!text)
         return NULL;
-    char *to = text, room[24];
+    char *to = text, buffer[24];
     if (signbit(value) && !isnan(value))
         *to++ = '-';
     value = fabs(value);
@@ -116,8 +116,8 @@ const char *mc_number_text(double value, char text[32]) {
     shortest s = shortest_of_double(value);
     for (; s.digits % 10 == 0; s.digits /= 10)
         s.exponent++;
-    const char *digits = put_digits(room + 24, s.digits);
-    const int count = (int)(room + 24 - digits), point = count + s.exponent;
+    const char *digits = put_digits(buffer + 24, s.digits);
+    const int count = (int)(buffer + 24 - digits), point = count + s.exponent;
     to = point > -4 && point <= 16 ? put_plain(to, digits, count, point) : put_scientific(to, digits, count, point - 1);
     *to = '\0';
     return text;

@@ -4,9 +4,9 @@
 #include <locale.h>
 #include <stdio.h>
 
-int mc_vprint(char *out, size_t room, const char *format, va_list args) {
+int mc_vprint(char *out, size_t capacity, const char *format, va_list args) {
     const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = plain ? uselocale(plain) : (locale_t)0;
-    const int length = vsnprintf(out, room, format, args);
+    const int length = vsnprintf(out, capacity, format, args);
     if (plain) {
         uselocale(before);
         freelocale(plain);
@@ -14,10 +14,10 @@ int mc_vprint(char *out, size_t room, const char *format, va_list args) {
     return length;
 }
 
-int mc_print(char *out, size_t room, const char *format, ...) {
+int mc_print(char *out, size_t capacity, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    const int length = mc_vprint(out, room, format, args);
+    const int length = mc_vprint(out, capacity, format, args);
     va_end(args);
     return length;
 }

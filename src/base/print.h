@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 /* snprintf and vsnprintf, in the locale "C". */
-int mc_print(char *out, size_t room, const char *format, ...) __attribute__((format(printf, 3, 4)));
-int mc_vprint(char *out, size_t room, const char *format, va_list args) __attribute__((format(printf, 3, 0)));
+int mc_print(char *out, size_t capacity, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int mc_vprint(char *out, size_t capacity, const char *format, va_list args) __attribute__((format(printf, 3, 0)));
 
 #endif

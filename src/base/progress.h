@@ -26,12 +26,12 @@ typedef struct mc_watch {
 mercer_status mc_progress_step(mercer_ctx *ctx, double done, mc_watch seen);
 void mc_progress_start(mercer_ctx *ctx);
 /* Whether the next report reaches the callback: what is worth computing for it. Then: the duality gap, and the
-   multipliers off zero. */
+   number of nonzero multipliers. */
 bool mc_progress_watched(const mercer_ctx *ctx);
 void mc_progress_dual(mercer_ctx *ctx, double gap, int64_t vectors);
 
-/* Between mc_shield_from_stop(ctx, true) and mc_shield_from_stop(ctx, false) nothing is stopped: for steps that must be done whole. Pairs
-   may nest. What was asked for meanwhile takes effect at the first report afterwards. */
+/* Between mc_shield_from_stop(ctx, true) and mc_shield_from_stop(ctx, false) nothing is stopped: for steps that must be
+   done whole. Pairs may nest. What was asked for meanwhile takes effect at the first report afterwards. */
 void mc_shield_from_stop(mercer_ctx *ctx, bool on);
 /* The reason why the call was told to stop, which is then forgotten, so that the best answer so far can still be
    finished; OK: none. */

@@ -1,4 +1,4 @@
-/* text.c: a text that grows, doubling its room. */
+/* text.c: a text that grows, doubling its capacity. */
 #include "base/text.h"
 #include "base/memory.h"
 #include "base/print.h"
@@ -10,25 +10,25 @@ mc_text mc_text_open(mercer_ctx *ctx) {
     return (mc_text){.ctx = ctx};
 }
 
-static bool make_room(mc_text *text, int64_t extra) {
+static bool grow_text(mc_text *text, int64_t extra) {
     if (text->status)
         return false;
     const int64_t want = text->length + extra + 1;
-    if (want <= text->room)
+    if (want <= text->capacity)
         return true;
-    const int64_t room = want > 2 * text->room ? want : 2 * text->room;
-    char *bytes = mc_grow_block(text->ctx, text->bytes, room, 1);
+    const int64_t capacity = want > 2 * text->capacity ? want : 2 * text->capacity;
+    char *bytes = mc_grow_block(text->ctx, text->bytes, capacity, 1);
     if (!bytes) {
         text->status = MERCER_MEMORY;
         return false;
     }
     text->bytes = bytes;
-    text->room = room;
+    text->capacity = capacity;
     return true;
 }
 
 void mc_text_bytes(mc_text *text, const char *bytes, int64_t length) {
-    if (!make_room(text, length))
+    if (!grow_text(text, length))
         return;
     if (length)
         memcpy(text->bytes + text->length, bytes, (size_t)length);
@@ -41,7 +41,7 @@ void mc_text_add(mc_text *text, const char *format, ...) {
     va_start(args, format);
     va_copy(again, args);
     const int length = mc_vprint(NULL, 0, format, args);
-    if (length >= 0 && make_room(text, length)) {
+    if (length >= 0 && grow_text(text, length)) {
         mc_vprint(text->bytes + text->length, (size_t)length + 1, format, again);
         text->length += length;
     }
@@ -67,7 +67,7 @@ void mc_text_number(mc_text *text, double value) {
 }
 
 mercer_status mc_text_take(mc_text *text, char **out) {
-    make_room(text, 0);
+    grow_text(text, 0);
     *out = text->status ? NULL : text->bytes;
     const mercer_status status = text->status;
     if (status)

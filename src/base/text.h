@@ -7,7 +7,7 @@
 typedef struct mc_text {
     mercer_ctx *ctx;
     char *bytes; /* always closed by a zero once something was added */
-    int64_t length, room;
+    int64_t length, capacity;
     mercer_status status;
 } mc_text;
 

@@ -108,17 +108,17 @@ static void slopes_of(const void *self, int64_t i, double F, double *low, double
     *high *= t->cost[i];
 }
 
-/* room: n x k. */
-static double bound_intercept(const mc_loss_task *t, const mc_loss_findings *found, double *room) {
+/* scratch: n x k. */
+static double bound_intercept(const mc_loss_task *t, const mc_loss_findings *found, double *scratch) {
     const doubtful d = {t, found->distance * sqrt(found->reach) + found->each};
     const mc_intercept p = {.n = t->n, .b = t->b[0], .value = value_of, .slopes = slopes_of, .self = &d};
-    const mc_softmax many = {t->n, t->k, t->f, t->b, t->y, t->cost, d.doubt, room};
+    const mc_softmax many = {t->n, t->k, t->f, t->b, t->y, t->cost, d.doubt, scratch};
     if (!t->intercept)
         return 0;
     return t->k > 1 ? mc_softmax_intercepts_bound(&many) : mc_intercept_bound(&p);
 }
 
-/* g and root are room for n x k each. */
+/* g and root are scratch of n x k each. */
 static void measure_loss_gap(const mc_loss_task *t, mc_product_error error, double reach, double *g, double *root,
                              mc_loss_findings *out) {
     long double energy = 0, slopes = 0, bends = 0, mass = 0, sizes = 0, lost = 0, gains = 0;

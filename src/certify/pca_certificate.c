@@ -194,7 +194,7 @@ static void write_report(const check *c, double rounding, mercer_report *out) {
     out->certificate.rounding = rounding;
 }
 
-/* row: room for one of K. */
+/* row: scratch for one of K. */
 static mercer_status bound_eigenvalues(mercer_ctx *ctx, const check *c, const mc_gram *gram) {
     double rounding = 0;
     write_columns(c);
@@ -229,7 +229,7 @@ size_t mc_pca_finish_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t k) {
            + mc_pca_matrix_bytes(p->n, 1) + mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, k + 1);
 }
 
-static mercer_status judge_rows(mercer_ctx *ctx, check *c) {
+static mercer_status certify_rows(mercer_ctx *ctx, check *c) {
     mc_gram *gram = NULL;
     mc_work work = {0};
     MC_TRY(mc_gram_open(ctx, c->p->kernel, c->p->x, NULL, MERCER_F64, &gram));
@@ -245,7 +245,7 @@ mercer_status mc_pca_finish(mercer_ctx *ctx, const mc_problem *p, bool center, i
     mc_pca_matrix m;
     MC_TRY(mc_pca_matrix_open(ctx, p, center, 1, &m));
     check c = {.p = p, .m = &m, .n = p->n, .k = k, .t = k + center, .V = V, .f = out};
-    const mercer_status status = judge_rows(ctx, &c);
+    const mercer_status status = certify_rows(ctx, &c);
     mc_pca_matrix_close(&m);
     return status;
 }

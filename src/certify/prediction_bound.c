@@ -62,17 +62,17 @@ static void bound_rows(const mc_fitted *f, const growth *each, int64_t n, double
     }
 }
 
-/* room: one for each centre. */
+/* scratch: one for each centre. */
 static mercer_status bound_block(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, growth *each,
-                                 double *room, double *out) {
+                                 double *scratch, double *out) {
     mc_product_error error = {0};
     if (!f->primal)
         MC_TRY(mc_decision_error(ctx, f, rows, &error));
-    MC_TRY(mc_kernel_diagonal(ctx, f->kernel, f->centres, room));
+    MC_TRY(mc_kernel_diagonal(ctx, f->kernel, f->centres, scratch));
     for (int64_t i = 0; i < f->centres->n; i++)
-        room[i] = sqrt(fmax(0, room[i]));
+        scratch[i] = sqrt(fmax(0, scratch[i]));
     for (int64_t k = 0; k < mc_form_decisions(f->form, f->outputs); k++)
-        each[k] = growth_of(f, k, room, error);
+        each[k] = growth_of(f, k, scratch, error);
     MC_TRY(mc_kernel_diagonal(ctx, f->kernel, rows, out));
     bound_rows(f, each, rows->n, out);
     return MERCER_OK;
@@ -81,16 +81,16 @@ static mercer_status bound_block(mercer_ctx *ctx, const mc_fitted *f, const merc
 mercer_status mc_fitted_bound(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out) {
     const mercer_certificate *c = &f->report.certificate;
     growth *each = NULL;
-    double *room = NULL;
+    double *scratch = NULL;
     if (!isfinite(c->prediction_error_constant) || !isfinite(c->prediction_error_slope)) {
         for (int64_t i = 0; i < rows->n; i++)
             out[i] = INFINITY;
         return MERCER_OK;
     }
     MC_TRY(MC_ALLOC(ctx, each, mc_form_decisions(f->form, f->outputs)));
-    mercer_status status = MC_ALLOC(ctx, room, f->centres->n);
-    MC_THEN(status, bound_block(ctx, f, rows, each, room, out));
-    mc_free(room);
+    mercer_status status = MC_ALLOC(ctx, scratch, f->centres->n);
+    MC_THEN(status, bound_block(ctx, f, rows, each, scratch, out));
+    mc_free(scratch);
     mc_free(each);
     return status;
 }

@@ -1,5 +1,6 @@
 /* ridge_certificate.c: the certificate of ridge regression. K is evaluated in double from the rows;
-   nothing is taken from the solver. (A witness is such an evaluation of K alpha, made earlier for the very same alpha.)
+   nothing is taken from the solver. (A cached product is such an evaluation of K alpha, made earlier for the very same
+   alpha.)
 
    One output. S = diag(sqrt w), s = S 1, M = S K S (positive semidefinite since k is proved to be a kernel), A = M +
    lambda I, alpha = S beta. The objective sum w (y - f - b)^2 + lambda |f|^2 is
@@ -61,8 +62,8 @@ static const double slack = MC_CERTIFY_SLACK;
 
 typedef struct check {
     const mc_problem *p;
-    const mc_gram *gram;              /* NULL: there is a witness */
-    const mc_cached_product *witness; /* of this alpha; NULL: none */
+    const mc_gram *gram;             /* NULL: there is a cached product */
+    const mc_cached_product *cached; /* of this alpha; NULL: none */
     const double *alpha, *b;
     double lambda;
     bool intercept;
@@ -89,8 +90,8 @@ static double weight_root(const check *c, int64_t i) {
 
 /* kappa, the largest M_ii and 1 / sqrt(g), from the diagonal of K. */
 static mercer_status measure_diagonal(mercer_ctx *ctx, check *c) {
-    if (c->witness)
-        memcpy(c->root, c->witness->diagonal, (size_t)c->p->n * sizeof *c->root);
+    if (c->cached)
+        memcpy(c->root, c->cached->diagonal, (size_t)c->p->n * sizeof *c->root);
     else
         MC_TRY(mc_gram_diagonal(ctx, c->gram, c->root));
     long double W = 0, reach = 0;
@@ -320,9 +321,9 @@ static mercer_status size_terms(mercer_ctx *ctx, check *c, const mc_gram *gram) 
     for (int64_t i = 0; i < cells; i++)
         c->scratch[i] = fabs(c->alpha[i]);
     MC_TRY(mc_gram_apply(ctx, gram, c->p->outputs, c->scratch, c->size));
-    const double all = relative + c->sum + relative * c->sum, kept = c->entry - mc_gram_entry_error(gram);
+    const double all = relative + c->sum + relative * c->sum, storing = c->entry - mc_gram_entry_error(gram);
     c->relative = slack * all * (1 + known);
-    c->rest = slack * ((1 + c->sum) * (rest + kept) + all * doubt);
+    c->rest = slack * ((1 + c->sum) * (rest + storing) + all * doubt);
     c->sized = true;
     return MERCER_OK;
 }
@@ -389,8 +390,8 @@ static mercer_status look_twice(mercer_ctx *ctx, check *c, column *columns) {
 
 static mercer_status certify_columns(mercer_ctx *ctx, check *c, column *columns, mc_residual_findings *out) {
     MC_TRY(measure_diagonal(ctx, c));
-    if (c->witness)
-        memcpy(c->KA, c->witness->KV, (size_t)(c->p->n * c->p->outputs) * sizeof *c->KA);
+    if (c->cached)
+        memcpy(c->KA, c->cached->KV, (size_t)(c->p->n * c->p->outputs) * sizeof *c->KA);
     else
         MC_TRY(mc_gram_apply(ctx, c->gram, c->p->outputs, c->alpha, c->KA));
     measure_columns(c, columns);
@@ -410,9 +411,9 @@ size_t mc_certify_bytes(int64_t n, int64_t outputs) {
     return mc_work_need(n, 8) + 3 * mc_work_need(n * outputs, 8) + mc_work_need(outputs, sizeof(column));
 }
 
-/* ---- The witness ---- */
+/* ---- The cached product ---- */
 
-size_t mc_witness_bytes(int64_t n, int64_t outputs) {
+size_t mc_cached_product_bytes(int64_t n, int64_t outputs) {
     return mc_work_need(n, 8) + 2 * mc_work_need(n * outputs, 8) + 6 * MC_ALIGN;
 }
 
@@ -452,16 +453,16 @@ mc_matrix mc_cached_product_matrix(mc_cached_product *w) {
     return (mc_matrix){.n = w->n, .apply = apply_and_cache_product, .self = w};
 }
 
-void mc_cached_product_through(mc_cached_product *w, const mc_matrix *K) {
+void mc_cached_product_use_matrix(mc_cached_product *w, const mc_matrix *K) {
     w->K = *K;
     w->entry = K->errors(K->self, w->outputs).entry;
     w->sum = mc_rounding_gamma(w->n + 2);
 }
 
-enum { SPOT = 8 }; /* rows made anew */
+enum { SAMPLED_ROWS = 8 }; /* rows made anew */
 
-size_t mc_witness_spot_bytes(int64_t n) {
-    return mc_work_need(SPOT * n, sizeof(double)) + 2 * MC_ALIGN;
+size_t mc_cached_product_check_bytes(int64_t n) {
+    return mc_work_need(SAMPLED_ROWS * n, sizeof(double)) + 2 * MC_ALIGN;
 }
 
 /* Row i of K V, from row i of K in double, against the product that is remembered. */
@@ -487,22 +488,22 @@ static mercer_status compare_row(mercer_ctx *ctx, const mc_cached_product *w, in
 
 mercer_status mc_cached_product_compute(mercer_ctx *ctx, mc_cached_product *w, const double *V) {
     double *rows = NULL;
-    int64_t spot[SPOT];
+    int64_t sampled[SAMPLED_ROWS];
     mc_rng rng = mc_rng_at(ctx->options.seed, MC_STREAM_SAMPLE, 1);
-    for (int i = 0; i < SPOT; i++)
-        spot[i] = mc_rng_below(&rng, w->n);
+    for (int i = 0; i < SAMPLED_ROWS; i++)
+        sampled[i] = mc_rng_below(&rng, w->n);
     memcpy(w->V, V, (size_t)(w->n * w->outputs) * sizeof *V);
     MC_TRY(w->K.apply(ctx, w->K.self, w->outputs, w->V, w->KV));
-    MC_TRY(MC_ALLOC(ctx, rows, SPOT * w->n));
-    mercer_status status = mc_gram_take(ctx, w->gram, spot, SPOT, MERCER_F64, rows, w->n);
-    for (int i = 0; i < SPOT && !status; i++)
-        status = compare_row(ctx, w, spot[i], rows + i * w->n);
+    MC_TRY(MC_ALLOC(ctx, rows, SAMPLED_ROWS * w->n));
+    mercer_status status = mc_gram_take(ctx, w->gram, sampled, SAMPLED_ROWS, MERCER_F64, rows, w->n);
+    for (int i = 0; i < SAMPLED_ROWS && !status; i++)
+        status = compare_row(ctx, w, sampled[i], rows + i * w->n);
     mc_free(rows);
     w->filled = !status;
     return status;
 }
 
-static bool has_seen(const mc_cached_product *w, const mc_problem *p, const double *alpha) {
+static bool has_product(const mc_cached_product *w, const mc_problem *p, const double *alpha) {
     return w && w->filled && w->n == p->n && w->outputs == p->outputs
            && memcmp(w->V, alpha, (size_t)(p->n * p->outputs) * sizeof *alpha) == 0;
 }
@@ -522,14 +523,14 @@ static mercer_status certify_with(mercer_ctx *ctx, check *c, mc_residual_finding
     return status;
 }
 
-mercer_status mc_certify_seen(mercer_ctx *ctx, const mc_problem *problem, double lambda, bool intercept,
-                              const double *alpha, const double *b, const mc_cached_product *witness,
-                              mc_residual_findings *out) {
+mercer_status mc_certify_with_product(mercer_ctx *ctx, const mc_problem *problem, double lambda, bool intercept,
+                                      const double *alpha, const double *b, const mc_cached_product *cached,
+                                      mc_residual_findings *out) {
     check c = {.p = problem, .alpha = alpha, .b = b, .lambda = lambda, .intercept = intercept};
-    if (lambda > 0 && has_seen(witness, problem, alpha)) { /* without lambda a further product is needed */
-        c.witness = witness;
-        c.entry = witness->entry;
-        c.sum = witness->sum;
+    if (lambda > 0 && has_product(cached, problem, alpha)) { /* without lambda a further product is needed */
+        c.cached = cached;
+        c.entry = cached->entry;
+        c.sum = cached->sum;
         return certify_with(ctx, &c, out);
     }
     mc_gram *gram = NULL;
@@ -544,5 +545,5 @@ mercer_status mc_certify_seen(mercer_ctx *ctx, const mc_problem *problem, double
 
 mercer_status mc_certify_squared_loss(mercer_ctx *ctx, const mc_problem *problem, double lambda, bool intercept,
                                       const double *alpha, const double *b, mc_residual_findings *out) {
-    return mc_certify_seen(ctx, problem, lambda, intercept, alpha, b, NULL, out);
+    return mc_certify_with_product(ctx, problem, lambda, intercept, alpha, b, NULL, out);
 }

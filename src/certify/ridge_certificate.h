@@ -57,22 +57,22 @@ typedef struct mc_cached_product {
     double *diagonal, *V, *KV; /* of K; n x outputs */
 } mc_cached_product;
 
-size_t mc_witness_bytes(int64_t n, int64_t outputs);
+size_t mc_cached_product_bytes(int64_t n, int64_t outputs);
 /* gram: of double precision, symmetric; needed until the last product. */
 mercer_status mc_cached_product_open(mercer_ctx *ctx, const mc_gram *gram, int64_t outputs, mc_cached_product *out);
 /* From now on products are those of K, which stands for gram and knows its errors. */
-void mc_cached_product_through(mc_cached_product *witness, const mc_matrix *K);
+void mc_cached_product_use_matrix(mc_cached_product *cached, const mc_matrix *K);
 /* The product with V = n x outputs, remembered, and some of its rows compared with those that gram gives: further apart
-   than roundings explain is an error. Takes mc_witness_spot_bytes beside what gram takes for a block. */
-mercer_status mc_cached_product_compute(mercer_ctx *ctx, mc_cached_product *witness, const double *V);
-size_t mc_witness_spot_bytes(int64_t n);
+   than roundings explain is an error. Takes mc_cached_product_check_bytes beside what gram takes for a block. */
+mercer_status mc_cached_product_compute(mercer_ctx *ctx, mc_cached_product *cached, const double *V);
+size_t mc_cached_product_check_bytes(int64_t n);
 /* K; what it gives for as many columns as there are outputs is remembered. */
-mc_matrix mc_cached_product_matrix(mc_cached_product *witness);
-void mc_cached_product_close(mc_cached_product *witness);
-/* mc_certify_squared_loss with a witness; NULL: none. */
-mercer_status mc_certify_seen(mercer_ctx *ctx, const mc_problem *problem, double lambda, bool free_intercept,
-                              const double *alpha, const double *intercept, const mc_cached_product *witness,
-                              mc_residual_findings *out);
+mc_matrix mc_cached_product_matrix(mc_cached_product *cached);
+void mc_cached_product_close(mc_cached_product *cached);
+/* mc_certify_squared_loss with a cached product; NULL: none. */
+mercer_status mc_certify_with_product(mercer_ctx *ctx, const mc_problem *problem, double lambda, bool free_intercept,
+                                      const double *alpha, const double *intercept, const mc_cached_product *cached,
+                                      mc_residual_findings *out);
 
 /* The same for functions given by weights of the explicit features of their kernel, outputs x D, in n D operations. */
 size_t mc_certify_weights_bytes(int64_t d, int64_t D, int64_t outputs, int threads, int64_t scratch);

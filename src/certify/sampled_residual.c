@@ -32,20 +32,20 @@
 enum { SAMPLE = 1024 };
 static const double QUANTILE = 2.3263478740408408; /* 99% of a normal law */
 
-typedef struct spot {
+typedef struct residual_sample {
     const mc_problem *p;
     int64_t q;
     int64_t heavy; /* the first of them, which were chosen; the others were drawn */
     int64_t *rows;
     double *alpha, *KA; /* n x outputs; q x outputs */
-} spot;
+} residual_sample;
 
 static int64_t sample_of(int64_t n) {
     return n < SAMPLE ? n : SAMPLE;
 }
 
 static void lay_out_workspace(mc_work *work, void *self) {
-    spot *s = self;
+    residual_sample *s = self;
     s->rows = mc_work_take(work, s->p->n, 8);
     s->alpha = mc_work_take(work, s->p->n * s->p->outputs, 8);
     s->KA = mc_work_take(work, s->q * s->p->outputs, 8);
@@ -55,21 +55,21 @@ static void lay_out_workspace(mc_work *work, void *self) {
 typedef struct scores {
     int64_t n;
     double *self, *weight; /* k(x, x), and what the rows are sorted by */
-    int64_t *room;
+    int64_t *scratch;
 } scores;
 
 static void cut_scores(mc_work *work, void *self) {
     scores *c = self;
     c->self = mc_work_take(work, c->n, 8);
     c->weight = mc_work_take(work, c->n, 8);
-    c->room = mc_work_take(work, c->n, 8);
+    c->scratch = mc_work_take(work, c->n, 8);
 }
 
 size_t mc_sampled_residual_bytes(mercer_ctx *ctx, const mc_problem *p) {
     const int64_t q = sample_of(p->n);
     mercer_data few = *p->x;
     few.n = q;
-    return mc_slices_bytes(lay_out_workspace, &(spot){.p = p, .q = q})
+    return mc_slices_bytes(lay_out_workspace, &(residual_sample){.p = p, .q = q})
            + mc_slices_bytes(cut_scores, &(scores){.n = p->n}) + (size_t)(q * p->x->d) * 16
            + mc_gram_bytes(ctx, p->kernel, &few, p->x, MERCER_F64, p->outputs)
            + mc_work_need(ctx->threads * mc_data_row_width(p->x), 8) + 32 * MC_ALIGN;
@@ -91,8 +91,8 @@ static int heavier_first(const void *arg, int64_t a, int64_t b) {
 }
 
 /* The heaviest of rows from .. n-1 of the list to its front. */
-static void rank_rows(int64_t *rows, int64_t *room, int64_t from, int64_t n, const double *weight) {
-    mc_sort(rows + from, room, n - from, heavier_first, weight);
+static void rank_rows(int64_t *rows, int64_t *scratch, int64_t from, int64_t n, const double *weight) {
+    mc_sort(rows + from, scratch, n - from, heavier_first, weight);
 }
 
 /* The first q of a random permutation of the rest. */
@@ -105,7 +105,7 @@ static void draw_rows(uint64_t seed, int64_t n, int64_t from, int64_t q, int64_t
     }
 }
 
-static void choose_sampled_rows(mercer_ctx *ctx, spot *s, scores *c) {
+static void choose_sampled_rows(mercer_ctx *ctx, residual_sample *s, scores *c) {
     const int64_t n = s->p->n, outputs = s->p->outputs, quarter = s->q / 4;
     for (int64_t i = 0; i < n; i++) {
         double mass = 0;
@@ -113,15 +113,15 @@ static void choose_sampled_rows(mercer_ctx *ctx, spot *s, scores *c) {
             mass += fabs(s->alpha[i * outputs + k]);
         c->weight[i] = sqrt(mc_problem_weight(s->p, i)) * mass * fabs(c->self[i]);
     }
-    rank_rows(s->rows, c->room, 0, n, c->weight);
+    rank_rows(s->rows, c->scratch, 0, n, c->weight);
     for (int64_t i = 0; i < n; i++)
         c->weight[i] = sqrt(mc_problem_weight(s->p, i) * fabs(c->self[i]));
-    rank_rows(s->rows, c->room, quarter, n, c->weight);
+    rank_rows(s->rows, c->scratch, quarter, n, c->weight);
     s->heavy = 2 * quarter;
     draw_rows(ctx->options.seed, n, s->heavy, s->q, s->rows);
 }
 
-static mercer_status choose_rows(mercer_ctx *ctx, spot *s) {
+static mercer_status choose_rows(mercer_ctx *ctx, residual_sample *s) {
     const int64_t n = s->p->n;
     scores c = {.n = n};
     mc_work work;
@@ -139,13 +139,13 @@ static mercer_status choose_rows(mercer_ctx *ctx, spot *s) {
 
 /* ---- What they say ---- */
 
-static void implied_coefficients(const spot *s, double lambda, const double *F, const double *b) {
+static void implied_coefficients(const residual_sample *s, double lambda, const double *F, const double *b) {
     const int64_t outputs = s->p->outputs;
     for (int64_t i = 0; i < s->p->n * outputs; i++)
         s->alpha[i] = mc_problem_weight(s->p, i / outputs) * (s->p->Y[i] - b[i % outputs] - F[i]) / lambda;
 }
 
-static mercer_status sampled_products(mercer_ctx *ctx, const spot *s) {
+static mercer_status sampled_products(mercer_ctx *ctx, const residual_sample *s) {
     const mc_problem *p = s->p;
     mercer_data *few = NULL;
     mc_gram *gram = NULL;
@@ -158,7 +158,7 @@ static mercer_status sampled_products(mercer_ctx *ctx, const spot *s) {
 }
 
 /* |r_i|^2 over the outputs, for the a-th row of the sample. */
-static double square_at(const spot *s, const double *F, int64_t a) {
+static double square_at(const residual_sample *s, const double *F, int64_t a) {
     const int64_t outputs = s->p->outputs, i = s->rows[a];
     double sum = 0;
     for (int64_t k = 0; k < outputs; k++) {
@@ -168,7 +168,7 @@ static double square_at(const spot *s, const double *F, int64_t a) {
     return sum;
 }
 
-static void conclude_residual(const spot *s, const double *F, mercer_certificate *out) {
+static void conclude_residual(const residual_sample *s, const double *F, mercer_certificate *out) {
     const int64_t n = s->p->n, outputs = s->p->outputs;
     const double drawn = (double)(s->q - s->heavy), rest = (double)(n - s->heavy);
     double mean = 0, second = 0, third = 0, target = 0, heavy = 0;
@@ -195,7 +195,7 @@ static void conclude_residual(const spot *s, const double *F, mercer_certificate
 
 mercer_status mc_sampled_residual_check(mercer_ctx *ctx, const mc_problem *p, double lambda, const double *F,
                                         const double *b, mercer_certificate *out) {
-    spot s = {.p = p, .q = sample_of(p->n)};
+    residual_sample s = {.p = p, .q = sample_of(p->n)};
     mc_work work;
     MC_TRY(mc_work_lay(ctx, &work, lay_out_workspace, &s));
     implied_coefficients(&s, lambda, F, b);

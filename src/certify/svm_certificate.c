@@ -126,7 +126,8 @@ static void add_row(const mc_svm *s, const mc_svm_program *t, int64_t i, totals 
     const double scale = s->kind == MC_NU_SVC ? t->unit : 1, c = mc_svm_program_coefficient(t, i),
                  bound = mc_svm_program_bound(s, t, i) * scale, f = t->unit * t->f[i], bend = bend_of(s, t, i);
     const double lost = loss_of(s, t, i, f + t->intercept), terms = bend + fabs(f) + fabs(t->intercept);
-    const double error = t->unit * fmax(t->seen.error, t->error ? t->error[i] : 0), steep = isfinite(bound) ? bound : 0;
+    const double error = t->unit * fmax(t->certified.error, t->error ? t->error[i] : 0),
+                 steep = isfinite(bound) ? bound : 0;
     const bool counts = lost > -error - 8 * DBL_EPSILON * terms; /* the true loss may be above 0 */
     all->norm2 += (long double)c * f;
     all->loss += (long double)steep * fmax(lost, 0);
@@ -165,7 +166,7 @@ static double hard_primal(const mc_svm_program *t, double margin, double error) 
 
 /* What the values of a task can be wrong by; those of all tasks are added up. */
 static void bound_rounding(const mc_svm *s, mc_svm_program *t, const totals *all, double extra) {
-    const double error = t->unit * t->seen.error, u = DBL_EPSILON * (double)s->tasks;
+    const double error = t->unit * t->certified.error, u = DBL_EPSILON * (double)s->tasks;
     const double half = (double)(all->mass * error / 2 + 4 * DBL_EPSILON * all->sizes);
     const double dual = half + 8 * DBL_EPSILON * (double)all->gains + u * fabs(t->dual)
                         + off_balance(s, t, (double)all->sum, (double)all->weight, all->bend);
@@ -179,7 +180,7 @@ static void bound_rounding(const mc_svm *s, mc_svm_program *t, const totals *all
 
 static void measure_svm_gap(const mc_svm *s, mc_svm_program *t, mc_product_error error) {
     totals all = {.margin = INFINITY};
-    t->seen.error = fmax(t->seen.error, error_of(s, t, error));
+    t->certified.error = fmax(t->certified.error, error_of(s, t, error));
     for (int64_t i = 0; i < t->n; i++)
         add_row(s, t, i, &all);
     const double extra = s->kind == MC_ONE_CLASS ? (double)(t->intercept * s->set->nu * all.weight) : 0;
@@ -190,22 +191,22 @@ static void measure_svm_gap(const mc_svm *s, mc_svm_program *t, mc_product_error
     t->dual = (double)(all.gain - all.norm2 / 2);
     t->zero = (double)all.zero;
     bound_rounding(s, t, &all, extra);
-    t->own = 2 * t->seen.error;
+    t->certified_error = 2 * t->certified.error;
 }
 
 /* ---- How far the decision is ---- */
 
-typedef struct judged {
+typedef struct intercept_source {
     const mc_svm *s;
     const mc_svm_program *t;
     int side; /* of nu: the edge in question */
-} judged;
+} intercept_source;
 
 /* f of row i, and what f* can differ from it by: |f - f*| sqrt(k(x, x)), and the rounding of f. */
 static double value_of(const void *self, int64_t i, double *doubt) {
-    const mc_svm *s = ((const judged *)self)->s;
-    const mc_svm_program *t = ((const judged *)self)->t;
-    const double bend = bend_of(s, t, i), error = fmax(t->seen.error, t->error ? t->error[i] : 0) * t->unit;
+    const mc_svm *s = ((const intercept_source *)self)->s;
+    const mc_svm_program *t = ((const intercept_source *)self)->t;
+    const double bend = bend_of(s, t, i), error = fmax(t->certified.error, t->error ? t->error[i] : 0) * t->unit;
     *doubt = t->distance * sqrt(fabs(s->diagonal[mc_svm_program_row(s, t, i)])) + error + DBL_EPSILON * bend;
     return t->unit * t->f[i];
 }
@@ -217,8 +218,8 @@ static void hinge_slopes(double z, double cost, double *low, double *high) {
 }
 
 static void slopes_of(const void *self, int64_t i, double F, double *low, double *high) {
-    const mc_svm *s = ((const judged *)self)->s;
-    const mc_svm_program *t = ((const judged *)self)->t;
+    const mc_svm *s = ((const intercept_source *)self)->s;
+    const mc_svm_program *t = ((const intercept_source *)self)->t;
     const double cost = mc_svm_program_bound(s, t, i), y = s->row->doubled ? s->p.Y[i * s->p.outputs + t->output] : 0;
     const double sign = s->row->classes ? mc_svm_program_sign(s, t, i) : s->row->doubled ? copysign(1, y - F) : 1;
     const double bend = s->row->classes ? sign : s->row->doubled ? y - sign * t->epsilon : 0;
@@ -242,16 +243,16 @@ static double weight_of(const mc_svm *s, const mc_svm_program *t) {
 /* Primal and dual each lie at least |f - f*|^2/2 from the optimum, at the same f but for a hard margin, whose primal is
    that of a scaled one: there the dual alone says it. */
 static void bound_plain(const mc_svm *s, mc_svm_program *t, double gap) {
-    const bool hard = isinf(s->C) && s->row->costly;
+    const bool hard = isinf(s->C) && s->row->has_C;
     t->distance = sqrt(hard ? 2 * gap : gap);
-    const judged self = {s, t, 0};
+    const intercept_source self = {s, t, 0};
     const mc_intercept p = {.n = t->n,
                             .b = t->intercept,
                             .slope = s->kind == MC_ONE_CLASS ? s->set->nu * weight_of(s, t) : 0,
                             .value = value_of,
                             .slopes = slopes_of,
                             .self = &self};
-    t->drift = mc_intercept_bound(&p);
+    t->intercept_error = mc_intercept_bound(&p);
 }
 
 /* ---- The same where nu finds a number besides ----
@@ -270,13 +271,13 @@ static void bound_plain(const mc_svm *s, mc_svm_program *t, double gap) {
    dual by that times the optimal edges, which lie among the y - f* (0 for y in classes). */
 
 static double edge_value(const void *self, int64_t i, double *doubt) {
-    const judged *j = self;
+    const intercept_source *j = self;
     const double f = value_of(self, i, doubt);
     return j->s->row->classes ? j->side * f : f;
 }
 
 static void edge_slopes(const void *self, int64_t i, double F, double *low, double *high) {
-    const judged *j = self;
+    const intercept_source *j = self;
     const mc_svm *s = j->s;
     const double cost = mc_svm_program_bound(s, j->t, i),
                  y = s->row->classes ? 0 : s->p.Y[i * s->p.outputs + j->t->output];
@@ -291,7 +292,7 @@ static void edge_slopes(const void *self, int64_t i, double F, double *low, doub
 }
 
 static double edge_bound(const mc_svm *s, const mc_svm_program *t, int side, double edge, double slope) {
-    const judged self = {s, t, side};
+    const intercept_source self = {s, t, side};
     const mc_intercept p = {t->n, edge, slope, edge_value, edge_slopes, &self};
     return mc_intercept_bound(&p);
 }
@@ -321,16 +322,16 @@ static void bound_nu(const mc_svm *s, mc_svm_program *t, double gap) {
     const double down = classes ? edge_bound(s, t, -1, -b - 1, T) : edge_bound(s, t, -1, b - t->epsilon, -T);
     const double e = slack * (up + down) / 2;
     if (!classes) {
-        t->drift = e < t->epsilon ? e : INFINITY;
+        t->intercept_error = e < t->epsilon ? e : INFINITY;
         return;
     }
-    t->drift = e < 1 ? slack * (1 + fabs(b)) * e / (1 - e) : INFINITY;
+    t->intercept_error = e < 1 ? slack * (1 + fabs(b)) * e / (1 - e) : INFINITY;
     t->distance = e < 1 ? slack * (t->distance + sqrt(fmax(t->norm2, 0)) * e) / (1 - e) : INFINITY;
 }
 
 static void bound_decision(const mc_svm *s, mc_svm_program *t) {
     const double gap = fmax(t->primal - t->dual, 0) + t->rounding;
-    t->distance = t->drift = INFINITY;
+    t->distance = t->intercept_error = INFINITY;
     if (!s->p.proved || !isfinite(gap))
         return;
     if (s->kind == MC_NU_SVC || s->kind == MC_NU_SVR)
@@ -355,24 +356,24 @@ static void conclude_program(const mc_svm *s, mc_svm_program *t, const mc_smo_re
    to be computed everywhere. */
 static mercer_status certify_program(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t, mc_product_error error,
                                      bool *screened) {
-    mc_quadratic_program programme;
-    MC_TRY(mc_quadratic_program_open(ctx, s, t, &programme));
+    mc_quadratic_program program;
+    MC_TRY(mc_quadratic_program_open(ctx, s, t, &program));
     mc_smo_result found = {0};
     const bool screening = *screened;
     const mercer_status status =
-        screening ? mc_svm_program_screen(ctx, s, t, &programme.dual, &error, screened) : MERCER_OK;
+        screening ? mc_svm_program_screen(ctx, s, t, &program.dual, &error, screened) : MERCER_OK;
     if (!status) {
-        mc_dual_judge(&programme.dual, t->beta, t->f, &found);
-        *screened = *screened && mc_svm_program_screened(s, t, &programme.dual, found.intercept);
+        mc_dual_optimality(&program.dual, t->beta, t->f, &found);
+        *screened = *screened && mc_svm_program_screened(s, t, &program.dual, found.intercept);
     }
-    mc_quadratic_program_close(&programme);
+    mc_quadratic_program_close(&program);
     if (status || *screened != screening)
         return status;
     conclude_program(s, t, &found, error);
     return s->path && t->error ? mc_svm_program_remember(ctx, t) : MERCER_OK;
 }
 
-static mercer_status judge_all(mercer_ctx *ctx, mc_svm *s, mc_fitted *f, mc_product_error error, bool *screened) {
+static mercer_status certify_all(mercer_ctx *ctx, mc_svm *s, mc_fitted *f, mc_product_error error, bool *screened) {
     const bool screening = *screened;
     for (int64_t k = 0; k < s->tasks && *screened == screening; k++) {
         MC_TRY(certify_program(ctx, s, &s->task[k], error, screened));
@@ -386,16 +387,16 @@ mercer_status mc_svm_certify(mercer_ctx *ctx, mc_svm *s, mc_fitted *f) {
     mc_product_error error = {0};
     bool screened = mc_svm_screens(s);
     if (screened)
-        MC_TRY(judge_all(ctx, s, f, error, &screened));
+        MC_TRY(certify_all(ctx, s, f, error, &screened));
     if (screened)
         return MERCER_OK;
     MC_TRY(decide_all(ctx, s, f, &error));
     for (int64_t k = 0; k < s->tasks; k++) {
-        s->task[k].seen.error = 0;
+        s->task[k].certified.error = 0;
         if (s->task[k].error)
             memset(s->task[k].error, 0, (size_t)s->task[k].n * sizeof(double));
     }
-    return judge_all(ctx, s, f, error, &screened);
+    return certify_all(ctx, s, f, error, &screened);
 }
 
 void mc_svm_report(const mc_svm *s, mercer_report *out) {
@@ -411,10 +412,10 @@ void mc_svm_report(const mc_svm *s, mercer_report *out) {
         c->rounding += t->rounding;
         c->kkt_violation = fmax(c->kkt_violation, t->violation);
         c->prediction_error_slope = fmax(c->prediction_error_slope, t->distance);
-        c->prediction_error_constant = fmax(c->prediction_error_constant, t->drift);
+        c->prediction_error_constant = fmax(c->prediction_error_constant, t->intercept_error);
         c->prediction_error_bound =
             fmax(c->prediction_error_bound,
-                 t->drift + t->distance * sqrt(mc_svm_program_top(s, t)) + t->unit * t->seen.error);
+                 t->intercept_error + t->distance * sqrt(mc_svm_program_top(s, t)) + t->unit * t->certified.error);
         raised += t->primal_rounding;
         norm2 += t->norm2;
         error += t->norm2_rounding;

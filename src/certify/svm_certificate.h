@@ -6,7 +6,7 @@
 #include "predict/fitted.h"
 #include "problem/svm_problem.h"
 
-/* svm_certificate.c: every task judged; intercepts of tasks and of f set anew. */
+/* svm_certificate.c: every task certified; intercepts of tasks and of f set anew. */
 mercer_status mc_svm_certify(mercer_ctx *ctx, mc_svm *s, mc_fitted *f);
 void mc_svm_report(const mc_svm *s, mercer_report *out);
 

@@ -27,7 +27,7 @@
 bool mc_svm_screens(const mc_svm *s) {
     for (int64_t k = 0; k < s->tasks; k++)
         /* those that share all rows also share their kernel values */
-        if (!s->task[k].known || (s->tasks > 1 && s->task[k].b < 0))
+        if (!s->task[k].error_is_known || (s->tasks > 1 && s->task[k].b < 0))
             return false;
     return true;
 }
@@ -54,7 +54,7 @@ typedef struct listed {
     double *c;                     /* their coefficients, of those multiplied by */
 } listed;
 
-/* Rows with a multiplier, the others that are not proved to rest; of both those that the last certificate has computed
+/* Rows with a multiplier, the others that are not proved inactive; of both those that the last certificate has computed
    and the others; and the rows whose multipliers have changed since. */
 typedef struct screen {
     const mc_svm *s;
@@ -99,13 +99,13 @@ static bool has_changed(double c, double seen) {
 static void list_rows_to_compute(screen *x, const mc_dual *dual) {
     const mc_svm_program *t = x->t;
     for (int64_t i = 0; i < t->n; i++) {
-        const double c = mc_svm_program_multiplier(t, i), seen = t->seen.c ? t->seen.c[i] : 0;
+        const double c = mc_svm_program_multiplier(t, i), seen = t->certified.c ? t->certified.c[i] : 0;
         if (has_changed(c, seen))
             x->moved += list_row(x, i, c - seen, &x->changed);
         if (c == 0 && row_is_inactive(t, dual, i, t->result.intercept, t->tolerance))
             continue;
         x->mass += list_row(x, i, c, c != 0 ? &x->vectors : &x->near);
-        list_row(x, i, c, t->seen.f && !isnan(t->seen.f[i]) ? &x->known : &x->fresh);
+        list_row(x, i, c, t->certified.f && !isnan(t->certified.f[i]) ? &x->known : &x->fresh);
     }
 }
 
@@ -136,11 +136,11 @@ static mercer_status multiply_listed_rows(mercer_ctx *ctx, screen *x, const list
 static bool take_values(const screen *x, const listed *rows, bool onwards) {
     mc_svm_program *t = x->t;
     const double own =
-        2 * mc_product_doubt(x->error, x->mass, mc_svm_program_top(x->s, t)) + (onwards ? t->seen.error : 0);
+        2 * mc_product_doubt(x->error, x->mass, mc_svm_program_top(x->s, t)) + (onwards ? t->certified.error : 0);
     bool agree = true;
     for (int64_t k = 0; k < rows->count; k++) {
         const int64_t i = rows->places[k];
-        const double value = x->values[k] + (onwards ? t->seen.f[i] : 0);
+        const double value = x->values[k] + (onwards ? t->certified.f[i] : 0);
         agree &= fabs(t->f[i] - value) <= t->error[i] + own;
         t->f[i] = value;
         t->error[i] = 0;
@@ -153,14 +153,14 @@ static mercer_status compute_vectors_and_near(mercer_ctx *ctx, screen *x, bool *
     *sure = take_values(x, &x->vectors, false);
     MC_TRY(multiply_listed_rows(ctx, x, &x->near, &x->vectors));
     *sure &= take_values(x, &x->near, false);
-    x->t->seen.error = 0;
+    x->t->certified.error = 0;
     return MERCER_OK;
 }
 
 /* From what the last certificate computed: K c = K seen + K (c - seen). */
 static mercer_status go_on(mercer_ctx *ctx, screen *x, bool *sure) {
     MC_TRY(multiply_listed_rows(ctx, x, &x->known, &x->changed));
-    x->t->seen.error += mc_product_doubt(x->error, x->moved, mc_svm_program_top(x->s, x->t));
+    x->t->certified.error += mc_product_doubt(x->error, x->moved, mc_svm_program_top(x->s, x->t));
     *sure = take_values(x, &x->known, true);
     MC_TRY(multiply_listed_rows(ctx, x, &x->fresh, &x->vectors));
     *sure &= take_values(x, &x->fresh, false);
@@ -170,7 +170,7 @@ static mercer_status go_on(mercer_ctx *ctx, screen *x, bool *sure) {
 /* Kernel values that either takes. */
 static bool goes_on(const screen *x) {
     const double vectors = (double)x->vectors.count;
-    return x->t->seen.c
+    return x->t->certified.c
            && (double)x->known.count * (double)x->changed.count + (double)x->fresh.count * vectors
                   < (vectors / 2 + (double)x->near.count) * vectors;
 }
@@ -189,13 +189,13 @@ mercer_status mc_svm_program_screen(mercer_ctx *ctx, const mc_svm *s, mc_svm_pro
 }
 
 mercer_status mc_svm_program_remember(mercer_ctx *ctx, mc_svm_program *t) {
-    if (!t->seen.c)
-        MC_TRY(MC_ALLOC(ctx, t->seen.c, t->n));
-    if (!t->seen.f)
-        MC_TRY(MC_ALLOC(ctx, t->seen.f, t->n));
+    if (!t->certified.c)
+        MC_TRY(MC_ALLOC(ctx, t->certified.c, t->n));
+    if (!t->certified.f)
+        MC_TRY(MC_ALLOC(ctx, t->certified.f, t->n));
     for (int64_t i = 0; i < t->n; i++) {
-        t->seen.c[i] = mc_svm_program_multiplier(t, i);
-        t->seen.f[i] = t->error[i] == 0 ? t->f[i] : NAN;
+        t->certified.c[i] = mc_svm_program_multiplier(t, i);
+        t->certified.f[i] = t->error[i] == 0 ? t->f[i] : NAN;
     }
     return MERCER_OK;
 }

@@ -318,7 +318,7 @@ int job_check_ridge(const session *s, const job *j, const char *const *known);
 bool job_is_open(const session *s);
 int job_put_intercept(session *s, job *j, bool search);
 /* Whether a fit to all rows is possible under the memory limit, with the default kernel. */
-bool job_has_room(session *s, const job *j);
+bool job_has_memory(session *s, const job *j);
 bool job_flag(const job *j, const char *name); /* the value of a machine's flag; false when it has none */
 
 /* ---- Rows that leave together (folding.c) ---- */

@@ -371,7 +371,7 @@ bool job_is_open(const session *s) {
 }
 
 /* Asked before a search, not after: of few rows not at all. */
-bool job_has_room(session *s, const job *j) {
+bool job_has_memory(session *s, const job *j) {
     enum { FEW = 2000 };
     mercer_kernel *plain = NULL;
     mercer_plan plan = {.size = sizeof plan};

@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static int has_room(size_t bytes) {
+static int has_memory(size_t bytes) {
     void *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (block == MAP_FAILED)
         return 0;
@@ -55,7 +55,7 @@ static void look_at_limits(int argc, char **argv, char **environment) {
     (void)argc;
     if (!is_limited(RLIMIT_AS) && !is_limited(RLIMIT_DATA))
         return;
-    if (!has_room(buffer + rest)) {
+    if (!has_memory(buffer + rest)) {
         const ssize_t written = write(STDERR_FILENO, text, strlen(text));
         _exit(written < 0 ? 2 : 5);
     }

@@ -15,20 +15,20 @@ struct canvas {
     double width, height;
     bool png, failed;
     unsigned char *bytes;
-    size_t size, room;
+    size_t size, capacity;
     char **text;
-    int64_t texts, text_room, marks;
+    int64_t texts, text_capacity, marks;
 };
 
 static cairo_status_t append_output_bytes(void *user, const unsigned char *bytes, unsigned int count) {
     canvas *c = user;
-    if (c->size + count > c->room) {
-        const size_t room = 2 * (c->size + count);
-        unsigned char *larger = realloc(c->bytes, room);
+    if (c->size + count > c->capacity) {
+        const size_t capacity = 2 * (c->size + count);
+        unsigned char *larger = realloc(c->bytes, capacity);
         if (!larger)
             return CAIRO_STATUS_WRITE_ERROR;
         c->bytes = larger;
-        c->room = room;
+        c->capacity = capacity;
     }
     memcpy(c->bytes + c->size, bytes, count);
     c->size += count;
@@ -102,7 +102,7 @@ static void set_ink(canvas *c, colour k, double opacity) {
 }
 
 /* A point that is not finite breaks the line. */
-static void trace_polyline(canvas *c, const spot *at, int64_t count) {
+static void trace_polyline(canvas *c, const canvas_point *at, int64_t count) {
     bool down = false;
     for (int64_t i = 0; i < count; i++) {
         const bool here = isfinite(at[i].x) && isfinite(at[i].y);
@@ -114,7 +114,7 @@ static void trace_polyline(canvas *c, const spot *at, int64_t count) {
     }
 }
 
-void canvas_line(canvas *c, pen p, const spot *at, int64_t count) {
+void canvas_line(canvas *c, pen p, const canvas_point *at, int64_t count) {
     static const double dashes[4][4] = {{0}, {6, 3}, {1.5, 2.5}, {7, 2.5, 1.5, 2.5}};
     static const int lengths[4] = {0, 2, 2, 4};
     set_ink(c, p.ink, 1);
@@ -125,7 +125,7 @@ void canvas_line(canvas *c, pen p, const spot *at, int64_t count) {
     cairo_set_dash(c->cr, NULL, 0, 0);
 }
 
-void canvas_area(canvas *c, colour fill, double opacity, const spot *at, int64_t count) {
+void canvas_area(canvas *c, colour fill, double opacity, const canvas_point *at, int64_t count) {
     set_ink(c, fill, opacity);
     trace_polyline(c, at, count);
     cairo_close_path(c->cr);
@@ -186,7 +186,7 @@ static const struct {
 } shapes[MARKS] = {{0, 0, 0},        {4, M_PI / 4, 0},      {3, -M_PI / 2, 0}, {4, 0, 0},
                    {3, M_PI / 2, 0}, {10, -M_PI / 2, 0.45}, {8, 0, 0.4},       {6, 0, 0}};
 
-static void outline_mark(canvas *c, spot at, int64_t k, double radius) {
+static void outline_mark(canvas *c, canvas_point at, int64_t k, double radius) {
     const int corners = shapes[k].corners;
     cairo_new_path(c->cr); /* words leave a point behind, from which a line would start */
     if (!corners)
@@ -199,7 +199,7 @@ static void outline_mark(canvas *c, spot at, int64_t k, double radius) {
     cairo_close_path(c->cr);
 }
 
-void canvas_mark(canvas *c, spot at, int64_t k, double size, colour fill) {
+void canvas_mark(canvas *c, canvas_point at, int64_t k, double size, colour fill) {
     if (!isfinite(at.x) || !isfinite(at.y))
         return;
     outline_mark(c, at, (k + k / MARKS) % MARKS, size / 2);
@@ -211,7 +211,7 @@ void canvas_mark(canvas *c, spot at, int64_t k, double size, colour fill) {
     c->marks++;
 }
 
-void canvas_ring(canvas *c, spot at, double size, colour k) {
+void canvas_ring(canvas *c, canvas_point at, double size, colour k) {
     set_ink(c, k, 1);
     cairo_set_line_width(c->cr, 0.9);
     cairo_arc(c->cr, at.x, at.y, size / 2, 0, 2 * M_PI);
@@ -225,29 +225,29 @@ int64_t canvas_marks(const canvas *c) {
 /* ---- Words ---- */
 
 static void record_text(canvas *c, const char *text) {
-    if (c->texts == c->text_room) {
-        const int64_t room = c->text_room ? 2 * c->text_room : 32;
-        char **larger = realloc(c->text, (size_t)room * sizeof *larger);
+    if (c->texts == c->text_capacity) {
+        const int64_t capacity = c->text_capacity ? 2 * c->text_capacity : 32;
+        char **larger = realloc(c->text, (size_t)capacity * sizeof *larger);
         c->failed = c->failed || !larger;
         if (!larger)
             return;
         c->text = larger;
-        c->text_room = room;
+        c->text_capacity = capacity;
     }
     c->text[c->texts] = strdup(text);
     c->failed = c->failed || !c->text[c->texts];
     c->texts += c->text[c->texts] != NULL;
 }
 
-double canvas_words_width(canvas *c, const char *text, double size) {
+double canvas_label_width(canvas *c, const char *text, double size) {
     cairo_text_extents_t extents;
     cairo_set_font_size(c->cr, size);
     cairo_text_extents(c->cr, text, &extents);
     return extents.x_advance;
 }
 
-void canvas_words(canvas *c, spot at, const char *text, double size, side across, bool turned, colour k) {
-    const double width = canvas_words_width(c, text, size);
+void canvas_label(canvas *c, canvas_point at, const char *text, double size, side across, bool turned, colour k) {
+    const double width = canvas_label_width(c, text, size);
     cairo_save(c->cr);
     set_ink(c, k, 1);
     cairo_translate(c->cr, at.x, at.y);

@@ -11,9 +11,9 @@
 #include <stddef.h>
 
 typedef struct canvas canvas;
-typedef struct spot {
+typedef struct canvas_point {
     double x, y;
-} spot;
+} canvas_point;
 typedef struct box {
     double left, top, right, bottom;
 } box;
@@ -32,19 +32,19 @@ const void *canvas_finish(canvas *c, size_t *size);
 double canvas_width(const canvas *c);
 double canvas_height(const canvas *c);
 
-void canvas_line(canvas *c, pen p, const spot *at, int64_t count);
-void canvas_area(canvas *c, colour fill, double opacity, const spot *at, int64_t count);
+void canvas_line(canvas *c, pen p, const canvas_point *at, int64_t count);
+void canvas_area(canvas *c, colour fill, double opacity, const canvas_point *at, int64_t count);
 void canvas_box(canvas *c, colour fill, box b);
 /* A cells-wide image of colours, row 0 at the top, each cell a sharp rectangle. */
 void canvas_cells(canvas *c, box b, const colour *cell, int64_t rows, int64_t columns);
 /* A shape, filled and outlined in white so that crowded ones stay apart; colour and shape together differ for the first
    forty k. ring: a circle around it. */
 enum { MARKS = 8 };
-void canvas_mark(canvas *c, spot at, int64_t k, double size, colour fill);
-void canvas_ring(canvas *c, spot at, double size, colour ink);
+void canvas_mark(canvas *c, canvas_point at, int64_t k, double size, colour fill);
+void canvas_ring(canvas *c, canvas_point at, double size, colour ink);
 /* across: where the point stands in the text along it. turned: read from below to above. */
-void canvas_words(canvas *c, spot at, const char *text, double size, side across, bool turned, colour ink);
-double canvas_words_width(canvas *c, const char *text, double size);
+void canvas_label(canvas *c, canvas_point at, const char *text, double size, side across, bool turned, colour ink);
+double canvas_label_width(canvas *c, const char *text, double size);
 void canvas_clip(canvas *c, box b); /* until canvas_unclip */
 void canvas_unclip(canvas *c);
 

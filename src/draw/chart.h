@@ -32,10 +32,10 @@ typedef struct chart {
 void chart_open(chart *g, canvas *on, const char *title, axis x, axis y, bool square);
 /* The frame's line, over what was drawn inside. */
 void chart_close(chart *g);
-/* A legend in the corner of the frame with the fewest of the given spots under it; spots may be NULL. */
-void chart_keys(chart *g, const key *keys, int64_t count, const double *x, const double *y, int64_t spots);
+/* A legend in the corner of the frame with the fewest of the given points under it; points may be NULL. */
+void chart_keys(chart *g, const key *keys, int64_t count, const double *x, const double *y, int64_t points);
 
-spot chart_at(const chart *g, double x, double y);
+canvas_point chart_at(const chart *g, double x, double y);
 void chart_marks(chart *g, const double *x, const double *y, int64_t count, int64_t mark, double size, colour fill);
 void chart_line(chart *g, pen p, const double *x, const double *y, int64_t count);
 void chart_band(chart *g, colour fill, const double *x, const double *low, const double *high, int64_t count);

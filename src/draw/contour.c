@@ -7,20 +7,20 @@
 /* A cell's corners in turn: its values less the level and where they stand. */
 typedef struct corner {
     double v;
-    spot at;
+    canvas_point at;
 } corner;
 
-static spot edge_crossing(const corner *a, const corner *b) {
+static canvas_point edge_crossing(const corner *a, const corner *b) {
     const double share = a->v / (a->v - b->v);
-    return (spot){a->at.x + share * (b->at.x - a->at.x), a->at.y + share * (b->at.y - a->at.y)};
+    return (canvas_point){a->at.x + share * (b->at.x - a->at.x), a->at.y + share * (b->at.y - a->at.y)};
 }
 
-static bool spots_meet(spot a, spot b) {
+static bool points_meet(canvas_point a, canvas_point b) {
     return fabs(a.x - b.x) + fabs(a.y - b.y) < 1e-6;
 }
 
-/* The spots where edges are crossed, in turn; 0, 2 or 4 of them. */
-static int find_edge_crossings(const corner q[4], spot out[4]) {
+/* The points where edges are crossed, in turn; 0, 2 or 4 of them. */
+static int find_edge_crossings(const corner q[4], canvas_point out[4]) {
     int count = 0;
     for (int e = 0; e < 4; e++)
         if ((q[e].v < 0) != (q[(e + 1) % 4].v < 0))
@@ -28,10 +28,10 @@ static int find_edge_crossings(const corner q[4], spot out[4]) {
     return count;
 }
 
-static int64_t trace_cell(const corner q[4], spot *out) {
-    spot cross[4];
+static int64_t trace_cell(const corner q[4], canvas_point *out) {
+    canvas_point cross[4];
     const int count = find_edge_crossings(q, cross);
-    if (count == 2 && spots_meet(cross[0], cross[1])) /* the level only touches a corner */
+    if (count == 2 && points_meet(cross[0], cross[1])) /* the level only touches a corner */
         return 0;
     const double mean = q[0].v + q[1].v + q[2].v + q[3].v;
     const int shift = count == 4 && (mean < 0) == (q[0].v < 0)
@@ -42,7 +42,7 @@ static int64_t trace_cell(const corner q[4], spot *out) {
     return count;
 }
 
-int64_t contour_trace(const double *value, int64_t rows, int64_t columns, double level, box b, spot *out) {
+int64_t contour_trace(const double *value, int64_t rows, int64_t columns, double level, box b, canvas_point *out) {
     const double w = (b.right - b.left) / (double)(columns - 1), h = (b.bottom - b.top) / (double)(rows - 1);
     int64_t count = 0;
     for (int64_t i = 0; i + 1 < rows; i++)
@@ -52,7 +52,7 @@ int64_t contour_trace(const double *value, int64_t rows, int64_t columns, double
             bool finite = true;
             for (int e = 0; e < 4; e++) {
                 q[e].v = value[(i + di[e]) * columns + j + dj[e]] - level;
-                q[e].at = (spot){b.left + w * (double)(j + dj[e]), b.top + h * (double)(i + di[e])};
+                q[e].at = (canvas_point){b.left + w * (double)(j + dj[e]), b.top + h * (double)(i + di[e])};
                 finite = finite && isfinite(q[e].v);
             }
             count += finite ? trace_cell(q, out + count) : 0;
@@ -62,28 +62,28 @@ int64_t contour_trace(const double *value, int64_t rows, int64_t columns, double
 
 /* ---- Pieces into lines ---- */
 
-/* Takes a piece with an end at this spot out of those left and gives its other end; false: there is none. */
-static bool take_next(spot *piece, int64_t *spots, spot here, spot *next) {
-    for (int64_t i = 0; i < *spots; i += 2)
+/* Takes a piece with an end at this point out of those left and gives its other end; false: there is none. */
+static bool take_next(canvas_point *piece, int64_t *points, canvas_point here, canvas_point *next) {
+    for (int64_t i = 0; i < *points; i += 2)
         for (int e = 0; e < 2; e++)
-            if (spots_meet(piece[i + e], here)) {
+            if (points_meet(piece[i + e], here)) {
                 *next = piece[i + 1 - e];
-                *spots -= 2;
-                piece[i] = piece[*spots];
-                piece[i + 1] = piece[*spots + 1];
+                *points -= 2;
+                piece[i] = piece[*points];
+                piece[i + 1] = piece[*points + 1];
                 return true;
             }
     return false;
 }
 
 /* The far end of the line that a piece belongs to: where to begin, so that a line is not drawn as two. */
-static spot far_end(const spot *piece, int64_t spots) {
-    spot here = piece[0];
+static canvas_point far_end(const canvas_point *piece, int64_t points) {
+    canvas_point here = piece[0];
     int64_t from = 0;
-    for (int64_t steps = 0; steps < spots / 2; steps++) {
+    for (int64_t steps = 0; steps < points / 2; steps++) {
         int64_t next = -1;
-        for (int64_t i = 0; i < spots && next < 0; i++)
-            next = i / 2 != from / 2 && spots_meet(piece[i], here) ? i : -1;
+        for (int64_t i = 0; i < points && next < 0; i++)
+            next = i / 2 != from / 2 && points_meet(piece[i], here) ? i : -1;
         if (next < 0)
             break;
         from = next;
@@ -92,14 +92,14 @@ static spot far_end(const spot *piece, int64_t spots) {
     return here;
 }
 
-int64_t contour_join(spot *piece, int64_t spots, spot *out) {
+int64_t contour_join(canvas_point *piece, int64_t points, canvas_point *out) {
     int64_t count = 0;
-    while (spots > 0) {
-        spot here = far_end(piece, spots);
+    while (points > 0) {
+        canvas_point here = far_end(piece, points);
         out[count++] = here;
-        while (take_next(piece, &spots, here, &here))
+        while (take_next(piece, &points, here, &here))
             out[count++] = here;
-        out[count++] = (spot){NAN, NAN};
+        out[count++] = (canvas_point){NAN, NAN};
     }
     return count;
 }

@@ -281,16 +281,16 @@ static mercer_status check_curvature(mercer_ctx *ctx, mc_pcg *s, int64_t k) {
 static mercer_status step_lengths(mercer_ctx *ctx, mc_pcg *s, bool *doubt) {
     MC_TRY(column_dots(ctx, s, s->P, s->AP, s->step));
     for (int64_t k = 0; k < s->p.t; k++) {
-        const bool bent = s->rz[k] > 0 && !(s->step[k] > 0);
-        if (bent && !s->h->careful) {
+        const bool negative_curvature = s->rz[k] > 0 && !(s->step[k] > 0);
+        if (negative_curvature && !s->h->careful) {
             *doubt = true;
             return MERCER_OK;
         }
-        if (bent) {
+        if (negative_curvature) {
             MC_TRY(check_curvature(ctx, s, k));
             s->h->stalled = s->p.patience;
         }
-        s->step[k] = s->rz[k] > 0 && !bent ? s->rz[k] / s->step[k] : 0;
+        s->step[k] = s->rz[k] > 0 && !negative_curvature ? s->rz[k] / s->step[k] : 0;
     }
     return MERCER_OK;
 }
@@ -371,7 +371,7 @@ static mercer_status inner_step(mercer_ctx *ctx, mc_pcg *s, double *residual) {
 /* The error of a product leaves its share of |p|, which falls with the residual, in the answer: late products may be
    rougher than the first (Simoncini and Szyld, 2003). */
 static bool is_late(const mc_pcg *s) {
-    return s->p.swift.apply && s->h->best <= LATE * s->h->outer;
+    return s->p.reduced.apply && s->h->best <= LATE * s->h->outer;
 }
 
 mercer_status mc_pcg_step(mercer_ctx *ctx, mc_pcg *s, bool *done) {
@@ -380,7 +380,7 @@ mercer_status mc_pcg_step(mercer_ctx *ctx, mc_pcg *s, bool *done) {
     const double share = inner ? share_done(s, s->h->best) : 0;
     mc_set_phase_span(ctx, share, share);
     /* Only the product may be stopped: it leaves nothing behind, and the state is whole before and after. */
-    const mc_matrix *K = s->h->careful ? &s->p.exact : is_late(s) ? &s->p.swift : &s->p.fast;
+    const mc_matrix *K = s->h->careful ? &s->p.exact : is_late(s) ? &s->p.reduced : &s->p.fast;
     MC_TRY(inner ? apply_A(ctx, s, K, s->P, s->AP) : exact_product(ctx, s));
     double residual = 0;
     mc_shield_from_stop(ctx, true);

@@ -9,9 +9,9 @@ typedef struct mc_pcg mc_pcg;
 
 typedef struct mc_pcg_problem {
     int64_t n, t;
-    mc_matrix fast;  /* K for the iterations: float32 tiles, or stored */
-    mc_matrix swift; /* a rougher K for the steps once the residual is small; apply NULL: none */
-    mc_matrix exact; /* K for the residuals that count: float64 */
+    mc_matrix fast;    /* K for the iterations: float32 tiles, or stored */
+    mc_matrix reduced; /* a rougher K for the steps once the residual is small; apply NULL: none */
+    mc_matrix exact;   /* K for the residuals that count: float64 */
     /* what one run of the fast operator can be trusted to gain; 0: 1e-5, as with products in float */
     double floor;
     double exact_error;       /* |v'(computed K v) - v'K v| <= exact_error v'v: curvature below minus this is real */

@@ -54,7 +54,7 @@ static mercer_status cauchy_schwarz(mercer_ctx *ctx, const double *K, int64_t n,
     return MERCER_OK;
 }
 
-static void judge_spectrum(const double *w, int64_t n, mercer_gram_facts *out) {
+static void report_spectrum(const double *w, int64_t n, mercer_gram_facts *out) {
     out->eigenvalue_min = w[0];
     out->eigenvalue_max = w[n - 1];
     const double largest = fmax(fabs(w[0]), fabs(w[n - 1])), floor = (double)n * 0x1p-52 * largest;
@@ -73,7 +73,7 @@ static mercer_status measure_spectrum(mercer_ctx *ctx, const double *K, int64_t 
             a[i * n + j] = 0.5 * K[i * n + j] + 0.5 * K[j * n + i];
     const mercer_status status = mc_symmetric_eigenvalues(ctx, mc_column_major(a, n, n, n), w);
     if (!status)
-        judge_spectrum(w, n, out);
+        report_spectrum(w, n, out);
     mc_work_close(&work);
     return status;
 }

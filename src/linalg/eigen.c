@@ -30,13 +30,13 @@ static mercer_status not_converged(mercer_ctx *ctx, int64_t n, int info) {
                    (long long)n, info);
 }
 
-static mercer_status decompose_small(mercer_ctx *ctx, mc_dense A, double *w, double *room, int *counts) {
+static mercer_status decompose_small(mercer_ctx *ctx, mc_dense A, double *w, double *scratch, int *counts) {
     const int64_t n = A.rows;
-    const int order = (int)n, ld = (int)A.ld, room_size = (int)real_workspace_size(n),
+    const int order = (int)n, ld = (int)A.ld, scratch_size = (int)real_workspace_size(n),
               counts_size = (int)integer_workspace_size(n);
     int info = 0;
     const mc_region region = mc_blas_begin();
-    dsyevd_("V", "L", &order, A.a, &ld, w, room, &room_size, counts, &counts_size, &info, 1, 1);
+    dsyevd_("V", "L", &order, A.a, &ld, w, scratch, &scratch_size, counts, &counts_size, &info, 1, 1);
     mc_blas_end(region);
     return info ? not_converged(ctx, n, info) : MERCER_OK;
 }
@@ -59,8 +59,8 @@ static double scale_into_range(mc_dense A) {
     return ldexp(1, power);
 }
 
-/* room: Z, then what dstedc needs, which serves the other two first and last; then the subdiagonal and the reflections.
-   */
+/* scratch: Z, then what dstedc needs, which serves the other two first and last; then the subdiagonal and the
+   reflections. */
 static mercer_status decompose_large(mercer_ctx *ctx, mc_dense A, double *w, double *Z, int *counts) {
     const int64_t n = A.rows;
     double *beside = Z + n * n, *below = beside + 1 + 4 * n + n * n, *tau = below + n;
@@ -83,10 +83,10 @@ static mercer_status decompose_large(mercer_ctx *ctx, mc_dense A, double *w, dou
 
 static mercer_status decompose_symmetric(mercer_ctx *ctx, mc_dense A, double *w, mc_work *work) {
     const int64_t n = A.rows;
-    double *room = mc_work_take(work, real_workspace_size(n), sizeof *room);
+    double *scratch = mc_work_take(work, real_workspace_size(n), sizeof *scratch);
     int *counts = mc_work_take(work, integer_workspace_size(n), sizeof *counts);
-    const bool large = n >= LARGE && mc_tridiagonal_room(n) <= 1 + 4 * n + n * n;
-    return large ? decompose_large(ctx, A, w, room, counts) : decompose_small(ctx, A, w, room, counts);
+    const bool large = n >= LARGE && mc_tridiagonal_workspace(n) <= 1 + 4 * n + n * n;
+    return large ? decompose_large(ctx, A, w, scratch, counts) : decompose_small(ctx, A, w, scratch, counts);
 }
 
 static mercer_status check_layout(mercer_ctx *ctx, mc_dense A) {
@@ -112,14 +112,14 @@ mercer_status mc_symmetric_eigenvalues(mercer_ctx *ctx, mc_dense A, double *w) {
     const int64_t n = A.rows;
     MC_TRY(check_layout(ctx, A));
     mc_work work;
-    MC_TRY(mc_work_open(ctx, &work,
-                        2 * mc_work_need(n, sizeof(double)) + mc_work_need(mc_tridiagonal_room(n), sizeof(double))));
+    MC_TRY(mc_work_open(
+        ctx, &work, 2 * mc_work_need(n, sizeof(double)) + mc_work_need(mc_tridiagonal_workspace(n), sizeof(double))));
     double *below = mc_work_take(&work, n, sizeof *below), *tau = mc_work_take(&work, n, sizeof *tau);
-    double *room = mc_work_take(&work, mc_tridiagonal_room(n), sizeof *room);
+    double *scratch = mc_work_take(&work, mc_tridiagonal_workspace(n), sizeof *scratch);
     const double scale = scale_into_range(A);
     const int order = (int)n;
     int info = 0;
-    mercer_status status = mc_sytrd(ctx, A, w, below, tau, room);
+    mercer_status status = mc_sytrd(ctx, A, w, below, tau, scratch);
     if (!status)
         dsterf_(&order, w, below, &info);
     if (info)

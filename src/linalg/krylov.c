@@ -121,9 +121,9 @@ static void turn_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
     const run *r = arg;
     const int b = (int)r->b, rows = (int)(end - begin);
     const double one = 1, zero = 0;
-    double *room = r->rows + thread * ROWS * r->b, *at = r->out + begin * r->b;
-    dgemm_("N", "N", &b, &rows, &b, &one, r->right, &b, at, &b, &zero, room, &b, 1, 1);
-    memcpy(at, room, (size_t)(rows * b) * sizeof *at);
+    double *scratch = r->rows + thread * ROWS * r->b, *at = r->out + begin * r->b;
+    dgemm_("N", "N", &b, &rows, &b, &one, r->right, &b, at, &b, &zero, scratch, &b, 1, 1);
+    memcpy(at, scratch, (size_t)(rows * b) * sizeof *at);
 }
 
 /* W <- W C. */

@@ -14,8 +14,8 @@
 #include <string.h>
 
 typedef struct lanczos {
-    int64_t n, k, room;
-    double *Q, *v; /* Q: room vectors of n, one after the other */
+    int64_t n, k, capacity;
+    double *Q, *v; /* Q: capacity vectors of n, one after the other */
     double *a, *b, *T, *w;
 } lanczos;
 
@@ -55,10 +55,10 @@ static mercer_status take_lanczos_step(mercer_ctx *ctx, const mc_matrix *A, lanc
 
 /* The ends of T's spectrum and the residual of the low one. */
 static mercer_status extreme_ritz_values(mercer_ctx *ctx, lanczos *z, mc_spectrum *out) {
-    const int k = (int)z->k, room = (int)(1 + 6 * z->room + 2 * z->room * z->room),
-              counts_size = (int)(3 + 5 * z->room);
-    double *U = z->T, *rest = U + z->room * z->room;
-    int *counts = (int *)(void *)(rest + room), info = 0;
+    const int k = (int)z->k, work_size = (int)(1 + 6 * z->capacity + 2 * z->capacity * z->capacity),
+              counts_size = (int)(3 + 5 * z->capacity);
+    double *U = z->T, *rest = U + z->capacity * z->capacity;
+    int *counts = (int *)(void *)(rest + work_size), info = 0;
     memset(U, 0, (size_t)(k * k) * sizeof *U);
     for (int j = 0; j < k; j++) {
         U[j + j * k] = z->a[j];
@@ -66,7 +66,7 @@ static mercer_status extreme_ritz_values(mercer_ctx *ctx, lanczos *z, mc_spectru
             U[j + 1 + j * k] = z->b[j];
     }
     const mc_region region = mc_blas_begin();
-    dsyevd_("V", "L", &k, U, &k, z->w, rest, &room, counts, &counts_size, &info, 1, 1);
+    dsyevd_("V", "L", &k, U, &k, z->w, rest, &work_size, counts, &counts_size, &info, 1, 1);
     mc_blas_end(region);
     if (info)
         return mc_fail(ctx, MERCER_NUMERIC, "lanczos: LAPACK's dsyevd did not converge (info %d)", info);
@@ -84,9 +84,9 @@ static mercer_status iterate_lanczos(mercer_ctx *ctx, const mc_matrix *A, const 
                                      mc_spectrum *out) {
     for (set_start_vector(ctx, z, from);;) {
         MC_TRY(take_lanczos_step(ctx, A, z));
-        if (z->k % 8 == 0 || z->k == z->room || z->b[z->k - 1] == 0) {
+        if (z->k % 8 == 0 || z->k == z->capacity || z->b[z->k - 1] == 0) {
             MC_TRY(extreme_ritz_values(ctx, z, out));
-            if (z->k == z->room || has_converged(z, out))
+            if (z->k == z->capacity || has_converged(z, out))
                 return MERCER_OK;
         }
         double *next = z->Q + z->k * z->n;
@@ -97,8 +97,8 @@ static mercer_status iterate_lanczos(mercer_ctx *ctx, const mc_matrix *A, const 
 
 mercer_status mc_lanczos_from(mercer_ctx *ctx, const mc_matrix *A, const double *from, int64_t steps,
                               mc_spectrum *out) {
-    lanczos z = {.n = A->n, .room = steps < A->n ? steps : A->n};
-    const int64_t m = z.room, small = m * m + 1 + 6 * m + 2 * m * m + 3 + 5 * m;
+    lanczos z = {.n = A->n, .capacity = steps < A->n ? steps : A->n};
+    const int64_t m = z.capacity, small = m * m + 1 + 6 * m + 2 * m * m + 3 + 5 * m;
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, mc_work_need((m + 1) * z.n, 8) + 3 * mc_work_need(m, 8) + mc_work_need(small, 8)));
     z.Q = mc_work_take(&work, (m + 1) * z.n, sizeof *z.Q);

@@ -52,9 +52,9 @@ mercer_status mc_matrix_add_rows(mercer_ctx *ctx, const mc_matrix *K, const int6
 }
 
 mercer_status mc_matrix_add(mercer_ctx *ctx, const mc_matrix *K, mercer_dtype precision, const int64_t *ids,
-                            const double *c, int64_t count, double *f, mc_doubt *doubt) {
+                            const double *c, int64_t count, double *f, mc_sum_error *sum_error) {
     if (K->add)
-        return K->add(ctx, K->self, precision, ids, c, count, f, doubt);
+        return K->add(ctx, K->self, precision, ids, c, count, f, sum_error);
     const void **scratch = NULL;
     MC_TRY(MC_ALLOC(ctx, scratch, count));
     const mercer_status status = mc_matrix_add_rows(ctx, K, ids, c, count, scratch, f);

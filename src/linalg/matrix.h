@@ -19,10 +19,10 @@
 #include "linalg/dense.h"
 
 /* How wrong a sum of columns is. */
-typedef struct mc_doubt {
+typedef struct mc_sum_error {
     double *bound; /* n: grows by a bound on the error of each sum; NULL: nobody asks */
     double reach;  /* becomes the largest sum of |c_k K(ids[k], i)|, where that is known; infinite before */
-} mc_doubt;
+} mc_sum_error;
 
 /* How wrong computed values are, whatever the roundings were. |computed K_ij - K_ij| is at most entry, and at most
    relative |K_ij| + rest. Of a product K c, one of t, it is at most product_relative S_i + product_rest sum |c|, where
@@ -39,13 +39,13 @@ typedef struct mc_matrix {
 
     /* Y <- K V, n x t, row-major. */
     mercer_status (*apply)(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y);
-    /* f <- f + sum over k of c_k K(ids[k], .), entries of this precision. ids rise. doubt, as it was before, may grow;
-       NULL: nobody asks. */
+    /* f <- f + sum over k of c_k K(ids[k], .), entries of this precision. ids rise. sum_error, as it was before, may
+       grow; NULL: nobody asks. */
     mercer_status (*add)(mercer_ctx *ctx, const void *self, mercer_dtype precision, const int64_t *ids, const double *c,
-                         int64_t count, double *f, mc_doubt *doubt);
+                         int64_t count, double *f, mc_sum_error *sum_error);
     /* f_i <- sum over k of c_k K(ids[k], i) in double at the listed rows alone. Both lists rise. */
     mercer_status (*add_at)(mercer_ctx *ctx, const void *self, const int64_t *ids, const double *c, int64_t count,
-                            const int64_t *rows, int64_t rows_count, double *f, mc_doubt *doubt);
+                            const int64_t *rows, int64_t rows_count, double *f, mc_sum_error *sum_error);
 
     /* out <- K(ids, ids), count x count, row-major. ids rise. */
     mercer_status (*block)(mercer_ctx *ctx, const void *self, mercer_dtype dtype, const int64_t *ids, int64_t count,
@@ -68,7 +68,7 @@ typedef struct mc_matrix {
     /* out[k] <- where row ids[k] lies, until the next call; ids are distinct. */
     mercer_status (*view)(mercer_ctx *ctx, const void *self, const int64_t *ids, int64_t count, const void **out);
     /* these entries are what K is: sums of them leave no error of their own, and add_at is not asked for */
-    bool settled;
+    bool exact_entries;
 } mc_matrix;
 
 /* A square K that lies in memory, row-major, ld entries from row to row; diag as above. */
@@ -85,7 +85,7 @@ mercer_status mc_matrix_add_rows(mercer_ctx *ctx, const mc_matrix *K, const int6
 
 /* The functions above, or their answers from rows that lie in memory (then in the precision they have). */
 mercer_status mc_matrix_add(mercer_ctx *ctx, const mc_matrix *K, mercer_dtype precision, const int64_t *ids,
-                            const double *c, int64_t count, double *f, mc_doubt *doubt);
+                            const double *c, int64_t count, double *f, mc_sum_error *sum_error);
 mercer_status mc_matrix_block(mercer_ctx *ctx, const mc_matrix *K, mercer_dtype dtype, const int64_t *ids,
                               int64_t count, void *out);
 mercer_status mc_matrix_rows(mercer_ctx *ctx, const mc_matrix *K, mercer_dtype dtype, const int64_t *ids, int64_t count,

@@ -170,13 +170,13 @@ mercer_status mc_potrf(mercer_ctx *ctx, mc_dense A, int64_t *bad) {
 /* ---- Solve ---- */
 
 /* to <- to - A from, by blocks of rows. */
-typedef struct sweep {
+typedef struct substitution {
     mc_dense A, from, to;
-} sweep;
+} substitution;
 
 static void subtract_product_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const sweep *s = arg;
+    const substitution *s = arg;
     const int64_t rows = end - begin;
     mc_gemm(-1, mc_submatrix(s->A, begin, 0, rows, s->A.columns), s->from, 1,
             mc_submatrix(s->to, begin, 0, rows, s->to.columns));
@@ -188,7 +188,7 @@ static mercer_status solve_by_halves(mercer_ctx *ctx, mc_dense L, bool transpose
     const mc_halves h = mc_triangle_split(L);
     const int64_t n1 = h.first.rows;
     const mc_dense X1 = mc_submatrix(X, 0, 0, n1, X.columns), X2 = mc_submatrix(X, n1, 0, h.second.rows, X.columns);
-    sweep s = {transposed ? mc_transposed(h.below) : h.below, transposed ? X2 : X1, transposed ? X1 : X2};
+    substitution s = {transposed ? mc_transposed(h.below) : h.below, transposed ? X2 : X1, transposed ? X1 : X2};
     MC_TRY(solve_by_halves(ctx, transposed ? h.second : h.first, transposed, s.from));
     MC_TRY(mc_for(ctx, s.to.rows, STRIP, subtract_product_rows, &s));
     return solve_by_halves(ctx, transposed ? h.first : h.second, transposed, s.to);

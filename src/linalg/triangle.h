@@ -1,4 +1,4 @@
-/* triangle.h: triangular matrices by halves, inside this room. Every operation of triangle.c halves the
+/* triangle.h: triangular matrices by halves, inside this folder. Every operation of triangle.c halves the
    triangle,
 
        L = [ L11  0  ]

@@ -23,8 +23,8 @@ enum {
     ALONE = 768,  /* a rest of smaller order is multiplied before other threads have woken up */
     BLOCK = 512,  /* rows of a block of a strip */
     TILE = 256,
-    COLUMNS = 256,                /* of Z, reflected at a time */
-    ROOM = COLUMNS * 64 + 65 * 64 /* numbers that dormtr needs for them, its block size included */
+    COLUMNS = 256,                   /* of Z, reflected at a time */
+    SCRATCH = COLUMNS * 64 + 65 * 64 /* numbers that dormtr needs for them, its block size included */
 };
 
 typedef struct reduction {
@@ -163,14 +163,14 @@ static mercer_status reduce_panel(mercer_ctx *ctx, reduction *r, double *diagona
     return mc_for(ctx, tiles * (tiles + 1) / 2, 1, update_tile, r);
 }
 
-int64_t mc_tridiagonal_room(int64_t n) {
-    const int64_t there = n * (3 * PANEL + STRIPS), back = mc_chunk_count(n, COLUMNS) * ROOM;
+int64_t mc_tridiagonal_workspace(int64_t n) {
+    const int64_t there = n * (3 * PANEL + STRIPS), back = mc_chunk_count(n, COLUMNS) * SCRATCH;
     return there > back ? there : back;
 }
 
-mercer_status mc_sytrd(mercer_ctx *ctx, mc_dense A, double *diagonal, double *below, double *tau, double *room) {
+mercer_status mc_sytrd(mercer_ctx *ctx, mc_dense A, double *diagonal, double *below, double *tau, double *scratch) {
     const int64_t n = A.rows;
-    reduction r = {.n = n, .ld = A.ld, .A = A.a, .W = room, .sums = room + 3 * n * PANEL};
+    reduction r = {.n = n, .ld = A.ld, .A = A.a, .W = scratch, .sums = scratch + 3 * n * PANEL};
     mercer_status status = MERCER_OK;
     const mc_region region = mc_blas_begin();
     for (; r.first < n && !status; r.first += PANEL)
@@ -184,22 +184,22 @@ mercer_status mc_sytrd(mercer_ctx *ctx, mc_dense A, double *diagonal, double *be
 typedef struct reflecting {
     mc_dense A, Z;
     const double *tau;
-    double *room;
+    double *scratch;
 } reflecting;
 
 static void reflect_columns(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
     const reflecting *f = arg;
     const mc_dense Z = mc_submatrix(f->Z, 0, begin, f->Z.rows, end - begin);
-    const int n = (int)Z.rows, columns = (int)Z.columns, room = ROOM, lda = (int)f->A.ld, ldz = (int)Z.ld;
+    const int n = (int)Z.rows, columns = (int)Z.columns, scratch = SCRATCH, lda = (int)f->A.ld, ldz = (int)Z.ld;
     int info = 0; /* only a wrong argument sets it */
-    double *own = f->room + (int64_t)thread * ROOM;
-    dormtr_("L", "L", "N", &n, &columns, f->A.a, &lda, f->tau, Z.a, &ldz, own, &room, &info, 1, 1, 1);
+    double *own = f->scratch + (int64_t)thread * SCRATCH;
+    dormtr_("L", "L", "N", &n, &columns, f->A.a, &lda, f->tau, Z.a, &ldz, own, &scratch, &info, 1, 1, 1);
 }
 
 /* No more threads run than there are chunks. */
-mercer_status mc_ormtr(mercer_ctx *ctx, mc_dense A, const double *tau, mc_dense Z, double *room) {
-    reflecting f = {.A = A, .tau = tau, .Z = Z, .room = room};
+mercer_status mc_ormtr(mercer_ctx *ctx, mc_dense A, const double *tau, mc_dense Z, double *scratch) {
+    reflecting f = {.A = A, .tau = tau, .Z = Z, .scratch = scratch};
     const mc_region region = mc_blas_begin();
     const mercer_status status = mc_for(ctx, Z.columns, COLUMNS, reflect_columns, &f);
     mc_blas_end(region);

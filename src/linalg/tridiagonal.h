@@ -5,11 +5,11 @@
 #include "linalg/dense.h"
 
 /* Numbers that both calls need beside. */
-int64_t mc_tridiagonal_room(int64_t n);
+int64_t mc_tridiagonal_workspace(int64_t n);
 /* A: n x n, column-major, of doubles, its lower half is read; the vectors of the reflections take its place below the
    subdiagonal, as LAPACK's dsytrd leaves them. diagonal: n; below, tau: n - 1. */
-mercer_status mc_sytrd(mercer_ctx *ctx, mc_dense A, double *diagonal, double *below, double *tau, double *room);
+mercer_status mc_sytrd(mercer_ctx *ctx, mc_dense A, double *diagonal, double *below, double *tau, double *scratch);
 /* Z <- Q Z; Z lies by columns too, n of them at most. */
-mercer_status mc_ormtr(mercer_ctx *ctx, mc_dense A, const double *tau, mc_dense Z, double *room);
+mercer_status mc_ormtr(mercer_ctx *ctx, mc_dense A, const double *tau, mc_dense Z, double *scratch);
 
 #endif

@@ -43,7 +43,7 @@ static mercer_status fit_machine(mercer_ctx *ctx, const mercer_machine *machine,
     MC_TRY(settings_text(ctx, machine, settings, &model->settings));
     MC_TRY(mc_learner_of(machine)->fit(ctx, settings, kernel, data, &model->f));
     MC_TRY(mc_finite_fitted(ctx, &model->f));
-    return mc_fitted_keep(ctx, &model->f);
+    return mc_fitted_open_cache(ctx, &model->f);
 }
 
 mercer_status mc_model_fit(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,

@@ -24,7 +24,7 @@ typedef struct function {
 
 static mercer_status check_one(mercer_ctx *ctx, function a) {
     const int64_t count = mc_form_decisions(a.f->form, a.f->outputs);
-    if (a.f->form == MC_NEIGHBOURS || a.f->waves)
+    if (a.f->form == MC_NEIGHBOURS || a.f->fourier)
         return mc_fail(ctx, MERCER_INVALID,
                        "function: what %s by %s predicts is no function in the space of its kernel",
                        a.f->report.machine, a.f->report.solver);
@@ -62,20 +62,20 @@ static bool same_rows(const mercer_data *x, const mercer_data *z) {
                && memcmp(x->values, z->values, (size_t)(x->n * x->d) * mc_dtype_size(x->dtype)) == 0);
 }
 
-/* alpha' K(X, Z) beta; room: rows of X. */
+/* alpha' K(X, Z) beta; scratch: rows of X. */
 static mercer_status kernel_bilinear_form(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x,
-                                          const double *alpha, const mercer_data *z, const double *beta, double *room,
-                                          double *out) {
+                                          const double *alpha, const mercer_data *z, const double *beta,
+                                          double *scratch, double *out) {
     mc_gram *gram = NULL;
     long double sum = 0;
     *out = 0;
     if (x->n == 0 || z->n == 0)
         return MERCER_OK;
     MC_TRY(mc_gram_open(ctx, kernel, x, x == z ? NULL : z, MERCER_F64, &gram));
-    const mercer_status status = mc_gram_apply(ctx, gram, 1, beta, room);
+    const mercer_status status = mc_gram_apply(ctx, gram, 1, beta, scratch);
     mc_gram_close(gram);
     for (int64_t i = 0; i < x->n && !status; i++)
-        sum += (long double)alpha[i] * room[i];
+        sum += (long double)alpha[i] * scratch[i];
     *out = (double)sum;
     return status;
 }
@@ -92,14 +92,14 @@ static const double *weights_of(function a) {
 /* <f, g>, f by weights and g by coefficients of rows. */
 static mercer_status inner_mixed(mercer_ctx *ctx, function f, function g, double *out) {
     const int64_t n = g.f->centres->n;
-    double *room = NULL;
+    double *scratch = NULL;
     long double sum = 0;
-    MC_TRY(MC_ALLOC(ctx, room, 2 * n));
-    take_coefficients(g, room);
-    const mercer_status status = mc_weights_apply(ctx, f.f->kernel, 1, weights_of(f), g.f->centres, room + n);
+    MC_TRY(MC_ALLOC(ctx, scratch, 2 * n));
+    take_coefficients(g, scratch);
+    const mercer_status status = mc_weights_apply(ctx, f.f->kernel, 1, weights_of(f), g.f->centres, scratch + n);
     for (int64_t j = 0; j < n && !status; j++)
-        sum += (long double)room[j] * room[n + j];
-    mc_free(room);
+        sum += (long double)scratch[j] * scratch[n + j];
+    mc_free(scratch);
     *out = (double)sum;
     return status;
 }
@@ -121,27 +121,27 @@ static mercer_status inner_product(mercer_ctx *ctx, function a, function b, doub
     if (a.f->primal || b.f->primal)
         return a.f->primal ? inner_mixed(ctx, a, b, out) : inner_mixed(ctx, b, a, out);
     const mercer_data *x = a.f->centres, *z = b.f->centres;
-    double *room = NULL;
-    MC_TRY(MC_ALLOC(ctx, room, 2 * x->n + z->n));
-    take_coefficients(a, room);
-    take_coefficients(b, room + x->n);
+    double *scratch = NULL;
+    MC_TRY(MC_ALLOC(ctx, scratch, 2 * x->n + z->n));
+    take_coefficients(a, scratch);
+    take_coefficients(b, scratch + x->n);
     const mercer_status status =
-        kernel_bilinear_form(ctx, a.f->kernel, x, room, z, room + x->n, room + x->n + z->n, out);
-    mc_free(room);
+        kernel_bilinear_form(ctx, a.f->kernel, x, scratch, z, scratch + x->n, scratch + x->n + z->n, out);
+    mc_free(scratch);
     return status;
 }
 
 /* On the same rows the coefficients are subtracted first, so that close functions cost no digits. */
 static mercer_status distance_same_rows(mercer_ctx *ctx, function a, function b, double *square) {
     const int64_t n = a.f->centres->n;
-    double *room = NULL;
-    MC_TRY(MC_ALLOC(ctx, room, 2 * n));
-    take_coefficients(a, room);
+    double *scratch = NULL;
+    MC_TRY(MC_ALLOC(ctx, scratch, 2 * n));
+    take_coefficients(a, scratch);
     for (int64_t i = 0; i < n; i++)
-        room[i] -= mc_fitted_coefficient(b.f, i, b.decision);
+        scratch[i] -= mc_fitted_coefficient(b.f, i, b.decision);
     const mercer_status status =
-        kernel_bilinear_form(ctx, a.f->kernel, a.f->centres, room, a.f->centres, room, room + n, square);
-    mc_free(room);
+        kernel_bilinear_form(ctx, a.f->kernel, a.f->centres, scratch, a.f->centres, scratch, scratch + n, square);
+    mc_free(scratch);
     return status;
 }
 

@@ -14,7 +14,7 @@ void mercer_model_free(mercer_model *model) {
     mc_fitted_free(&model->f);
     mc_free(model->settings);
     mc_free(model->search);
-    mc_free(model->words);
+    mc_free(model->report_texts);
     mc_free(model);
 }
 

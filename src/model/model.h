@@ -7,9 +7,9 @@
 
 struct mercer_model {
     mc_fitted f;
-    char *settings; /* "lambda=0.1 intercept=no ...": what the fit was asked for */
-    char *search;   /* how it was chosen, as JSON; NULL: it was not */
-    char **words;   /* the texts a loaded report points to, one block; NULL: the report's texts are constants */
+    char *settings;      /* "lambda=0.1 intercept=no ...": what the fit was asked for */
+    char *search;        /* how it was chosen, as JSON; NULL: it was not */
+    char **report_texts; /* the texts a loaded report points to, one block; NULL: the report's texts are constants */
 };
 
 /* mercer_fit for use inside the library: the settings are whole. */
@@ -25,7 +25,7 @@ mercer_status mc_model_decide(mercer_ctx *ctx, const mercer_model *model, const 
 mercer_status mc_model_predict(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out);
 
 /* Values beside the targets they are compared with. */
-typedef struct mc_judged {
+typedef struct mc_scored_values {
     const mercer_data *known; /* the classes the values belong to; none: numbers */
     const mercer_data *data;
     int64_t outputs;
@@ -33,10 +33,10 @@ typedef struct mc_judged {
     bool proba;           /* the values say probabilities */
     bool plain;           /* without the area under the curve, which wants the rows sorted */
     double tau;           /* of pinball; NaN: none */
-} mc_judged;
-mc_judged mc_model_judged(const mercer_model *model, const mercer_data *data, const double *values);
+} mc_scored_values;
+mc_scored_values mc_model_scored_values(const mercer_model *model, const mercer_data *data, const double *values);
 /* The target of the data must be of the kind of the values. */
-mercer_status mc_score_values(mercer_ctx *ctx, const mc_judged *judged, mercer_scores *out);
+mercer_status mc_score_values(mercer_ctx *ctx, const mc_scored_values *scored, mercer_scores *out);
 mercer_status mc_model_score(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, mercer_scores *out);
 /* The model's number of each class of the data; as many as there are: a class unknown to the model, which it gets
    wrong. */

@@ -24,7 +24,7 @@
 #include <math.h>
 #include <string.h>
 
-typedef mc_judged scoring;
+typedef mc_scored_values scoring;
 
 static double weight_of(const mercer_data *data, int64_t i) {
     return data->weight ? data->weight[i] : 1;
@@ -313,8 +313,9 @@ mercer_status mercer_score(mercer_ctx *ctx, const mercer_model *model, const mer
     return status;
 }
 
-mc_judged mc_model_judged(const mercer_model *model, const mercer_data *data, const double *values) {
-    mc_judged s = {.known = model->f.centres, .data = data, .outputs = model->f.outputs, .values = values, .tau = NAN};
+mc_scored_values mc_model_scored_values(const mercer_model *model, const mercer_data *data, const double *values) {
+    mc_scored_values s = {
+        .known = model->f.centres, .data = data, .outputs = model->f.outputs, .values = values, .tau = NAN};
     const char *tau = model->settings ? strstr(model->settings, "tau=") : NULL;
     s.proba = mercer_model_has_proba(model);
     if (tau && strcmp(model->f.report.machine, "quantile") == 0)
@@ -322,7 +323,7 @@ mc_judged mc_model_judged(const mercer_model *model, const mercer_data *data, co
     return s;
 }
 
-mercer_status mc_score_values(mercer_ctx *ctx, const mc_judged *s, mercer_scores *out) {
+mercer_status mc_score_values(mercer_ctx *ctx, const mc_scored_values *s, mercer_scores *out) {
     *out = (mercer_scores){
         .n = s->data->n, .accuracy = NAN, .balanced_accuracy = NAN, .auc = NAN, .log_loss = NAN, .ece = NAN, .f1 = NAN};
     out->rmse = out->mae = out->r2 = out->pinball = NAN;
@@ -337,7 +338,7 @@ mercer_status mc_model_score(mercer_ctx *ctx, const mercer_model *model, const m
     double *values = NULL;
     MC_TRY(MC_ALLOC(ctx, values, data->n * model->f.outputs));
     mercer_status status = mc_model_predict(ctx, model, data, values);
-    const scoring s = mc_model_judged(model, data, values);
+    const scoring s = mc_model_scored_values(model, data, values);
     if (!status && x->classes && !data->class_of)
         status = score_region(ctx, model, data, values, out);
     else if (!status)

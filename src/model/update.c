@@ -46,7 +46,7 @@ mercer_status mercer_model_update(mercer_ctx *ctx, const mercer_model *model, co
     mercer_status status = settings_text(ctx, &chosen, &made->settings);
     MC_THEN(status, learn_rows(ctx, model, data, &chosen, &made->f));
     MC_THEN(status, mc_finite_fitted(ctx, &made->f));
-    MC_THEN(status, mc_fitted_keep(ctx, &made->f));
+    MC_THEN(status, mc_fitted_open_cache(ctx, &made->f));
     if (status)
         mercer_model_free(made);
     else

@@ -54,10 +54,10 @@ static void narrow_dense(mercer_data *rows, int64_t d) {
 }
 
 static mercer_status narrow_rows(mercer_ctx *ctx, int64_t d, const mercer_data *data, mc_matched *m) {
-    MC_TRY(mc_data_take(ctx, data, NULL, data->n, &m->narrow));
-    (data->row_start ? narrow_sparse : narrow_dense)(m->narrow, d);
-    m->narrow->d = d;
-    m->rows = m->narrow;
+    MC_TRY(mc_data_take(ctx, data, NULL, data->n, &m->narrowed));
+    (data->row_start ? narrow_sparse : narrow_dense)(m->narrowed, d);
+    m->narrowed->d = d;
+    m->rows = m->narrowed;
     return MERCER_OK;
 }
 
@@ -90,7 +90,7 @@ static mercer_status sparse_values(mercer_ctx *ctx, const mercer_data *data, int
 }
 
 static mercer_status widen_centres(mercer_ctx *ctx, const mercer_data *centres, int64_t d, mc_matched *m) {
-    m->centres = *centres; /* lent, apart from the values of dense rows */
+    m->centres = *centres; /* borrowed, apart from the values of dense rows */
     m->centres.d = d;
     m->centres.name = m->centres.numbered = NULL; /* there are fewer of them */
     if (centres->row_start)
@@ -140,7 +140,7 @@ static mercer_status fail_widen(mercer_ctx *ctx, const mc_fitted *f, int64_t d, 
 
 /* Whether the model can have d columns instead of fewer. */
 static mercer_status may_widen(mercer_ctx *ctx, const mc_fitted *f, int64_t d) {
-    if (f->waves)
+    if (f->fourier)
         return fail_widen(ctx, f, d, "its random Fourier features were drawn for them");
     if (mc_node_any(f->kernel->root, is_user))
         return fail_widen(ctx, f, d, "its kernel is a function of your program, which was shown rows of so many");
@@ -201,7 +201,7 @@ static mercer_status refuse_waves(mercer_ctx *ctx) {
 }
 
 static mercer_status move_model(mercer_ctx *ctx, const mc_fitted *f, int64_t width, const int32_t *at, mc_matched *m) {
-    if (f->waves)
+    if (f->fourier)
         return refuse_waves(ctx);
     if (width > mc_data_width(f->centres))
         MC_TRY(may_widen(ctx, f, width));
@@ -220,7 +220,7 @@ static mercer_status take_columns(mercer_ctx *ctx, const mercer_model *model, in
     mc_kept_places(f->centres, &m->kept, true, at);
     m->wide = *model;
     m->wide.f.scale = (mc_scale){0};
-    m->wide.f.kept = NULL;
+    m->wide.f.packed_cache = NULL;
     m->wide.f.report.d = width;
     const mercer_status status = move_model(ctx, f, width, at, m);
     mc_free(at);
@@ -286,8 +286,8 @@ static mercer_status match_kept(mercer_ctx *ctx, const mercer_model *model, cons
         MC_TRY(unite(ctx, model, data, m));
         kept = m->kept;
     }
-    MC_TRY(mc_data_onto(ctx, data, &kept, &m->narrow));
-    m->rows = m->narrow;
+    MC_TRY(mc_data_onto(ctx, data, &kept, &m->narrowed));
+    m->rows = m->narrowed;
     return MERCER_OK;
 }
 
@@ -296,7 +296,7 @@ static mercer_status match_kept(mercer_ctx *ctx, const mercer_model *model, cons
 static mercer_status widen_model(mercer_ctx *ctx, const mercer_model *model, int64_t d, mc_matched *m) {
     m->wide = *model;
     m->wide.f.scale = (mc_scale){0};
-    m->wide.f.kept = NULL;
+    m->wide.f.packed_cache = NULL;
     m->wide.f.report.d = d;
     MC_TRY(widen_fitted(ctx, &model->f, d, m));
     m->wide.f.centres = &m->centres;
@@ -334,7 +334,7 @@ mercer_status mc_match_columns(mercer_ctx *ctx, const mercer_model *model, const
 
 void mc_matched_free(mc_matched *m) {
     mercer_data_free(m->sparse);
-    mercer_data_free(m->narrow);
+    mercer_data_free(m->narrowed);
     mc_free(m->kept.used);
     mercer_kernel_free(m->kernel);
     mc_scale_free(&m->wide.f.scale);

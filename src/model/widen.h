@@ -11,8 +11,8 @@ typedef struct mc_matched {
     const mercer_data *rows;
     mercer_model wide; /* the model with columns in which its centres are 0; it borrows what it can from the other */
     mercer_data centres, view;
-    mercer_data *sparse, *narrow; /* what dense centres became; rows without what the model does not see */
-    mc_kept kept;                 /* the columns that both keep, where one of them does not keep all */
+    mercer_data *sparse, *narrowed; /* what dense centres became; rows without what the model does not see */
+    mc_kept kept;                   /* the columns that both keep, where one of them does not keep all */
     mercer_kernel *kernel;
     double *weights;
 } mc_matched;

@@ -6,7 +6,7 @@
        fast      the same in float
        factor    multiplications and additions of products and factorisations in double; one in float counts for half
        eigen     as many as the cube of the order
-       waves     pairs of a cosine and a sine
+       fourier   pairs of a cosine and a sine
 
    What one of each takes, on whatever does the work, is one table: plan/speed.c. */
 #ifndef MC_PLAN_COST_H
@@ -15,22 +15,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { MC_OPTIONS_MAX = 8 };
+enum { MC_SOLVER_OPTIONS_MAX = 8 };
 
-typedef struct mc_option {
+typedef struct mc_solver_option {
     const char *solver, *reason;
     bool possible;
     size_t bytes; /* most that is held at once, beside what is held already */
     /* what there is to do, and, once priced, the seconds that takes on this machine */
-    double pairs, fast, factor, eigen, waves;
+    double pairs, fast, factor, eigen, fourier;
     double seconds;
-} mc_option;
+} mc_solver_option;
 
-typedef struct mc_options {
+typedef struct mc_solver_options {
     int count, chosen;
     bool automatic; /* not asked for by name */
-    mc_option option[MC_OPTIONS_MAX];
-} mc_options;
+    mc_solver_option option[MC_SOLVER_OPTIONS_MAX];
+} mc_solver_options;
 
 /* Operations of a factorisation and an eigendecomposition of order n, at the speed of large ones: half of it is reached
    at orders 700 and 800, by timing on one thread. */

@@ -1,5 +1,5 @@
 /* forecast.c: which way a fit would go, with bytes and seconds. The ways, their bytes and their operations are the
-   machine's own numbers, the same that decide a fit; the speed of this machine is measured on the spot (speed.c). */
+   machine's own numbers, the same that decide a fit; the speed of this machine is measured at run time (speed.c). */
 #include "plan/forecast.h"
 #include "base/clock.h"
 #include "base/memory.h"
@@ -9,9 +9,9 @@
 #include "linalg/cholesky.h"
 #include "plan/speed.h"
 
-static void write_plan(const mc_options *options, size_t held, mercer_plan *out) {
+static void write_plan(const mc_solver_options *options, size_t held, mercer_plan *out) {
     for (int i = 0; i < options->count; i++) {
-        const mc_option *o = &options->option[i];
+        const mc_solver_option *o = &options->option[i];
         const mercer_choice choice = {o->solver, o->reason, o->bytes ? o->bytes + held : 0, o->seconds, o->possible};
         if (i == options->chosen)
             out->chosen = choice;
@@ -21,7 +21,7 @@ static void write_plan(const mc_options *options, size_t held, mercer_plan *out)
 }
 
 static mercer_status price_solvers(mercer_ctx *ctx, const mc_planner *machine, const void *settings,
-                                   const mc_problem *problem, mc_options *options) {
+                                   const mc_problem *problem, mc_solver_options *options) {
     if (machine->price)
         return machine->price(ctx, settings, problem, options);
     mc_speed speed;
@@ -38,9 +38,9 @@ static size_t check_bytes(mercer_ctx *ctx, const mc_problem *p) {
 }
 
 /* What a fit does first was done just now, that check included: its seconds are known. */
-static void count_start(mc_options *options, size_t bytes, double seconds) {
+static void count_start(mc_solver_options *options, size_t bytes, double seconds) {
     for (int i = 0; i < options->count; i++) {
-        mc_option *o = &options->option[i];
+        mc_solver_option *o = &options->option[i];
         o->seconds += o->seconds > 0 ? seconds : 0;
         o->bytes = o->bytes > 0 && o->bytes < bytes ? bytes : o->bytes;
     }
@@ -54,8 +54,8 @@ mercer_status mc_forecast(mercer_ctx *ctx, const mc_planner *machine, const void
     MC_TRY(machine->prepare(ctx, settings, kernel, data, &problem));
     const double spent = mc_clock_seconds() - began;
     const size_t held = mercer_memory_used(ctx) - before;
-    mc_options options;
-    machine->weigh(ctx, settings, &problem, &options);
+    mc_solver_options options;
+    machine->rank_solvers(ctx, settings, &problem, &options);
     const mercer_status status = price_solvers(ctx, machine, settings, &problem, &options);
     count_start(&options, check_bytes(ctx, &problem), spent);
     if (!status)

@@ -11,9 +11,10 @@ typedef struct mc_planner {
        planned. */
     mercer_status (*prepare)(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
                              const mercer_data *data, mc_problem *out);
-    void (*weigh)(mercer_ctx *ctx, const void *settings, const mc_problem *problem, mc_options *out);
+    void (*rank_solvers)(mercer_ctx *ctx, const void *settings, const mc_problem *problem, mc_solver_options *out);
     /* The seconds of each, and another choice where the time limit wants one; NULL: by the counts alone. */
-    mercer_status (*price)(mercer_ctx *ctx, const void *settings, const mc_problem *problem, mc_options *options);
+    mercer_status (*price)(mercer_ctx *ctx, const void *settings, const mc_problem *problem,
+                           mc_solver_options *options);
 } mc_planner;
 
 /* The settings are whole, and time limits are off. */

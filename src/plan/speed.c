@@ -17,7 +17,7 @@
 #include "linalg/eigen.h"
 #include <math.h>
 
-enum { FACTOR_ORDER = 640, EIGEN_ORDER = 128, PAIR_ROWS_LEAST = 512, PAIR_ROWS = 2048, WAVES = 4096, TAKES = 5 };
+enum { FACTOR_ORDER = 640, EIGEN_ORDER = 128, PAIR_ROWS_LEAST = 512, PAIR_ROWS = 2048, FEATURES = 4096, TAKES = 5 };
 static const double PAIRS_WORK = 2e8; /* operations of a product of the rows that pairs are timed on, in float */
 /* seconds that a fit takes before it computes anything: threads wake, memory is touched */
 static const double START = 0.004;
@@ -30,7 +30,8 @@ static double test_matrix_entry(int64_t i, int64_t j) {
 /* The order of a piece: no larger than the problem, and its square of doubles no more than a quarter of what is left.
    */
 static int64_t order_within(const mercer_ctx *ctx, int64_t n, int64_t most) {
-    const int64_t room = (int64_t)sqrt((double)mc_memory_left(ctx) / 4 / sizeof(double)), order = room < n ? room : n;
+    const int64_t largest = (int64_t)sqrt((double)mc_memory_left(ctx) / 4 / sizeof(double)),
+                  order = largest < n ? largest : n;
     return order < 32 ? 32 : order < most ? order : most;
 }
 
@@ -78,8 +79,8 @@ static mercer_status time_rows(mercer_ctx *ctx, const mc_problem *p, const merce
 static int64_t rows_to_pair(const mercer_ctx *ctx, const mc_problem *p) {
     const double entry = mc_rank_entry((double)mercer_data_stored(p->x) / (double)p->n) + 4 * (double)p->outputs;
     const double wanted = fmax(PAIR_ROWS_LEAST, fmin(PAIR_ROWS, sqrt(2 * PAIRS_WORK / entry)));
-    const int64_t room = order_within(ctx, p->n, (int64_t)wanted);
-    return p->n < room ? p->n : room;
+    const int64_t largest = order_within(ctx, p->n, (int64_t)wanted);
+    return p->n < largest ? p->n : largest;
 }
 
 static mercer_status time_product(mercer_ctx *ctx, const mc_problem *p, mercer_dtype precision, double *out) {
@@ -103,18 +104,18 @@ static mercer_status time_fast(mercer_ctx *ctx, const mc_problem *p, double *out
 }
 
 /* On one thread; the rows of a fit are shared out among all. */
-static mercer_status time_waves(mercer_ctx *ctx, const mc_problem *p, double *out) {
+static mercer_status time_fourier_features(mercer_ctx *ctx, const mc_problem *p, double *out) {
     (void)p;
     double sum = 0;
     const double began = mc_clock_seconds();
-    for (int i = 0; i < WAVES; i++) {
+    for (int i = 0; i < FEATURES; i++) {
         double a, b;
         sincos(0.37 * i, &a, &b);
         sum += a - b;
     }
     const double seconds = mc_clock_seconds() - began;
     /* the sum must be wanted, or nothing would be timed */
-    *out = (sum > -INFINITY ? seconds : 0) / WAVES / ctx->threads;
+    *out = (sum > -INFINITY ? seconds : 0) / FEATURES / ctx->threads;
     return MERCER_OK;
 }
 
@@ -122,17 +123,17 @@ static mercer_status time_waves(mercer_ctx *ctx, const mc_problem *p, double *ou
 
 /* A unit of work: where its count stands in an option, and what one of it takes here. */
 typedef struct unit {
-    size_t count, seconds; /* in mc_option, in mc_speed */
+    size_t count, seconds; /* in mc_solver_option, in mc_speed */
     mercer_status (*time)(mercer_ctx *ctx, const mc_problem *p, double *seconds);
 } unit;
 
 enum { UNITS = 5 };
 static const unit units[UNITS] = {
-    {offsetof(mc_option, pairs), offsetof(mc_speed, pair), time_pairs},
-    {offsetof(mc_option, fast), offsetof(mc_speed, fast), time_fast},
-    {offsetof(mc_option, factor), offsetof(mc_speed, factor), time_factor},
-    {offsetof(mc_option, eigen), offsetof(mc_speed, eigen), time_eigen},
-    {offsetof(mc_option, waves), offsetof(mc_speed, wave), time_waves},
+    {offsetof(mc_solver_option, pairs), offsetof(mc_speed, pair), time_pairs},
+    {offsetof(mc_solver_option, fast), offsetof(mc_speed, fast), time_fast},
+    {offsetof(mc_solver_option, factor), offsetof(mc_speed, factor), time_factor},
+    {offsetof(mc_solver_option, eigen), offsetof(mc_speed, eigen), time_eigen},
+    {offsetof(mc_solver_option, fourier), offsetof(mc_speed, fourier), time_fourier_features},
 };
 
 static double *seconds_of(mc_speed *s, const unit *u) {
@@ -151,7 +152,7 @@ mercer_status mc_speed_measure(mercer_ctx *ctx, const mc_problem *problem, mc_sp
     return MERCER_OK;
 }
 
-double mc_speed_seconds(const mc_speed *s, const mc_option *o) {
+double mc_speed_seconds(const mc_speed *s, const mc_solver_option *o) {
     double sum = 0;
     for (const unit *u = units; u < units + UNITS; u++)
         sum += *(const double *)(const void *)((const char *)o + u->count)
@@ -159,9 +160,9 @@ double mc_speed_seconds(const mc_speed *s, const mc_option *o) {
     return sum;
 }
 
-void mc_speed_price(const mc_speed *s, mc_options *options) {
+void mc_speed_price(const mc_speed *s, mc_solver_options *options) {
     for (int i = 0; i < options->count; i++) {
-        mc_option *o = &options->option[i];
+        mc_solver_option *o = &options->option[i];
         o->seconds = mc_speed_seconds(s, o);
         o->seconds += o->seconds > 0 ? START : 0;
     }

@@ -1,4 +1,4 @@
-/* speed.h: how fast this machine is at what a fit consists of, measured on the spot, and what the ways would
+/* speed.h: how fast this machine is at what a fit consists of, measured at run time, and what the ways would
    then take. */
 #ifndef MC_PLAN_SPEED_H
 #define MC_PLAN_SPEED_H
@@ -6,15 +6,15 @@
 #include "plan/cost.h"
 #include "problem/problem.h"
 
-/* Seconds for one operation of each kind of mc_option. */
+/* Seconds for one operation of each kind of mc_solver_option. */
 typedef struct mc_speed {
-    double pair, fast, factor, eigen, wave;
+    double pair, fast, factor, eigen, fourier;
 } mc_speed;
 
 /* Some ten milliseconds and at most a quarter of the memory left. */
 mercer_status mc_speed_measure(mercer_ctx *ctx, const mc_problem *problem, mc_speed *out);
 /* The seconds of so many operations alone; and those of every option, with what a fit takes before them. */
-double mc_speed_seconds(const mc_speed *speed, const mc_option *work);
-void mc_speed_price(const mc_speed *speed, mc_options *options);
+double mc_speed_seconds(const mc_speed *speed, const mc_solver_option *work);
+void mc_speed_price(const mc_speed *speed, mc_solver_options *options);
 
 #endif

@@ -5,9 +5,9 @@
    coefficients of a class have one sign, so that |P| is the sum of absolute values too, by which gram/operator/gram.h
    bounds the error of a product:
 
-       |computed d - d| <= doubt = sum over both classes of relative |P| + rest sum |coefficient|
+       |computed d - d| <= error_bound = sum over both classes of relative |P| + rest sum |coefficient|
 
-   The side of a pair is sure where |d| is above its doubt, and the winner is where no other class could have as many
+   The side of a pair is sure where |d| is above its bound, and the winner is where no other class could have as many
    votes even if all pairs in doubt were its own. The other rows, few unless the multipliers are huge, are decided as
    mc_fitted_decide does. */
 #include "base/memory.h"
@@ -21,16 +21,16 @@
 #include <string.h>
 
 enum { MOST_OPEN = 4 };              /* one row in so many: floats gain less than half */
-static const double doubled = 1.001; /* what doubles are wrong by is not a thousandth of a float's doubt */
+static const double doubled = 1.001; /* what doubles are wrong by is not a thousandth of a float's bound */
 
-typedef struct look {
+typedef struct screening {
     const mc_fitted *f;
     const mercer_data *rows;
     int64_t decisions;
-    double *decision, *doubt; /* n x decisions */
-    double *part;             /* n x (classes - 1) */
-    int64_t *least, *most;    /* per class: votes that it has, and could have */
-} look;
+    double *decision, *error_bound; /* n x decisions */
+    double *part;                   /* n x (classes - 1) */
+    int64_t *least, *most;          /* per class: votes that it has, and could have */
+} screening;
 
 int64_t mc_largest_index(const double *values, int64_t count) {
     int64_t best = 0;
@@ -95,7 +95,7 @@ static double coefficient_mass(const mc_fitted *f, int64_t c, int64_t column) {
     return sum;
 }
 
-static void add_class(const look *l, const mc_gram *gram, int64_t c) {
+static void add_class(const screening *l, const mc_gram *gram, int64_t c) {
     const int64_t classes = l->f->outputs, width = classes - 1;
     double relative, rest;
     mc_gram_product_terms(gram, width, &relative, &rest);
@@ -107,12 +107,12 @@ static void add_class(const look *l, const mc_gram *gram, int64_t c) {
         for (int64_t i = 0; i < l->rows->n; i++) {
             const double value = l->part[i * width + at.column];
             l->decision[i * l->decisions + at.decision] += value;
-            l->doubt[i * l->decisions + at.decision] += doubled * (relative * fabs(value) + fixed);
+            l->error_bound[i * l->decisions + at.decision] += doubled * (relative * fabs(value) + fixed);
         }
     }
 }
 
-static mercer_status look_at_class(mercer_ctx *ctx, const look *l, int64_t c) {
+static mercer_status look_at_class(mercer_ctx *ctx, const screening *l, int64_t c) {
     const mc_fitted *f = l->f;
     const int64_t width = f->outputs - 1;
     mercer_data *centres = NULL;
@@ -129,14 +129,14 @@ static mercer_status look_at_class(mercer_ctx *ctx, const look *l, int64_t c) {
     return status;
 }
 
-static void count_votes(const look *l, int64_t row) {
+static void count_votes(const screening *l, int64_t row) {
     const int64_t classes = l->f->outputs;
     memset(l->least, 0, (size_t)classes * sizeof *l->least);
     memset(l->most, 0, (size_t)classes * sizeof *l->most);
     for (int64_t a = 0, pair = 0; a < classes; a++)
         for (int64_t b = a + 1; b < classes; b++, pair++) {
             const int64_t at = row * l->decisions + pair, side = l->decision[at] > 0 ? a : b;
-            const bool sure = fabs(l->decision[at]) > l->doubt[at];
+            const bool sure = fabs(l->decision[at]) > l->error_bound[at];
             l->least[side] += sure;
             l->most[a] += !sure || side == a;
             l->most[b] += !sure || side == b;
@@ -144,7 +144,7 @@ static void count_votes(const look *l, int64_t row) {
 }
 
 /* The class that wins, whatever pairs in doubt say; -1: they matter. */
-static int64_t sure_winner(const look *l, int64_t row) {
+static int64_t sure_winner(const screening *l, int64_t row) {
     int64_t best = 0;
     count_votes(l, row);
     for (int64_t c = 1; c < l->f->outputs; c++)
@@ -157,12 +157,12 @@ static int64_t sure_winner(const look *l, int64_t row) {
 }
 
 /* *open: rows whose class is left at -1. */
-static mercer_status look_at_rows(mercer_ctx *ctx, look *l, int64_t *open, int64_t *out) {
+static mercer_status look_at_rows(mercer_ctx *ctx, screening *l, int64_t *open, int64_t *out) {
     const mc_fitted *f = l->f;
     for (int64_t i = 0; i < l->rows->n; i++)
         for (int64_t k = 0; k < l->decisions; k++) {
             l->decision[i * l->decisions + k] = f->intercept[k];
-            l->doubt[i * l->decisions + k] = 8 * DBL_EPSILON * fabs(f->intercept[k]);
+            l->error_bound[i * l->decisions + k] = 8 * DBL_EPSILON * fabs(f->intercept[k]);
         }
     for (int64_t c = 0; c < f->outputs; c++)
         MC_TRY(look_at_class(ctx, l, c));
@@ -176,12 +176,12 @@ static mercer_status look_at_rows(mercer_ctx *ctx, look *l, int64_t *open, int64
 
 static mercer_status look_first(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, int64_t *open,
                                 int64_t *out) {
-    look l = {.f = f, .rows = rows, .decisions = mc_form_decisions(f->form, f->outputs)};
+    screening l = {.f = f, .rows = rows, .decisions = mc_form_decisions(f->form, f->outputs)};
     mercer_status status = MC_ALLOC(ctx, l.decision, rows->n * (2 * l.decisions + f->outputs - 1));
     MC_THEN(status, MC_ALLOC(ctx, l.least, 2 * f->outputs));
     if (!status) {
-        l.doubt = l.decision + rows->n * l.decisions;
-        l.part = l.doubt + rows->n * l.decisions;
+        l.error_bound = l.decision + rows->n * l.decisions;
+        l.part = l.error_bound + rows->n * l.decisions;
         l.most = l.least + f->outputs;
         status = look_at_rows(ctx, &l, open, out);
     }
@@ -196,7 +196,7 @@ mercer_status mc_fitted_classify(mercer_ctx *ctx, const mc_fitted *f, const merc
                                  int64_t *out) {
     int64_t open = 0;
     *floats = *floats && f->form == MC_PAIRS && !f->primal && f->centres->n > 0 && has_signs_by_class(f);
-    if (!*floats || rows->n <= MC_KEPT_ROWS)
+    if (!*floats || rows->n <= MC_PACKED_CACHE_ROWS)
         return classify_float64(ctx, f, rows, out);
     MC_TRY(look_first(ctx, f, rows, &open, out));
     *floats = open <= rows->n / MOST_OPEN;

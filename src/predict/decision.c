@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { WAVE_ROWS = 256 };
+enum { FOURIER_ROWS = 256 };
 
 static void add_intercepts(const mc_fitted *f, int64_t n, int64_t decisions, double *out) {
     for (int64_t i = 0; i < n; i++)
@@ -42,16 +42,17 @@ static mercer_status open_anew(mercer_ctx *ctx, const mc_fitted *f, int64_t c, c
 static mercer_status kernel_product(mercer_ctx *ctx, const mc_fitted *f, int64_t c, const mercer_data *rows,
                                     const double *alpha, int64_t width, double *out, mc_product_error *error) {
     const int64_t place = c < 0 ? 0 : c;
-    const mc_gram *kept = rows->n <= MC_KEPT_ROWS ? mc_packed_cache_find(f->kept, place) : NULL;
+    const mc_gram *packed = rows->n <= MC_PACKED_CACHE_ROWS ? mc_packed_cache_find(f->packed_cache, place) : NULL;
     mercer_data *own = NULL;
     mc_gram *gram = NULL;
-    mercer_status status = kept ? mc_gram_open_reusing(ctx, kept, rows, &gram) : MERCER_OK;
+    mercer_status status = packed ? mc_gram_open_reusing(ctx, packed, rows, &gram) : MERCER_OK;
     if (!status && !gram)
         status = open_anew(ctx, f, c, rows, &own, &gram);
     MC_THEN(status, mc_gram_apply(ctx, gram, width, alpha, out));
     if (error && gram)
         mc_gram_raise_error(gram, width, error);
-    if (status || kept || rows->n > MC_KEPT_ROWS || !mc_packed_cache_put(ctx, f->kept, place, own, gram)) {
+    if (status || packed || rows->n > MC_PACKED_CACHE_ROWS
+        || !mc_packed_cache_put(ctx, f->packed_cache, place, own, gram)) {
         mc_gram_close(gram);
         mercer_data_free(own);
     }
@@ -120,22 +121,22 @@ static mercer_status decide_pairs(mercer_ctx *ctx, const mc_fitted *f, const mer
 
 /* ---- Waves ---- */
 
-static mercer_status decide_waves(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out) {
-    mc_fourier *waves = NULL;
+static mercer_status decide_fourier(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out) {
+    mc_fourier *fourier = NULL;
     double *psi = NULL;
     const int64_t m = f->centres->n, outputs = f->outputs;
-    MC_TRY(mc_fourier_of(ctx, f->centres, &waves));
-    mercer_status status = MC_ALLOC(ctx, psi, WAVE_ROWS * m);
-    for (int64_t begin = 0; !status && begin < rows->n; begin += WAVE_ROWS) {
-        const int64_t end = begin + WAVE_ROWS < rows->n ? begin + WAVE_ROWS : rows->n;
-        status = mc_fourier_rows(ctx, waves, rows, begin, end, psi);
+    MC_TRY(mc_fourier_from_rows(ctx, f->centres, &fourier));
+    mercer_status status = MC_ALLOC(ctx, psi, FOURIER_ROWS * m);
+    for (int64_t begin = 0; !status && begin < rows->n; begin += FOURIER_ROWS) {
+        const int64_t end = begin + FOURIER_ROWS < rows->n ? begin + FOURIER_ROWS : rows->n;
+        status = mc_fourier_rows(ctx, fourier, rows, begin, end, psi);
         for (int64_t i = begin; !status && i < end; i++)
             for (int64_t j = 0; j < m; j++)
                 for (int64_t k = 0; k < outputs; k++)
                     out[i * outputs + k] += psi[(i - begin) * m + j] * f->alpha[j * outputs + k];
     }
     mc_free(psi);
-    mc_fourier_close(waves);
+    mc_fourier_close(fourier);
     return status;
 }
 
@@ -148,8 +149,8 @@ mercer_status mc_fitted_decide(mercer_ctx *ctx, const mc_fitted *f, const mercer
     mercer_status status = MERCER_OK;
     if (f->primal) {
         status = mc_weights_apply(ctx, f->kernel, decisions, f->primal, rows, out);
-    } else if (f->waves) {
-        status = decide_waves(ctx, f, rows, out);
+    } else if (f->fourier) {
+        status = decide_fourier(ctx, f, rows, out);
     } else if (f->form == MC_NEIGHBOURS) {
         status = mc_neighbours_decide(ctx, f, rows, out);
     } else if (f->form == MC_PAIRS && f->outputs > 2) {

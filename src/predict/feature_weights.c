@@ -16,7 +16,7 @@ typedef struct applying {
     int64_t count, D;
     const double *W;
     double *scratch, *out;
-    int64_t room; /* numbers of scratch a thread has */
+    int64_t scratch_each; /* numbers of scratch a thread has */
 } applying;
 
 static double dot_dense(const mercer_data *x, int64_t i, const double *w) {
@@ -50,7 +50,7 @@ static void apply_linear(void *arg, int64_t chunk, int64_t begin, int64_t end, i
 static void apply_mapped(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
     const applying *a = arg;
-    double *phi = a->scratch + thread * a->room, *row = phi + a->D;
+    double *phi = a->scratch + thread * a->scratch_each, *row = phi + a->D;
     for (int64_t i = begin; i < end; i++) {
         mc_data_values(a->rows, i, row);
         mc_features_row(a->map, row, row + a->rows->d, phi);
@@ -68,8 +68,8 @@ static mercer_status apply_map(mercer_ctx *ctx, const mercer_kernel *kernel, app
     MC_TRY(mc_features_open(ctx, kernel->root, a->rows->d, &map));
     a->map = map;
     a->D = mc_features_dimension(map);
-    a->room = a->D + a->rows->d + mc_features_scratch(map);
-    mercer_status status = MC_ALLOC(ctx, a->scratch, a->room * ctx->threads);
+    a->scratch_each = a->D + a->rows->d + mc_features_scratch(map);
+    mercer_status status = MC_ALLOC(ctx, a->scratch, a->scratch_each * ctx->threads);
     if (!status)
         status = mc_for(ctx, a->rows->n, ROW_GRAIN, apply_mapped, a);
     mc_free(a->scratch);

@@ -32,7 +32,7 @@ void mc_fitted_take(mc_fitted *fitted, mc_problem *problem, double seconds) {
 }
 
 void mc_fitted_free(mc_fitted *fitted) {
-    mc_packed_cache_free(fitted->kept);
+    mc_packed_cache_free(fitted->packed_cache);
     mercer_kernel_free(fitted->kernel);
     mercer_data_free(fitted->centres);
     mc_scale_free(&fitted->scale);
@@ -48,8 +48,8 @@ void mc_fitted_free(mc_fitted *fitted) {
     *fitted = (mc_fitted){0};
 }
 
-mercer_status mc_fitted_keep(mercer_ctx *ctx, mc_fitted *f) {
-    return mc_packed_cache_open(ctx, f->form == MC_PAIRS && f->outputs > 2 ? f->outputs : 1, &f->kept);
+mercer_status mc_fitted_open_cache(mercer_ctx *ctx, mc_fitted *f) {
+    return mc_packed_cache_open(ctx, f->form == MC_PAIRS && f->outputs > 2 ? f->outputs : 1, &f->packed_cache);
 }
 
 const char *mc_rows_solver(const mc_fitted *f) {

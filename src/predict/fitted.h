@@ -34,7 +34,7 @@ typedef struct mc_fitted {
     int64_t *row;         /* the place of each centre in the training data; NULL: all of them in order */
     bool open;            /* rows may have more columns than the centres, which are 0 there */
     /* centres are frequencies, the same twice: the first half of alpha goes with cosines, the second with sines */
-    bool waves;
+    bool fourier;
     double *spectrum; /* principal components: eigenvalue and bound of each, outputs x 2; NULL otherwise */
     bool by_distance; /* neighbours: weighted by 1 / distance; how many: report.neighbors */
     /* support vector machines: weight of each centre, that of its class included; NULL otherwise */
@@ -48,19 +48,19 @@ typedef struct mc_fitted {
     int64_t features;
     /* packed centres, one place for every class of pairs or one for all (packed_cache.h); NULL: packed anew each time
        */
-    struct mc_packed_cache *kept;
+    struct mc_packed_cache *packed_cache;
     mercer_report report;
 } mc_fitted;
 
 struct mc_problem;
 /* Places for packed centres; the last thing done to a model that is going to be predicted with. */
-mercer_status mc_fitted_keep(mercer_ctx *ctx, mc_fitted *fitted);
+mercer_status mc_fitted_open_cache(mercer_ctx *ctx, mc_fitted *fitted);
 /* The kernel, the rows and the scaling of a solved problem change hands. */
 void mc_fitted_take(mc_fitted *fitted, struct mc_problem *problem, double seconds);
 void mc_fitted_free(mc_fitted *fitted);
 /* The option of fit with which a machine whose model is weights of features keeps rows instead. */
 const char *mc_rows_solver(const mc_fitted *f);
-/* One of several functions, shown with kernel and scale lent for the call. */
+/* One of several functions, shown with kernel and scale borrowed for the call. */
 typedef mercer_status mc_fitted_each(mercer_ctx *ctx, void *arg, int64_t k, const mc_fitted *f);
 mercer_status mc_fitted_show(mercer_ctx *ctx, mc_fitted *f, mercer_kernel *kernel, mc_scale scale, int64_t k,
                              mc_fitted_each *each, void *arg);
@@ -89,7 +89,7 @@ mercer_status mc_decision_error(mercer_ctx *ctx, const mc_fitted *f, const merce
 void mc_fitted_conclude(const mc_fitted *f, const double *decision, double *out);
 /* The place of the first of the largest values: the class that wins. */
 int64_t mc_largest_index(const double *values, int64_t count);
-/* The class that wins each of these rows. *floats: whether to look in floats first (classify_float32.c); false
+/* The class that wins each of these rows. *floats: whether to screen in float32 first (classify_float32.c); false
    afterwards where that did not pay. */
 mercer_status mc_fitted_classify(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, bool *floats,
                                  int64_t *out);

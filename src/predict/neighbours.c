@@ -11,11 +11,11 @@
    The square is a difference of numbers of the size of k, and below the error of that difference it means nothing:
    there it counts as zero, so that copies of a row are at distance zero and tied.
 
-   Where entries are long sums a look in floats goes first. With |K32 - K64| <= e a square t made of floats is within d
-   = 2 e of the one s made of doubles, and s, which counts as 0 up to c, is at most max(t + d, 0) and at least t - d -
-   c. The k-th least s is at most max(T + d, 0), T the k-th least t, so the k nearest are among those with t <= max(T,
-   0) + 2 d + c. These alone are computed in double, to the bits that a block would have, and choose as ever: the answer
-   is the same. A row with too many of them is done in full. */
+   Where entries are long sums a screening in float32 goes first. With |K32 - K64| <= e a square t made of floats is
+   within d = 2 e of the one s made of doubles, and s, which counts as 0 up to c, is at most max(t + d, 0) and at least
+   t - d - c. The k-th least s is at most max(T + d, 0), T the k-th least t, so the k nearest are among those with t <=
+   max(T, 0) + 2 d + c. These alone are computed in double, to the bits that a block would have, and choose as ever: the
+   answer is the same. A row with too many of them is done in full. */
 #include "predict/neighbours.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -42,7 +42,7 @@ typedef struct neighbour {
 typedef struct search {
     const mc_fitted *f;
     const mc_gram *gram, *fast;              /* fast: in floats; NULL: there is no first look */
-    int64_t k, room;                         /* room: candidates of a row, at most */
+    int64_t k, capacity;                     /* capacity: candidates of a row, at most */
     double noise;                            /* error of a computed square beside that of its sum */
     double slack;                            /* 2 d + c */
     double *own, *diagonal;                  /* k(x,x) of all rows, k(z,z) of all centres */
@@ -52,9 +52,9 @@ typedef struct search {
     int64_t row, rows;                       /* the strip */
     int64_t column, columns;                 /* the block */
     int64_t *list, listed;                   /* rows of the strip to be done in full */
-    neighbour *candidate;                    /* STRIP x room */
-    int64_t *held;                           /* of them, per row; above room: too many */
-    int64_t *pair_row, *pair_column, *order; /* STRIP x room, order twice that */
+    neighbour *candidate;                    /* STRIP x capacity */
+    int64_t *held;                           /* of them, per row; above capacity: too many */
+    int64_t *pair_row, *pair_column, *order; /* STRIP x capacity, order twice that */
     double *value;
     double *out;
 } search;
@@ -150,23 +150,23 @@ static int64_t prune_candidates(neighbour *list, int64_t count, double limit) {
 
 /* One more that may be among the nearest, of row i. */
 static void offer_candidate(const search *s, int64_t i, neighbour item) {
-    neighbour *heap = s->heap + i * s->k, *list = s->candidate + i * s->room;
+    neighbour *heap = s->heap + i * s->k, *list = s->candidate + i * s->capacity;
     if (item.at < s->k)
         sift_up(heap, item.at, item);
     else if (item.square < heap[0].square)
         sift_down(heap, s->k, item);
-    if (s->held[i] == s->room && item.at >= s->k)
-        s->held[i] = prune_candidates(list, s->room, limit_of(s, heap));
-    if (s->held[i] < s->room)
+    if (s->held[i] == s->capacity && item.at >= s->k)
+        s->held[i] = prune_candidates(list, s->capacity, limit_of(s, heap));
+    if (s->held[i] < s->capacity)
         list[s->held[i]++] = item;
     else
-        s->held[i] = s->room + 1;
+        s->held[i] = s->capacity + 1;
 }
 
 /* Squares from floats, LANES at a time: most of those hold no candidate. */
 static void screen_row_float32(const search *s, int64_t i, const float *values) {
     const double own = s->own[s->row + i], *diagonal = s->diagonal + s->column;
-    for (int64_t j = 0; j < s->columns && s->held[i] <= s->room; j += LANES) {
+    for (int64_t j = 0; j < s->columns && s->held[i] <= s->capacity; j += LANES) {
         const int64_t count = s->columns - j < LANES ? s->columns - j : LANES;
         const double limit = s->column + j < s->k ? INFINITY : limit_of(s, s->heap + i * s->k);
         double square[LANES], least = INFINITY;
@@ -174,7 +174,7 @@ static void screen_row_float32(const search *s, int64_t i, const float *values) 
             square[q] = own + diagonal[j + q] - 2 * (double)values[j + q];
         for (int64_t q = 0; q < count; q++)
             least = square[q] < least ? square[q] : least;
-        for (int64_t q = 0; q < count && least <= limit && s->held[i] <= s->room; q++)
+        for (int64_t q = 0; q < count && least <= limit && s->held[i] <= s->capacity; q++)
             if (square[q] <= limit || s->column + j + q < s->k)
                 offer_candidate(s, i, (neighbour){square[q], s->column + j + q});
     }
@@ -197,17 +197,17 @@ static int by_column(const void *arg, int64_t a, int64_t b) {
 static int64_t list_pairs(search *s) {
     int64_t count = 0;
     for (int64_t i = 0; i < s->rows; i++) {
-        if (s->held[i] > s->room) {
+        if (s->held[i] > s->capacity) {
             s->list[s->listed++] = s->row + i;
             continue;
         }
-        s->held[i] = prune_candidates(s->candidate + i * s->room, s->held[i], limit_of(s, s->heap + i * s->k));
+        s->held[i] = prune_candidates(s->candidate + i * s->capacity, s->held[i], limit_of(s, s->heap + i * s->k));
         for (int64_t j = 0; j < s->held[i]; j++)
-            s->order[count++] = i * s->room + j;
+            s->order[count++] = i * s->capacity + j;
     }
-    mc_sort(s->order, s->order + STRIP * s->room, count, by_column, s);
+    mc_sort(s->order, s->order + STRIP * s->capacity, count, by_column, s);
     for (int64_t k = 0; k < count; k++) {
-        s->pair_row[k] = s->row + s->order[k] / s->room;
+        s->pair_row[k] = s->row + s->order[k] / s->capacity;
         s->pair_column[k] = s->candidate[s->order[k]].at;
     }
     return count;
@@ -215,7 +215,7 @@ static int64_t list_pairs(search *s) {
 
 /* The candidates of a row, which stand in the order of centres, choose again by their exact squares. */
 static void choose_among_candidates(const search *s, int64_t i) {
-    neighbour *heap = s->heap + i * s->k, *list = s->candidate + i * s->room;
+    neighbour *heap = s->heap + i * s->k, *list = s->candidate + i * s->capacity;
     for (int64_t j = 0; j < s->held[i]; j++) {
         to_squared_distances(s, s->own[s->row + i], s->diagonal + list[j].at, 1, &list[j].square);
         if (j < s->k)
@@ -231,7 +231,7 @@ static mercer_status confirm_candidates(mercer_ctx *ctx, search *s) {
     for (int64_t k = 0; k < count; k++)
         s->candidate[s->order[k]].square = s->value[k];
     for (int64_t i = 0; i < s->rows; i++)
-        if (s->held[i] <= s->room)
+        if (s->held[i] <= s->capacity)
             choose_among_candidates(s, i);
     if (s->listed > s->rows / 4)
         s->fast = NULL; /* it does not pay */
@@ -310,10 +310,10 @@ static mercer_status diagonal_of(mercer_ctx *ctx, const mercer_kernel *kernel, c
 }
 
 mercer_status mc_neighbours_check(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *centres) {
-    double *room = NULL;
-    MC_TRY(MC_ALLOC(ctx, room, centres->n));
-    const mercer_status status = diagonal_of(ctx, kernel, centres, room);
-    mc_free(room);
+    double *scratch = NULL;
+    MC_TRY(MC_ALLOC(ctx, scratch, centres->n));
+    const mercer_status status = diagonal_of(ctx, kernel, centres, scratch);
+    mc_free(scratch);
     return status;
 }
 
@@ -347,7 +347,7 @@ static bool screening_pays(const mercer_kernel *kernel, const mercer_data *rows,
     return full && k <= FEW && centres->n >= MANY && !mc_kernel_precomputed(kernel);
 }
 
-static int64_t room_for(int64_t k) {
+static int64_t candidates_for(int64_t k) {
     return 2 * k + 64;
 }
 
@@ -360,16 +360,16 @@ static void lay_out_search(search *s, int64_t n, int64_t m, mc_work *work) {
     s->place = mc_work_take(work, strip, 8);
     s->list = mc_work_take(work, strip, 8);
     s->held = mc_work_take(work, strip, 8);
-    s->candidate = mc_work_take(work, strip * s->room, sizeof(neighbour));
-    s->pair_row = mc_work_take(work, strip * s->room, 8);
-    s->pair_column = mc_work_take(work, strip * s->room, 8);
-    s->order = mc_work_take(work, 2 * STRIP * s->room, 8);
-    s->value = mc_work_take(work, strip * s->room, 8);
+    s->candidate = mc_work_take(work, strip * s->capacity, sizeof(neighbour));
+    s->pair_row = mc_work_take(work, strip * s->capacity, 8);
+    s->pair_column = mc_work_take(work, strip * s->capacity, 8);
+    s->order = mc_work_take(work, 2 * STRIP * s->capacity, 8);
+    s->value = mc_work_take(work, strip * s->capacity, 8);
 }
 
 static size_t work_bytes(int64_t n, int64_t m, int64_t k, bool floats) {
     mc_work counted = {0};
-    lay_out_search(&(search){.k = k, .room = floats ? room_for(k) : 0}, n, m, &counted);
+    lay_out_search(&(search){.k = k, .capacity = floats ? candidates_for(k) : 0}, n, m, &counted);
     return counted.used;
 }
 
@@ -397,7 +397,7 @@ static void fill_unknown(search *s, int64_t n) {
 static mercer_status open_fast(mercer_ctx *ctx, search *s, const mercer_data *rows, mc_gram **fast) {
     const size_t bytes = mc_gram_bytes(ctx, s->f->kernel, rows, s->f->centres, MERCER_F32, 0);
     double largest = 0;
-    if (!s->room || bytes > mc_memory_left(ctx))
+    if (!s->capacity || bytes > mc_memory_left(ctx))
         return MERCER_OK;
     MC_TRY(mc_gram_open(ctx, s->f->kernel, rows, s->f->centres, MERCER_F32, fast));
     for (int64_t i = 0; i < rows->n; i++)
@@ -425,7 +425,8 @@ static mercer_status search_neighbours(mercer_ctx *ctx, search *s, const mercer_
 
 mercer_status mc_neighbours_decide(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out) {
     const bool floats = screening_pays(f->kernel, rows, f->centres, f->report.neighbors);
-    search s = {.f = f, .k = f->report.neighbors, .room = floats ? room_for(f->report.neighbors) : 0, .out = out};
+    search s = {
+        .f = f, .k = f->report.neighbors, .capacity = floats ? candidates_for(f->report.neighbors) : 0, .out = out};
     mc_gram *gram = NULL, *fast = NULL;
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, work_bytes(rows->n, f->centres->n, s.k, floats)));

@@ -19,51 +19,51 @@ struct mc_packed_cache {
 };
 
 mercer_status mc_packed_cache_open(mercer_ctx *ctx, int64_t count, mc_packed_cache **out) {
-    mc_packed_cache *kept = NULL;
+    mc_packed_cache *cache = NULL;
     *out = NULL;
-    MC_TRY(MC_ALLOC(ctx, kept, 1));
-    kept->count = count;
-    if (MC_ALLOC(ctx, kept->place, count)) {
-        mc_free(kept);
+    MC_TRY(MC_ALLOC(ctx, cache, 1));
+    cache->count = count;
+    if (MC_ALLOC(ctx, cache->place, count)) {
+        mc_free(cache);
         return MERCER_MEMORY;
     }
     for (int64_t k = 0; k < count; k++)
-        atomic_init(&kept->place[k].state, EMPTY);
-    *out = kept;
+        atomic_init(&cache->place[k].state, EMPTY);
+    *out = cache;
     return MERCER_OK;
 }
 
-void mc_packed_cache_free(mc_packed_cache *kept) {
-    if (!kept)
+void mc_packed_cache_free(mc_packed_cache *cache) {
+    if (!cache)
         return;
-    for (int64_t k = 0; k < kept->count; k++) {
-        mc_gram_close(kept->place[k].gram);
-        mercer_data_free(kept->place[k].centres);
+    for (int64_t k = 0; k < cache->count; k++) {
+        mc_gram_close(cache->place[k].gram);
+        mercer_data_free(cache->place[k].centres);
     }
-    mc_free(kept->place);
-    mc_free(kept);
+    mc_free(cache->place);
+    mc_free(cache);
 }
 
-const mc_gram *mc_packed_cache_find(const mc_packed_cache *kept, int64_t k) {
-    return kept && atomic_load_explicit(&kept->place[k].state, memory_order_acquire) == FULL ? kept->place[k].gram
-                                                                                             : NULL;
+const mc_gram *mc_packed_cache_find(const mc_packed_cache *cache, int64_t k) {
+    return cache && atomic_load_explicit(&cache->place[k].state, memory_order_acquire) == FULL ? cache->place[k].gram
+                                                                                               : NULL;
 }
 
 static bool cache_fits_memory(mercer_ctx *ctx, const mc_gram *gram, const mercer_data *centres) {
-    const double bytes =
-        (double)mc_gram_kept_bytes(gram) + (centres ? (double)centres->n * (double)centres->d * sizeof(double) : 0);
+    const double bytes = (double)mc_gram_keep_packed_bytes(gram)
+                         + (centres ? (double)centres->n * (double)centres->d * sizeof(double) : 0);
     return bytes <= 0.25 * (double)mc_memory_left(ctx);
 }
 
-bool mc_packed_cache_put(mercer_ctx *ctx, mc_packed_cache *kept, int64_t k, mercer_data *centres, mc_gram *gram) {
+bool mc_packed_cache_put(mercer_ctx *ctx, mc_packed_cache *cache, int64_t k, mercer_data *centres, mc_gram *gram) {
     int seen = EMPTY;
-    if (!kept || !cache_fits_memory(ctx, gram, centres)
-        || !atomic_compare_exchange_strong(&kept->place[k].state, &seen, BUSY))
+    if (!cache || !cache_fits_memory(ctx, gram, centres)
+        || !atomic_compare_exchange_strong(&cache->place[k].state, &seen, BUSY))
         return false;
-    if (!mc_gram_keep(gram))
+    if (!mc_gram_keep_packed(gram))
         return false;
-    kept->place[k].centres = centres;
-    kept->place[k].gram = gram;
-    atomic_store_explicit(&kept->place[k].state, FULL, memory_order_release);
+    cache->place[k].centres = centres;
+    cache->place[k].gram = gram;
+    atomic_store_explicit(&cache->place[k].state, FULL, memory_order_release);
     return true;
 }

@@ -11,7 +11,7 @@ enum { ROWS = 64 };
 static void fill_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
     const mc_panels *s = arg;
-    double *row = s->scratch + thread * s->room;
+    double *row = s->scratch + thread * s->scratch_each;
     for (int64_t i = begin; i < end; i++) {
         double *z = s->Z + i * s->D;
         const double root = s->p->root ? s->p->root[s->begin + i] : 1;
@@ -38,19 +38,20 @@ mercer_status mc_panels_run(mercer_ctx *ctx, mc_panels *s, const mc_pass *passes
 static void lay_out_panels(mc_work *work, void *self) {
     mc_panels *s = self;
     s->Z = mc_work_take(work, s->height * s->D, 8);
-    s->scratch = mc_work_take(work, s->threads * s->room, 8);
+    s->scratch = mc_work_take(work, s->threads * s->scratch_each, 8);
 }
 
 size_t mc_panels_bytes(int64_t d, int64_t D, int64_t lanes, int threads, int64_t scratch) {
-    return mc_slices_bytes(lay_out_panels,
-                           &(mc_panels){.height = lanes * MC_LANE, .D = D, .threads = threads, .room = d + scratch});
+    return mc_slices_bytes(
+        lay_out_panels,
+        &(mc_panels){.height = lanes * MC_LANE, .D = D, .threads = threads, .scratch_each = d + scratch});
 }
 
 mercer_status mc_panels_open(mercer_ctx *ctx, const mc_problem *p, int64_t lanes, mc_panels *out) {
     *out = (mc_panels){.p = p, .height = lanes * MC_LANE, .threads = ctx->threads};
     MC_TRY(mc_features_open(ctx, p->kernel->root, p->x->d, &out->map));
     out->D = mc_features_dimension(out->map);
-    out->room = p->x->d + mc_features_scratch(out->map);
+    out->scratch_each = p->x->d + mc_features_scratch(out->map);
     const mercer_status status = mc_work_lay(ctx, &out->work, lay_out_panels, out);
     if (status) {
         mc_features_close(out->map);

@@ -23,7 +23,7 @@ typedef struct mc_panels {
     const double *mean;  /* taken off the features */
     double *Z;           /* rows x D: sqrt(w) (phi(x) - mean) */
     double *scratch;
-    int64_t room; /* numbers of scratch a thread has */
+    int64_t scratch_each; /* numbers of scratch a thread has */
     int threads;
     mc_work work;
 } mc_panels;

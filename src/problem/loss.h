@@ -106,8 +106,8 @@ void mc_loss_mean_project(const mc_loss_mean *m, double *V);
 /* ---- The dual side ---- */
 
 /* alpha <- a point near it that is feasible for the dual: -lambda alpha / c in the domain of the conjugate and, with an
-   intercept, columns that sum to zero. root weighs where the sums are mended; m and scratch (n x k) are room. False: it
-   could not be reached. */
+   intercept, columns that sum to zero. root weighs where the sums are mended; m and scratch (n x k) are workspace.
+   False: it could not be reached. */
 bool mc_loss_feasible(const mc_loss_task *t, const double *root, mc_loss_mean *m, double *scratch, double *alpha);
 /* Whether it is, up to the last digits. */
 bool mc_loss_is_feasible(const mc_loss_task *t, const double *alpha);
@@ -120,6 +120,6 @@ mercer_status mc_loss_check_sum(mercer_ctx *ctx, const mc_loss_task *t, const do
 
 /* loss_user.c: an error where value, slope and conjugate of the caller's own loss do not fit each other around y
    and F of the task. */
-mercer_status mc_loss_try_own(mercer_ctx *ctx, const mc_loss_task *t);
+mercer_status mc_loss_check_own(mercer_ctx *ctx, const mc_loss_task *t);
 
 #endif

@@ -175,11 +175,11 @@ static double rounding_allowance(const trial *a, double size) {
 static mercer_status try_slope(mercer_ctx *ctx, const trial *a, double F, double h) {
     const double from = user_value(a, F), to = user_value(a, F + h), first = user_slope(a, F),
                  last = user_slope(a, F + h), rise = to - from;
-    const double room = rounding_allowance(a, fabs(from) + fabs(to) + fabs(first * h) + fabs(last * h));
+    const double slack = rounding_allowance(a, fabs(from) + fabs(to) + fabs(first * h) + fabs(last * h));
     /* the steps themselves complain, where they meet it */
     if (!isfinite(from) || !isfinite(to) || !isfinite(first) || !isfinite(last))
         return MERCER_OK;
-    if (first * h <= rise + room && rise <= last * h + room)
+    if (first * h <= rise + slack && rise <= last * h + slack)
         return MERCER_OK;
     return mc_fail(
         ctx, MERCER_INVALID,
@@ -198,8 +198,8 @@ static mercer_status try_conjugate(mercer_ctx *ctx, const trial *a, double F, do
     const double touch = l + c - v * F, above = away + c - v * (F + h);
     if (!isfinite(v) || !isfinite(l) || !isfinite(away) || !isfinite(c))
         return MERCER_OK;
-    const double room = rounding_allowance(a, fabs(l) + fabs(away) + fabs(c) + fabs(v * F) + fabs(v * h));
-    if (fabs(touch) <= room && above >= -room)
+    const double slack = rounding_allowance(a, fabs(l) + fabs(away) + fabs(c) + fabs(v * F) + fabs(v * h));
+    if (fabs(touch) <= slack && above >= -slack)
         return MERCER_OK;
     return mc_fail(ctx, MERCER_INVALID,
                    "loss '%s': its conjugate is %g at v = %g (row %lld, y = %g), where the largest v F - value is at "
@@ -228,7 +228,7 @@ static double typical_loss(const mc_loss_task *t) {
     return sum;
 }
 
-mercer_status mc_loss_try_own(mercer_ctx *ctx, const mc_loss_task *t) {
+mercer_status mc_loss_check_own(mercer_ctx *ctx, const mc_loss_task *t) {
     const int64_t count = t->n < ROWS ? t->n : ROWS;
     const double typical = t->own ? typical_loss(t) : 0;
     for (int64_t k = 0; k < count && t->own; k++) {

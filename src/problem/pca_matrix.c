@@ -23,7 +23,7 @@ size_t mc_pca_matrix_bytes(int64_t n, int64_t most) {
 
 mercer_status mc_pca_matrix_open(mercer_ctx *ctx, const mc_problem *p, bool center, int64_t most, mc_pca_matrix *out) {
     *out = (mc_pca_matrix){.n = p->n, .most = most, .root = p->root};
-    MC_TRY(MC_ALLOC(ctx, out->room, p->n * most));
+    MC_TRY(MC_ALLOC(ctx, out->scratch, p->n * most));
     if (!center)
         return MERCER_OK;
     if (MC_ALLOC(ctx, out->q, p->n)) {
@@ -39,7 +39,7 @@ mercer_status mc_pca_matrix_open(mercer_ctx *ctx, const mc_problem *p, bool cent
 }
 
 void mc_pca_matrix_close(mc_pca_matrix *m) {
-    mc_free(m->room);
+    mc_free(m->scratch);
     mc_free(m->q);
     *m = (mc_pca_matrix){0};
 }
@@ -64,10 +64,10 @@ static void scale_rows(const mc_pca_matrix *m, int64_t t, double *V) {
 static mercer_status apply_centred_kernel(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
     const mc_pca_matrix *m = self;
     for (int64_t i = 0; i < m->n * t; i++)
-        m->room[i] = V[i];
-    mc_pca_project(m, t, m->room);
-    scale_rows(m, t, m->room);
-    MC_TRY(m->K.apply(ctx, m->K.self, t, m->room, Y));
+        m->scratch[i] = V[i];
+    mc_pca_project(m, t, m->scratch);
+    scale_rows(m, t, m->scratch);
+    MC_TRY(m->K.apply(ctx, m->K.self, t, m->scratch, Y));
     scale_rows(m, t, Y);
     mc_pca_project(m, t, Y);
     return MERCER_OK;
@@ -77,7 +77,7 @@ mc_matrix mc_pca_products(const mc_pca_matrix *m) {
     return (mc_matrix){.n = m->n, .apply = apply_centred_kernel, .self = m};
 }
 
-/* M = A - q (A q)' - (A q) q' + (q' A q) q q', A = S K S; room holds A q. */
+/* M = A - q (A q)' - (A q) q' + (q' A q) q q', A = S K S; scratch holds A q. */
 void mc_pca_write(const mc_pca_matrix *m, double *K) {
     const int64_t n = m->n;
     long double whole = 0;
@@ -88,10 +88,10 @@ void mc_pca_write(const mc_pca_matrix *m, double *K) {
         long double sum = 0;
         for (int64_t j = 0; j < n; j++)
             sum += (long double)K[i * n + j] * m->q[j];
-        m->room[i] = (double)sum;
+        m->scratch[i] = (double)sum;
         whole += sum * m->q[i];
     }
     for (int64_t i = 0; m->q && i < n; i++)
         for (int64_t j = 0; j < n; j++)
-            K[i * n + j] += m->q[i] * (double)whole * m->q[j] - (m->q[i] * m->room[j] + m->room[i] * m->q[j]);
+            K[i * n + j] += m->q[i] * (double)whole * m->q[j] - (m->q[i] * m->scratch[j] + m->scratch[i] * m->q[j]);
 }

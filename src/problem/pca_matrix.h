@@ -11,7 +11,7 @@ typedef struct mc_pca_matrix {
     int64_t n, most;    /* most: columns of a product */
     const double *root; /* S; NULL: the identity */
     double *q;          /* NULL: not centred */
-    double *room;       /* n x most */
+    double *scratch;    /* n x most */
     mc_matrix K;
 } mc_pca_matrix;
 

@@ -1,7 +1,8 @@
 /* problem.h: data, kernel and scaling made ready for a machine: what every learner starts from.
 
-   Rows of weight zero are gone, the columns are scaled, the kernel is bound to what is left and judged. Y holds
-   numbers, or +1 in the column of the row's class and -1 in the others: one column per class, two classes included. */
+   Rows of weight zero are gone, the columns are scaled, the kernel is bound to what is left, and proved or refused. Y
+   holds numbers, or +1 in the column of the row's class and -1 in the others: one column per class, two classes
+   included. */
 #ifndef MC_PROBLEM_PROBLEM_H
 #define MC_PROBLEM_PROBLEM_H
 

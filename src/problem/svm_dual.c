@@ -20,10 +20,10 @@
 #include <math.h>
 
 const mc_svm_row mc_svm_rows[MC_SVM_KINDS] = {
-    [MC_SVC] = {.name = "svc", .classes = true, .costly = true},
+    [MC_SVC] = {.name = "svc", .classes = true, .has_C = true},
     [MC_NU_SVC] = {.name = "nu-svc", .classes = true, .grouped = true},
-    [MC_SVR] = {.name = "svr", .doubled = true, .costly = true},
-    [MC_NU_SVR] = {.name = "nu-svr", .doubled = true, .grouped = true, .costly = true},
+    [MC_SVR] = {.name = "svr", .doubled = true, .has_C = true},
+    [MC_NU_SVR] = {.name = "nu-svr", .doubled = true, .grouped = true, .has_C = true},
     [MC_ONE_CLASS] = {.name = "one-class"},
 };
 
@@ -46,7 +46,7 @@ double mc_svm_program_sign(const mc_svm *s, const mc_svm_program *t, int64_t var
 }
 
 double mc_svm_program_bound(const mc_svm *s, const mc_svm_program *t, int64_t i) {
-    return (s->row->costly ? s->C : 1) * s->cost[mc_svm_program_row(s, t, i)];
+    return (s->row->has_C ? s->C : 1) * s->cost[mc_svm_program_row(s, t, i)];
 }
 
 double mc_svm_program_multiplier(const mc_svm_program *t, int64_t i) {
@@ -106,10 +106,10 @@ void mc_svm_programs_close(mc_svm *s) {
         mc_free(s->task[k].beta);
         mc_free(s->task[k].f);
         mc_free(s->task[k].error);
-        mc_free(s->task[k].earlier);
-        mc_free(s->task[k].seen.c);
-        mc_free(s->task[k].seen.f);
-        mc_free(s->task[k].whole);
+        mc_free(s->task[k].previous_decision);
+        mc_free(s->task[k].certified.c);
+        mc_free(s->task[k].certified.f);
+        mc_free(s->task[k].whole_K);
     }
     mc_free(s->task);
     s->task = NULL;
@@ -251,13 +251,13 @@ void mc_svm_program_scale(const mc_svm *s, mc_svm_program *t, double factor) {
         t->beta[v] = at ? copysign(bound, beta) : beta;
         mass += fabs(t->beta[v]);
     }
-    double *with[] = {t->f, t->error, t->seen.c, t->seen.f};
+    double *with[] = {t->f, t->error, t->certified.c, t->certified.f};
     for (size_t k = 0; k < sizeof with / sizeof *with; k++)
         scale_vector(with[k], t->n, factor);
     const double bits = 8 * DBL_EPSILON * mass * mc_svm_program_top(s, t); /* the last of those at a bound */
     t->rise = factor;
-    t->own = factor * t->own + bits;
-    t->seen.error = factor * t->seen.error + bits;
+    t->certified_error = factor * t->certified_error + bits;
+    t->certified.error = factor * t->certified.error + bits;
 }
 
 double mc_svm_program_mean_diagonal(const mc_svm *s, const mc_svm_program *t) {

@@ -13,17 +13,17 @@ typedef struct mc_svm_row {
     bool classes; /* a target of classes; otherwise numbers, or none */
     bool doubled; /* two variables per row: above and below the tube */
     bool grouped; /* the multipliers of each sign keep their own sum */
-    bool costly;  /* the bounds carry C */
+    bool has_C;   /* the bounds carry C */
 } mc_svm_row;
 extern const mc_svm_row mc_svm_rows[MC_SVM_KINDS];
 
 /* What the last certificate of a path has computed of a quadratic program: the next one computes what has changed
    since. */
-typedef struct mc_seen {
+typedef struct mc_certified_product {
     double *c;    /* n: the multipliers of the rows; NULL: nothing is remembered */
     double *f;    /* n: K c in double, NAN where that was not computed */
     double error; /* of f, at most */
-} mc_seen;
+} mc_certified_product;
 
 /* One quadratic program: a pair of classes, a class against the rest, one target column, or all rows. Its rows are
    numbered from 0: first those of class a, then those of class b; otherwise all in order. */
@@ -35,13 +35,13 @@ typedef struct mc_svm_program {
     double *f;    /* n: K beta */
     /* n: how wrong f is at most, beside own; infinite where that is not known; NULL: nobody keeps account */
     double *error;
-    double own; /* how wrong values are at most that the certificate has computed */
-    bool known; /* error is that of the solution */
-    mc_seen seen;
+    double certified_error; /* how wrong values are at most that the certificate has computed */
+    bool error_is_known;    /* error is that of the solution */
+    mc_certified_product certified;
     /* K of its rows, kept along a path where all of it is stored; NULL: made anew for every solution */
-    void *whole;
-    double *earlier;  /* n: f + b of the last C but one of a path; NULL: there is none */
-    double rose;      /* C of the last over that of the last but one */
+    void *whole_K;
+    double *previous_decision; /* n: f + b of the last C but one of a path; NULL: there is none */
+    double previous_rise;      /* C of the last over that of the last but one */
     double rise;      /* what C has been multiplied by since f and the intercept were a solution; 0: they are none */
     double tolerance; /* for the next solution */
     double nu;        /* of nu-svc that was raised or lowered to where there is an answer; 0: that of the settings */
@@ -52,7 +52,7 @@ typedef struct mc_svm_program {
     double primal_rounding, norm2_rounding;          /* the part of rounding that is of primal; that of norm2 */
     double zero;                                     /* the objective of f = 0 */
     /* of the decision: |f - f*| in H and |b - b*| are no more; infinite where nothing is known */
-    double distance, drift;
+    double distance, intercept_error;
     int64_t free, bounded;
 } mc_svm_program;
 

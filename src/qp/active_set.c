@@ -25,8 +25,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { REST = 8 }; /* sets from one rest to the next */
-enum { SHARE = 8, FEW = 1024, MANY = 3000, CRAWL = 20, POLISHES = 8 };
+enum { SETS_PER_CHECKPOINT = 8 }; /* sets from one checkpoint to the next */
+enum { SHARE = 8, FEW = 1024, MANY = 3000, CRAWL = 20, NEWTON_ROUNDS = 8 };
 static const double INNER = 0.1;  /* of the violation at the start of a round */
 static const double CLOSE = 0.03; /* likewise, where the start is close to the solution */
 static const double HEARD = 0.25; /* of the violation to reach: an error in f above this disturbs */
@@ -44,10 +44,10 @@ typedef struct run {
     mc_dual dual;
     double *q, *low, *high, *own, *own_f, *diagonal;
     uint8_t *group;
-    mc_active_room *room; /* for K of the set */
-    bool holds_all;       /* it has that of all rows */
-    double aim;           /* the violation that the round is to reach */
-    double noise2;        /* the square of the error that products in single precision have left in f */
+    mc_active_buffer *buffer; /* for K of the set */
+    bool holds_all;           /* it has that of all rows */
+    double aim;               /* the violation that the round is to reach */
+    double noise2;            /* the square of the error that products in single precision have left in f */
 } run;
 
 static int64_t set_size(int64_t m, int64_t most) {
@@ -138,17 +138,17 @@ mercer_status mc_active_add(mercer_ctx *ctx, const mc_active_problem *p, double 
                             const double *c, int64_t count, double *f, double *noise2) {
     const mc_matrix *matrix = &p->matrix;
     double square = 0, largest = 0;
-    if (matrix->settled)
+    if (matrix->exact_entries)
         return mc_matrix_add(ctx, matrix, matrix->dtype, ids, c, count, f, NULL);
     for (int64_t k = 0; k < count; k++) {
         square += c[k] * c[k];
         largest = fmax(largest, fabs(c[k]));
     }
     const bool single = matrix->dtype == MERCER_F32 && 1e-14 * square * top * top <= pow(HEARD * aim, 2);
-    mc_doubt doubt = {p->bound, INFINITY};
-    MC_TRY(mc_matrix_add(ctx, matrix, single ? MERCER_F32 : MERCER_F64, ids, c, count, f, &doubt));
+    mc_sum_error sum_error = {p->bound, INFINITY};
+    MC_TRY(mc_matrix_add(ctx, matrix, single ? MERCER_F32 : MERCER_F64, ids, c, count, f, &sum_error));
     if (single)
-        *noise2 += 1e-14 * top * fmin(square * top, WORST * WORST * largest * doubt.reach);
+        *noise2 += 1e-14 * top * fmin(square * top, WORST * WORST * largest * sum_error.reach);
     return MERCER_OK;
 }
 
@@ -170,7 +170,7 @@ static double noise_of(const run *r, const double *c, int64_t count) {
     double square = 0;
     for (int64_t k = 0; k < count; k++)
         square += c[k] * c[k];
-    return r->p->matrix.dtype == MERCER_F32 && !r->p->matrix.settled ? 1e-14 * square * pow(top_of(r), 2) : 0;
+    return r->p->matrix.dtype == MERCER_F32 && !r->p->matrix.exact_entries ? 1e-14 * square * pow(top_of(r), 2) : 0;
 }
 
 /* Write the set's beta back and bring f up to date. *moved: whether anything changed. */
@@ -219,27 +219,27 @@ static int64_t size_now(const run *r) {
     const int64_t m = r->p->dual.m, part = part_most(r->p), free = count_free(r);
     if (m <= part || (m <= r->p->most && 2 * free >= m && 4 * free >= 3 * part))
         return m;
-    const int64_t many = r->p->held ? MANY / 2 : MANY;
+    const int64_t many = r->p->f_of_other_rows ? MANY / 2 : MANY;
     int64_t size = m / SHARE;
     size = size < FEW ? FEW : size < many ? size : many;
-    const int64_t room = r->p->held ? free + MANY / 6 : 3 * free;
-    size = size < room ? room : size;
+    const int64_t places = r->p->f_of_other_rows ? free + MANY / 6 : 3 * free;
+    size = size < places ? places : size;
     return is_first(r) || size > part ? part : size;
 }
 
 /* Room for K_AA, and for a set that is a little larger: memory that is new costs as much as the entries. It is written
    before it is read, and only as far as the set reaches. */
-static mercer_status make_room(mercer_ctx *ctx, run *r) {
-    mc_active_room *room = r->room;
+static mercer_status reserve_block(mercer_ctx *ctx, run *r) {
+    mc_active_buffer *buffer = r->buffer;
     const bool whole = r->count == r->p->dual.m;
     const int64_t all = set_size(r->p->matrix.n, whole ? r->p->most : part_most(r->p)), more = r->rows + r->rows / 4;
-    if (room->rows >= r->rows)
+    if (buffer->rows >= r->rows)
         return MERCER_OK;
-    mc_free(room->K);
-    room->rows = more < all ? more : all;
-    room->K = mc_alloc_unset(ctx, room->rows * room->rows, mc_dtype_size(r->p->matrix.dtype));
-    room->rows = room->K ? room->rows : 0;
-    return room->K ? MERCER_OK : MERCER_MEMORY;
+    mc_free(buffer->K);
+    buffer->rows = more < all ? more : all;
+    buffer->K = mc_alloc_unset(ctx, buffer->rows * buffer->rows, mc_dtype_size(r->p->matrix.dtype));
+    buffer->rows = buffer->K ? buffer->rows : 0;
+    return buffer->K ? MERCER_OK : MERCER_MEMORY;
 }
 
 static double violation_of(const mc_dual *dual, const double *beta, const double *f) {
@@ -320,18 +320,18 @@ static mercer_status take_column(mercer_ctx *ctx, const void *arg, int64_t i, do
     const columns *c = arg;
     const mc_matrix *matrix = &c->r->p->matrix;
     const double one = 1;
-    mc_doubt doubt = {NULL, INFINITY};
-    if (c->rows->dtype == MERCER_F64 || matrix->settled)
+    mc_sum_error sum_error = {NULL, INFINITY};
+    if (c->rows->dtype == MERCER_F64 || matrix->exact_entries)
         return read_column(ctx, c, i, out);
-    MC_TRY(matrix->add_at(ctx, matrix->self, c->r->row_id + i, &one, 1, c->r->row_id, c->r->rows, c->all, &doubt));
+    MC_TRY(matrix->add_at(ctx, matrix->self, c->r->row_id + i, &one, 1, c->r->row_id, c->r->rows, c->all, &sum_error));
     for (int64_t j = 0; j < c->r->rows; j++)
         out[j] = c->all[c->r->row_id[j]];
     return MERCER_OK;
 }
 
 /* f of the set by F from that at the start of the round: what SMO did with floats is not to be seen in it. */
-static mercer_status update_gradient_low_rank(mercer_ctx *ctx, run *r, const mc_thin *thin) {
-    const int64_t n = r->rows, wide = thin->panels * MC_THIN;
+static mercer_status update_gradient_low_rank(mercer_ctx *ctx, run *r, const mc_pivoted_cholesky *low_rank) {
+    const int64_t n = r->rows, wide = low_rank->panels * MC_PIVOTED_PANEL;
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, mc_work_need(wide, sizeof(double)) + 2 * mc_work_need(n, sizeof(double))));
     double *inner = mc_work_take(&work, wide, sizeof *inner), *c = mc_work_take(&work, n, sizeof *c),
@@ -339,7 +339,7 @@ static mercer_status update_gradient_low_rank(mercer_ctx *ctx, run *r, const mc_
     memset(c, 0, (size_t)n * sizeof *c);
     for (int64_t k = 0; k < r->count; k++)
         c[r->row[k]] += r->own[k] - r->beta[r->variable[k]];
-    const mercer_status status = mc_thin_multiply(ctx, thin, c, inner, product);
+    const mercer_status status = mc_pivoted_cholesky_multiply(ctx, low_rank, c, inner, product);
     for (int64_t i = 0; i < n && !status; i++)
         r->own_f[i] = r->f[r->row_id[i]] + product[i];
     mc_work_close(&work);
@@ -349,17 +349,17 @@ static mercer_status update_gradient_low_rank(mercer_ctx *ctx, run *r, const mc_
 /* *moved: false also where the rank is above most. */
 static mercer_status interior_low_rank(mercer_ctx *ctx, run *r, const mc_matrix *rows, int64_t most, bool *moved) {
     columns c = {r, rows, NULL};
-    mc_thin thin;
+    mc_pivoted_cholesky low_rank;
     *moved = false;
     MC_TRY(MC_ALLOC(ctx, c.all, r->p->matrix.n));
-    mercer_status status = mc_thin_open(ctx, r->rows, r->diagonal, take_column, &c, most, &thin);
+    mercer_status status = mc_pivoted_cholesky_open(ctx, r->rows, r->diagonal, take_column, &c, most, &low_rank);
     mc_free(c.all);
     MC_TRY(status);
-    if (thin.rank >= 0)
-        status = update_gradient_low_rank(ctx, r, &thin);
-    if (thin.rank >= 0 && !status)
-        status = mc_interior_solve(ctx, &r->dual, rows, &thin, r->own, r->own_f, moved);
-    mc_thin_close(&thin);
+    if (low_rank.rank >= 0)
+        status = update_gradient_low_rank(ctx, r, &low_rank);
+    if (low_rank.rank >= 0 && !status)
+        status = mc_interior_solve(ctx, &r->dual, rows, &low_rank, r->own, r->own_f, moved);
+    mc_pivoted_cholesky_close(&low_rank);
     return status;
 }
 
@@ -368,15 +368,15 @@ static mercer_status interior_low_rank(mercer_ctx *ctx, run *r, const mc_matrix 
 static mercer_status try_interior_point(mercer_ctx *ctx, run *r, const mc_matrix *rows, int64_t updates, int64_t *tried,
                                         bool *inside, bool *moved) {
     const int64_t rank = mc_interior_rank(ctx, r->rows, r->count, updates);
-    bool thin = false;
+    bool low_rank = false;
     if (rank >= 2 * *tried + 4) {
         *tried = rank;
-        MC_TRY(interior_low_rank(ctx, r, rows, rank, &thin));
+        MC_TRY(interior_low_rank(ctx, r, rows, rank, &low_rank));
     }
-    if (*inside && !thin)
+    if (*inside && !low_rank)
         MC_TRY(interior_on_set(ctx, r, rows, moved));
-    *inside = *inside || thin;
-    *moved = *moved || thin;
+    *inside = *inside || low_rank;
+    *moved = *moved || low_rank;
     return MERCER_OK;
 }
 
@@ -391,25 +391,25 @@ static int64_t longer_patience(int64_t patience, int64_t until) {
    Where the round may be the last it ends with Newton steps in any case: the tolerance leaves the slopes of free
    variables apart by as much, and of many such, or a large C, the gap feels it. */
 static mercer_status solve_set(mercer_ctx *ctx, run *r, const mc_smo_problem *small, mc_smo_result *found) {
-    const bool last = !r->p->rough && small->tolerance <= r->p->tolerance;
-    const int64_t worth = mc_interior_worth(ctx, r->rows, r->count, small->rows.dtype);
+    const bool last = !r->p->without_newton && small->tolerance <= r->p->tolerance;
+    const int64_t worth = mc_interior_equal_updates(ctx, r->rows, r->count, small->rows.dtype);
     int64_t patience = CRAWL * r->count, tried = 0;
     bool inside = false;
-    for (int polishes = 0;; polishes++) {
+    for (int newton_rounds = 0;; newton_rounds++) {
         mc_smo_problem part = *small;
         mc_smo_result one = {0};
         bool moved = false;
         part.steps_max = small->steps_max - found->steps;
         part.tolerance = fmax(small->tolerance, rounding_of(r));
-        if ((polishes < POLISHES || inside) && part.steps_max > patience)
+        if ((newton_rounds < NEWTON_ROUNDS || inside) && part.steps_max > patience)
             part.steps_max = patience;
         const mercer_status status = mc_smo_solve(ctx, &part, r->own, r->own_f, &one);
         found->steps += one.steps;
         found->updates += one.updates;
         found->rounds += one.rounds;
-        const bool polished = polishes > 0 && one.steps == 0;
-        if (status || polishes >= POLISHES || found->steps >= small->steps_max
-            || (one.converged && (!last || polished)))
+        const bool newton_settled = newton_rounds > 0 && one.steps == 0;
+        if (status || newton_rounds >= NEWTON_ROUNDS || found->steps >= small->steps_max
+            || (one.converged && (!last || newton_settled)))
             return status;
         MC_TRY(mc_active_set_newton(ctx, &r->dual, &small->rows, 0.01 * r->p->tolerance, r->own, r->own_f, &moved));
         if (inside || (one.converged && (!moved || violation_of(&r->dual, r->own, r->own_f) <= part.tolerance)))
@@ -430,11 +430,11 @@ static mercer_status store_block(mercer_ctx *ctx, run *r, const void **K) {
         return MERCER_OK;
     if (!all || !r->holds_all) {
         r->holds_all = false;
-        MC_TRY(make_room(ctx, r));
-        MC_TRY(mc_matrix_block(ctx, matrix, matrix->dtype, r->row_id, r->rows, r->room->K));
+        MC_TRY(reserve_block(ctx, r));
+        MC_TRY(mc_matrix_block(ctx, matrix, matrix->dtype, r->row_id, r->rows, r->buffer->K));
         r->holds_all = all;
     }
-    *K = r->room->K;
+    *K = r->buffer->K;
     return MERCER_OK;
 }
 
@@ -503,9 +503,9 @@ static mercer_status recompute_gradient(mercer_ctx *ctx, run *r, const mc_extrem
     int64_t *ids = mc_work_take(&work, n, sizeof *ids), *row = mc_work_take(&work, n, sizeof *row);
     const int64_t count = list_coefficients(&r->p->dual, r->beta, n, c, ids);
     const int64_t near = list_near(r, e, NEAR * fmax(r->aim, sqrt(r->noise2)), row);
-    mc_doubt doubt = {r->p->bound, INFINITY};
+    mc_sum_error sum_error = {r->p->bound, INFINITY};
     const mercer_status status = count && near < n / 2
-                                     ? matrix->add_at(ctx, matrix->self, ids, c, count, row, near, r->f, &doubt)
+                                     ? matrix->add_at(ctx, matrix->self, ids, c, count, row, near, r->f, &sum_error)
                                      : mc_active_product(ctx, matrix, &r->p->dual, r->beta, r->f, r->p->bound);
     mc_work_close(&work);
     r->noise2 = 0;
@@ -516,9 +516,9 @@ static mercer_status recompute_gradient(mercer_ctx *ctx, run *r, const mc_extrem
    *heard: it would, and cannot be. */
 static mercer_status check_optimality(mercer_ctx *ctx, run *r, mc_extremes *e, bool *heard) {
     *e = mc_extremes_of(&r->p->dual, r->beta, r->f);
-    r->aim = fmax(r->p->tolerance, (r->p->close ? CLOSE : INNER) * e->violation);
+    r->aim = fmax(r->p->tolerance, (r->p->close_start ? CLOSE : INNER) * e->violation);
     *heard = r->noise2 > pow(HEARD * r->aim, 2);
-    if (!*heard || r->p->held)
+    if (!*heard || r->p->f_of_other_rows)
         return MERCER_OK;
     MC_TRY(recompute_gradient(ctx, r, e));
     return check_optimality(ctx, r, e, heard);
@@ -526,8 +526,8 @@ static mercer_status check_optimality(mercer_ctx *ctx, run *r, mc_extremes *e, b
 
 /* Nothing of the sets so far is remembered: what comes next is decided by beta and f. */
 static mercer_status offer_checkpoint(mercer_ctx *ctx, run *r) {
-    mc_selection_forget(&r->selection);
-    return r->p->rest.call(ctx, r->p->rest.arg, r->result, r->noise2);
+    mc_selection_reset(&r->selection);
+    return r->p->checkpoint.call(ctx, r->p->checkpoint.arg, r->result, r->noise2);
 }
 
 static mercer_status iterate_active_sets(mercer_ctx *ctx, run *r) {
@@ -537,12 +537,12 @@ static mercer_status iterate_active_sets(mercer_ctx *ctx, run *r) {
         bool heard;
         MC_TRY(check_optimality(ctx, r, &e, &heard));
         const mc_watch seen = {"violation", e.violation, r->p->tolerance};
-        const mercer_status told = mc_dual_tell(ctx, &r->p->dual, r->beta, r->f, seen);
+        const mercer_status told = mc_dual_report_progress(ctx, &r->p->dual, r->beta, r->f, seen);
         if (!(e.violation > r->p->tolerance) || stuck || heard || r->result->steps >= r->p->steps_max)
             return MERCER_OK;
         MC_TRY(told);
         MC_TRY(solve_one_round(ctx, r, &e, &stuck));
-        if (r->p->rest.call && ++turns % REST == 0 && !stuck)
+        if (r->p->checkpoint.call && ++turns % SETS_PER_CHECKPOINT == 0 && !stuck)
             MC_TRY(offer_checkpoint(ctx, r));
     }
 }
@@ -550,13 +550,13 @@ static mercer_status iterate_active_sets(mercer_ctx *ctx, run *r) {
 mercer_status mc_active_solve(mercer_ctx *ctx, const mc_active_problem *problem, double *beta, double *f,
                               mc_smo_result *result) {
     *result = (mc_smo_result){0};
-    mc_active_room own = {0};
+    mc_active_buffer own = {0};
     run r = {.p = problem,
              .beta = beta,
              .f = f,
              .result = result,
              .noise2 = problem->noise2,
-             .room = problem->room ? problem->room : &own};
+             .buffer = problem->buffer ? problem->buffer : &own};
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, own_bytes(problem->matrix.n, problem->dual.m, problem->most)));
     lay_out_active_workspace(&work, problem->matrix.n, problem->dual.m, set_size(problem->dual.m, problem->most), &r);
@@ -564,7 +564,7 @@ mercer_status mc_active_solve(mercer_ctx *ctx, const mc_active_problem *problem,
     const mercer_status status = iterate_active_sets(ctx, &r);
     mc_free(own.K);
     mc_work_close(&work);
-    mc_dual_judge(&problem->dual, beta, f, result);
+    mc_dual_optimality(&problem->dual, beta, f, result);
     result->converged = status == MERCER_OK && result->violation <= problem->tolerance;
     return status;
 }
@@ -577,11 +577,12 @@ mercer_status mc_active_product(mercer_ctx *ctx, const mc_matrix *matrix, const 
     double *c = mc_work_take(&work, matrix->n, sizeof *c);
     int64_t *ids = mc_work_take(&work, matrix->n, sizeof *ids);
     const int64_t count = list_coefficients(dual, beta, matrix->n, c, ids);
-    mc_doubt doubt = {bound, INFINITY};
+    mc_sum_error sum_error = {bound, INFINITY};
     memset(f, 0, (size_t)matrix->n * sizeof *f);
     if (bound)
         memset(bound, 0, (size_t)matrix->n * sizeof *bound);
-    const mercer_status status = count ? mc_matrix_add(ctx, matrix, MERCER_F64, ids, c, count, f, &doubt) : MERCER_OK;
+    const mercer_status status =
+        count ? mc_matrix_add(ctx, matrix, MERCER_F64, ids, c, count, f, &sum_error) : MERCER_OK;
     mc_work_close(&work);
     return status;
 }

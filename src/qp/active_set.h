@@ -9,40 +9,40 @@
 
 #include "qp/smo.h"
 
-/* A place to stand: called after every few sets, when beta and f are all that matters of what was done, so that a
-   solution taken up from them goes the same way to the last bit. noise2: the square of the error that products have
+/* A checkpoint: called after every few sets, when beta and f are all that matters of what was done, so that a
+   solution resumed from them goes the same way to the last bit. noise2: the square of the error that products have
    left in f. */
-typedef struct mc_active_rest {
+typedef struct mc_active_checkpoint {
     mercer_status (*call)(mercer_ctx *ctx, void *arg, const mc_smo_result *so_far, double noise2);
     void *arg;
-} mc_active_rest;
+} mc_active_checkpoint;
 
 /* Memory for the part of K that belongs to an active set, which one solution may leave to the next. Free K when all is
    done. */
-typedef struct mc_active_room {
+typedef struct mc_active_buffer {
     void *K;
     int64_t rows; /* that fit in it */
-} mc_active_room;
+} mc_active_buffer;
 
 typedef struct mc_active_problem {
     mc_dual dual;
     mc_matrix matrix; /* block, add and add_at are asked for, and diag; whole is used where it is at hand */
     double tolerance; /* of the violation */
     int64_t steps_max;
-    int64_t most;         /* variables in an active set; at least 2 */
-    int64_t part;         /* and in one that is not of all; 0: as many */
-    mc_active_rest rest;  /* call NULL: none */
-    double noise2;        /* of f at the start */
-    mc_active_room *room; /* NULL: taken and given back */
+    int64_t most;                    /* variables in an active set; at least 2 */
+    int64_t part;                    /* and in one that is not of all; 0: as many */
+    mc_active_checkpoint checkpoint; /* call NULL: none */
+    double noise2;                   /* of f at the start */
+    mc_active_buffer *buffer;        /* NULL: taken and given back */
     /* n: |f_i - (K beta)_i| at most, kept up to date; infinite where nothing is known; NULL: nobody asks */
     double *bound;
     const uint8_t *first; /* m: 1: of the first active set; NULL: that is chosen as the others are */
     /* the start is close to the solution: each set is solved further than where others are about to move it */
-    bool close;
+    bool close_start;
     /* f is K beta and what other rows add: it cannot be made anew, and where it should be, that is the end */
-    bool held;
+    bool f_of_other_rows;
     /* the tolerance is enough: no Newton steps at the end, which would bring the gap far below it */
-    bool rough;
+    bool without_newton;
 } mc_active_problem;
 
 /* As mc_smo_solve. After a stop by the caller or the clock beta is feasible and f is no longer K beta. */

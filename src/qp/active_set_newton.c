@@ -24,7 +24,7 @@
 enum { MOST_FREE = 2048, FACTORS = 40, STEPS = 6, LULL = 5 };
 enum { LOW, FREE, HIGH };
 
-typedef struct polish {
+typedef struct newton {
     const mc_dual *dual;
     const mc_matrix *rows;
     double tolerance;
@@ -38,9 +38,9 @@ typedef struct polish {
     double *A;    /* the packed factor of K_FF */
     double *X;    /* count x 3: v and E, solved */
     double *step; /* on F */
-} polish;
+} newton;
 
-static void guess_states(polish *p, const double *beta) {
+static void guess_states(newton *p, const double *beta) {
     for (int64_t t = 0; t < p->dual->m; t++) {
         p->state[t] = beta[t] <= p->dual->low[t] ? LOW : beta[t] >= p->dual->high[t] ? HIGH : FREE;
         p->sum[mc_dual_group(p->dual, t)] += beta[t];
@@ -48,7 +48,7 @@ static void guess_states(polish *p, const double *beta) {
 }
 
 /* The free variables, one for a row of K: two would make K_FF singular. Returns whether they can be worked with. */
-static bool list_free(polish *p) {
+static bool list_free(newton *p) {
     memset(p->taken, 0, (size_t)p->rows->n);
     p->count = 0;
     for (int64_t t = 0; t < p->dual->m; t++) {
@@ -65,7 +65,7 @@ static bool list_free(polish *p) {
 }
 
 /* The factor of K_FF with its diagonal raised by as little as the precision of K allows. */
-static mercer_status factor_free_block(mercer_ctx *ctx, polish *p, bool *done) {
+static mercer_status factor_free_block(mercer_ctx *ctx, newton *p, bool *done) {
     const int64_t n = p->count;
     double trace = 0;
     MC_TRY(mc_matrix_view(ctx, p->rows, p->id, n, p->row));
@@ -83,7 +83,7 @@ static mercer_status factor_free_block(mercer_ctx *ctx, polish *p, bool *done) {
 }
 
 /* What the sum of a group lacks. */
-static double missing_sum(const polish *p, int group) {
+static double missing_sum(const newton *p, int group) {
     double sum = p->sum[group];
     for (int64_t t = 0; t < p->dual->m; t++)
         sum -= mc_dual_group(p->dual, t) == group ? p->x[t] : 0;
@@ -91,7 +91,7 @@ static double missing_sum(const polish *p, int group) {
 }
 
 /* step <- d, and nu. A group without free variables has a column of zeros, and no say. */
-static mercer_status free_set_direction(mercer_ctx *ctx, polish *p) {
+static mercer_status free_set_direction(mercer_ctx *ctx, newton *p) {
     const int64_t n = p->count;
     double S[3][2] = {{0}}; /* sums over the groups of the columns of X */
     for (int64_t a = 0; a < n; a++) {
@@ -116,7 +116,7 @@ static mercer_status free_set_direction(mercer_ctx *ctx, polish *p) {
 }
 
 /* How far the slopes of F are from nu. */
-static double slope_spread(const polish *p) {
+static double slope_spread(const newton *p) {
     double most = 0;
     for (int64_t a = 0; a < p->count; a++)
         most = fmax(most,
@@ -124,12 +124,12 @@ static double slope_spread(const polish *p) {
     return most;
 }
 
-static mercer_status update_gradient(mercer_ctx *ctx, polish *p, int64_t count) {
+static mercer_status update_gradient(mercer_ctx *ctx, newton *p, int64_t count) {
     return count ? mc_matrix_add_rows(ctx, p->rows, p->id, p->step, count, p->row, p->g) : MERCER_OK;
 }
 
 /* To the optimum of this guess. */
-static mercer_status solve_for_guess(mercer_ctx *ctx, polish *p) {
+static mercer_status solve_for_guess(mercer_ctx *ctx, newton *p) {
     double last = INFINITY;
     for (int k = 0; k < STEPS; k++) {
         MC_TRY(free_set_direction(ctx, p));
@@ -145,7 +145,7 @@ static mercer_status solve_for_guess(mercer_ctx *ctx, polish *p) {
 }
 
 /* Variables at a bound that want to leave it; before those beyond one are set back, which moves all slopes. */
-static int64_t release_from_bounds(polish *p) {
+static int64_t release_from_bounds(newton *p) {
     int64_t changed = 0;
     for (int64_t t = 0; t < p->dual->m; t++) {
         const double v = mc_dual_slope(p->dual, p->g, t) - p->nu[mc_dual_group(p->dual, t)];
@@ -159,7 +159,7 @@ static int64_t release_from_bounds(polish *p) {
 }
 
 /* Free variables beyond a bound are set to it. */
-static mercer_status set_back(mercer_ctx *ctx, polish *p, int64_t *changed) {
+static mercer_status set_back(mercer_ctx *ctx, newton *p, int64_t *changed) {
     int64_t count = 0;
     for (int64_t a = 0; a < p->count; a++) {
         const int64_t t = p->variable[a];
@@ -176,14 +176,14 @@ static mercer_status set_back(mercer_ctx *ctx, polish *p, int64_t *changed) {
 }
 
 /* The free variable of a group that is farthest from its bounds; -1: there is none. */
-static int64_t farthest_from_bounds(const polish *p, int group) {
+static int64_t farthest_from_bounds(const newton *p, int group) {
     double most = 0;
     int64_t best = -1;
     for (int64_t a = 0; a < p->count; a++) {
         const int64_t t = p->variable[a];
-        const double room = fmin(p->x[t] - p->dual->low[t], p->dual->high[t] - p->x[t]);
-        if (mc_dual_group(p->dual, t) == group && room > most) {
-            most = room;
+        const double gap = fmin(p->x[t] - p->dual->low[t], p->dual->high[t] - p->x[t]);
+        if (mc_dual_group(p->dual, t) == group && gap > most) {
+            most = gap;
             best = a;
         }
     }
@@ -192,7 +192,7 @@ static int64_t farthest_from_bounds(const polish *p, int group) {
 
 /* Where K_FF is nearly singular the steps are long and what they lose in rounding is missing from the sums: one
    variable takes it. False where it would pass its bound. */
-static mercer_status restore_sums(mercer_ctx *ctx, polish *p, bool *restored) {
+static mercer_status restore_sums(mercer_ctx *ctx, newton *p, bool *restored) {
     *restored = true;
     for (int group = 0; group < 2; group++) {
         const double lost = missing_sum(p, group);
@@ -206,7 +206,7 @@ static mercer_status restore_sums(mercer_ctx *ctx, polish *p, bool *restored) {
     return MERCER_OK;
 }
 
-static mercer_status iterate_primal_dual(mercer_ctx *ctx, polish *p, bool *settled) {
+static mercer_status iterate_primal_dual(mercer_ctx *ctx, newton *p, bool *settled) {
     int64_t fewest = INT64_MAX;
     for (int k = 0, lull = 0; k < FACTORS && lull < LULL; k++) {
         bool done = list_free(p);
@@ -234,7 +234,7 @@ static long double dual_objective(const mc_dual *dual, const double *beta, const
     return sum;
 }
 
-static void lay_out_newton_workspace(mc_work *work, int64_t n, int64_t m, int64_t count, polish *p) {
+static void lay_out_newton_workspace(mc_work *work, int64_t n, int64_t m, int64_t count, newton *p) {
     p->X = mc_work_take(work, 3 * count, sizeof(double));
     p->step = mc_work_take(work, count, sizeof(double));
     p->x = mc_work_take(work, m, sizeof(double));
@@ -248,7 +248,7 @@ static void lay_out_newton_workspace(mc_work *work, int64_t n, int64_t m, int64_
 
 static size_t newton_workspace_bytes(int64_t n, int64_t m, int64_t count) {
     mc_work counted = {0};
-    lay_out_newton_workspace(&counted, n, m, count, &(polish){0});
+    lay_out_newton_workspace(&counted, n, m, count, &(newton){0});
     return counted.used;
 }
 
@@ -257,7 +257,7 @@ size_t mc_active_set_newton_bytes(int64_t n, int64_t m) {
 }
 
 /* Twice as many as are free now may become so. */
-static int64_t room_for(const mc_dual *dual, const double *beta) {
+static int64_t largest_free_set(const mc_dual *dual, const double *beta) {
     int64_t count = 32;
     for (int64_t t = 0; t < dual->m; t++)
         count += beta[t] > dual->low[t] && beta[t] < dual->high[t];
@@ -267,7 +267,7 @@ static int64_t room_for(const mc_dual *dual, const double *beta) {
 
 mercer_status mc_active_set_newton(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix *rows, double tolerance,
                                    double *beta, double *f, bool *moved) {
-    const int64_t most = room_for(dual, beta);
+    const int64_t most = largest_free_set(dual, beta);
     const size_t bytes = newton_workspace_bytes(rows->n, dual->m, most),
                  square = mc_work_need(mc_packed_count(most), sizeof(double));
     mc_work work;
@@ -275,7 +275,7 @@ mercer_status mc_active_set_newton(mercer_ctx *ctx, const mc_dual *dual, const m
     if (bytes + square > mc_memory_left(ctx) / 2)
         return MERCER_OK;
     MC_TRY(mc_work_open(ctx, &work, bytes));
-    polish p = {.dual = dual, .rows = rows, .tolerance = tolerance, .most = most};
+    newton p = {.dual = dual, .rows = rows, .tolerance = tolerance, .most = most};
     lay_out_newton_workspace(&work, rows->n, dual->m, most, &p);
     p.A = mc_alloc_unset(ctx, mc_packed_count(most), sizeof(double));
     memcpy(p.x, beta, (size_t)dual->m * sizeof *beta);

@@ -1,5 +1,5 @@
-/* active_set_newton.h: Newton steps on the free variables, where SMO crawls: a large C, columns of very different size,
-   many free ones. */
+/* active_set_newton.h: Newton steps on the free variables, where SMO converges slowly: a large C, columns of very
+   different size, many free ones. */
 #ifndef MC_QP_ACTIVE_SET_NEWTON_H
 #define MC_QP_ACTIVE_SET_NEWTON_H
 

@@ -23,17 +23,17 @@
 #include <string.h>
 
 enum { SET = 512, SET_SURE = 1024, SET_MOST = 16384, EPOCHS = 2, COLUMNS = 1024, ROUNDS = 64, STRIP = 2048 };
-_Static_assert(MC_TOGETHER_BEYOND >= (int)MC_STRIDE, "rows of K are read so far beyond");
-_Static_assert(MC_TOGETHER_MOST <= (int)MC_BATCH, "a pass over K serves all");
+_Static_assert(MC_BATCH_SMO_PADDING >= (int)MC_STRIDE, "rows of K are read so far beyond");
+_Static_assert(MC_BATCH_SMO_MOST <= (int)MC_BATCH, "a pass over K serves all");
 
 typedef struct run {
     const mc_batch_smo *p;
     const mc_batch_smo_body *body, *quick; /* by the precision of K; of the sets */
-    mc_member *member;
+    mc_batch_member *member;
     int64_t open; /* how many are still at work, and which */
     int64_t who[MC_BATCH];
     mc_selection selection; /* the set, and marks */
-    mc_common set;
+    mc_set_matrix set;
     double *score[2]; /* n: how far a variable violates upwards, downwards; 0: not at all */
     int64_t *column;  /* of the places of the set; pads repeat the first */
     float *K;
@@ -51,16 +51,16 @@ typedef struct run {
 /* ---- Room ---- */
 
 static void lay_out_batch_workspace(mc_work *work, int64_t n, int64_t count, run *r) {
-    const int64_t room = mc_padded_size(n);
+    const int64_t places = mc_padded_size(n);
     mc_selection_open(work, n, n, &r->selection);
     for (int side = 0; side < 2; side++)
         r->score[side] = mc_work_take(work, n, sizeof(double));
-    r->column = mc_work_take(work, room, sizeof(int64_t));
-    r->row = mc_work_take(work, room, sizeof(void *));
-    r->change = mc_work_take(work, room * MC_BATCH, sizeof(double));
-    r->member = mc_work_take(work, count, sizeof(mc_member));
+    r->column = mc_work_take(work, places, sizeof(int64_t));
+    r->row = mc_work_take(work, places, sizeof(void *));
+    r->change = mc_work_take(work, places * MC_BATCH, sizeof(double));
+    r->member = mc_work_take(work, count, sizeof(mc_batch_member));
     for (int64_t k = 0; k < count; k++)
-        mc_member_cut(work, room, r->member ? &r->member[k] : &(mc_member){0});
+        mc_member_lay_out(work, places, r->member ? &r->member[k] : &(mc_batch_member){0});
 }
 
 static size_t own_bytes(int64_t n, int64_t count) {
@@ -84,7 +84,7 @@ size_t mc_batch_smo_spare_bytes(int64_t n, int64_t count) {
 
 /* By what there is whatever the number of threads, so that it decides nothing. */
 static int64_t largest_set_size(const mercer_ctx *ctx, const mc_batch_smo *p) {
-    const size_t left = (mc_memory_left(ctx) + p->room[0].size + p->room[1].size) / 2;
+    const size_t left = (mc_memory_left(ctx) + p->buffers[0].size + p->buffers[1].size) / 2;
     int64_t q = p->K.n < SET_MOST ? p->K.n : SET_MOST;
     while (q > SET_SURE && (size_t)(1 + p->count) * square_bytes(q) > left)
         q = q / 2 > SET_SURE ? q / 2 : SET_SURE;
@@ -97,7 +97,7 @@ static void look_at(void *arg, int64_t chunk, int64_t begin, int64_t end, int th
     (void)chunk, (void)thread;
     run *r = arg;
     for (int64_t k = begin; k < end; k++) {
-        mc_member *m = &r->member[k];
+        mc_batch_member *m = &r->member[k];
         m->e = mc_extremes_of(&r->p->dual[k], r->p->beta[k], r->p->f[k]);
         m->open = m->e.violation > r->p->tolerance && !m->stuck && r->p->steps[k] < r->p->steps_max;
     }
@@ -161,8 +161,8 @@ static bool is_free(const run *r, int64_t t) {
     return false;
 }
 
-static void keep_free(run *r, int64_t last, int64_t room) {
-    for (int64_t k = 0; k < last && r->selection.count < room; k++)
+static void keep_free(run *r, int64_t last, int64_t places) {
+    for (int64_t k = 0; k < last && r->selection.count < places; k++)
         if (is_free(r, r->selection.candidate[k].id))
             mc_selection_take(&r->selection, r->selection.candidate[k].id);
 }
@@ -235,7 +235,7 @@ static void list_set_columns(run *r) {
     for (int64_t t = 0; t < r->p->K.n; t++)
         if (takes_all_variables(r) || r->selection.chosen[t])
             r->column[at++] = t;
-    r->set = (mc_common){.count = at, .column = r->column};
+    r->set = (mc_set_matrix){.count = at, .column = r->column};
     for (; at < mc_padded_size(r->set.count); at++)
         r->column[at] = r->column[0];
     for (int64_t a = 0; a < at; a++)
@@ -249,7 +249,7 @@ static mercer_status load_working_set(mercer_ctx *ctx, run *r) {
     if (takes_all_variables(r))
         return MERCER_OK;
     r->set.ld = mc_padded_size(r->set.count);
-    r->set.K = r->K = mc_room_take(ctx, &r->p->room[0], square_bytes(r->selection.q));
+    r->set.K = r->K = mc_buffer_reserve(ctx, &r->p->buffers[0], square_bytes(r->selection.q));
     return r->K ? mc_for(ctx, r->set.ld, 32, gather_set_rows, r) : MERCER_MEMORY;
 }
 
@@ -262,7 +262,7 @@ static void pick_member_variables(void *arg, int64_t chunk, int64_t begin, int64
 
 /* Room for K of the most that are in question for one of them, for each. Who has more than there is memory for does
    without. */
-static mercer_status make_room(mercer_ctx *ctx, run *r) {
+static mercer_status reserve_parts(mercer_ctx *ctx, run *r) {
     int64_t most = 0;
     MC_TRY(mc_for(ctx, r->open, 1, pick_member_variables, r));
     for (int64_t a = 0; a < r->open; a++) {
@@ -272,10 +272,10 @@ static mercer_status make_room(mercer_ctx *ctx, run *r) {
     if (most <= r->part_most)
         return MERCER_OK;
     for (int64_t k = 0; k < r->p->count; k++)
-        r->member[k].own.count = 0;
+        r->member[k].copy.count = 0;
     /* what grows often is touched for the first time often */
     r->part_most = most + most / 2 < r->most ? most + most / 2 : r->most;
-    r->part = mc_room_take(ctx, &r->p->room[1], (size_t)r->p->count * square_bytes(r->part_most));
+    r->part = mc_buffer_reserve(ctx, &r->p->buffers[1], (size_t)r->p->count * square_bytes(r->part_most));
     return r->part ? MERCER_OK : MERCER_MEMORY;
 }
 
@@ -312,7 +312,7 @@ static void add_columns(void *arg, int64_t chunk, int64_t begin, int64_t end, in
 static bool any_slow(const run *r) {
     bool any = false;
     for (int64_t a = 0; a < r->open; a++)
-        any = any || r->member[r->who[a]].slow;
+        any = any || r->member[r->who[a]].out_of_steps;
     return any;
 }
 
@@ -321,7 +321,7 @@ static mercer_status take_newton_steps(mercer_ctx *ctx, run *r) {
     const int64_t n = r->p->K.n;
     memset(r->change, 0, (size_t)(n * MC_BATCH) * sizeof *r->change);
     for (int64_t a = 0; a < r->open; a++)
-        if (r->member[r->who[a]].slow)
+        if (r->member[r->who[a]].out_of_steps)
             MC_TRY(mc_member_newton_step(ctx, r->p, r->who[a], &r->member[r->who[a]], r->change + a));
     r->set.count = n;
     for (int64_t t = 0; t < n; t++)
@@ -329,7 +329,7 @@ static mercer_status take_newton_steps(mercer_ctx *ctx, run *r) {
     drop_idle(r);
     MC_TRY(mc_for(ctx, n, COLUMNS, add_columns, r));
     for (int64_t a = 0; a < r->open; a++)
-        if (r->member[r->who[a]].slow)
+        if (r->member[r->who[a]].out_of_steps)
             mc_member_scale_step(r->p, r->who[a], &r->member[r->who[a]]);
     return MERCER_OK;
 }
@@ -338,7 +338,7 @@ static mercer_status solve_batch_round(mercer_ctx *ctx, run *r) {
     if (!takes_all_variables(r))
         MC_TRY(choose_working_set(ctx, r));
     MC_TRY(load_working_set(ctx, r));
-    MC_TRY(make_room(ctx, r));
+    MC_TRY(reserve_parts(ctx, r));
     MC_TRY(mc_for(ctx, r->open, 1, solve_members, r));
     drop_idle(r);
     if (!takes_all_variables(r))

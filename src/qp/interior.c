@@ -27,34 +27,38 @@
 #include <math.h>
 #include <string.h>
 
-enum { STEPS = 80, LULL = 6, LOW = 8 }; /* a rank is low up to the rows over LOW: its factors take less than half K */
-static const double DONE = 1e-14;       /* of the objective: what the multipliers of the bounds may still add up to */
-static const double BACK = 0.995;       /* of the way to the nearest bound */
-static const double SHORT = 1e-5;       /* a step that leads nowhere */
+enum {
+    STEPS = 80,
+    STALLED_STEPS = 6,
+    LOW = 8
+};                                /* a rank is low up to the rows over LOW: its factors take less than half K */
+static const double DONE = 1e-14; /* of the objective: what the multipliers of the bounds may still add up to */
+static const double BACK = 0.995; /* of the way to the nearest bound */
+static const double SHORT = 1e-5; /* a step that leads nowhere */
 static const double STIFF = 1e100;
 
-typedef struct sides {
+typedef struct bound_pair {
     double *low, *high; /* m: one number for either bound of a variable */
-} sides;
+} bound_pair;
 
 typedef struct interior {
     const mc_dual *dual;
     const mc_matrix *rows;
-    const mc_thin *thin; /* NULL: the factor is A */
+    const mc_pivoted_cholesky *low_rank; /* NULL: the factor is A */
     mc_product_form form;
-    double *inner; /* scratch of products with thin */
+    double *inner; /* scratch of products with low_rank */
     int64_t *pair; /* 2n: the variables of a row, -1: none */
     int64_t *id;   /* 0 .. n-1 */
     const void **row;
     double *A;                    /* the packed factor */
-    sides room, z, dz, c;         /* distances, multipliers, their steps, right-hand sides of s dz + z ds = c */
+    bound_pair slack, z, dz, c;   /* distances, multipliers, their steps, right-hand sides of s dz + z ds = c */
     double *D, *r, *rest, *more;  /* m */
     double *d, *Z[2];             /* m: the step; what a unit of lambda adds to it */
     double *f, *sum_of, *product; /* n */
-    double raise;                 /* what is added to the diagonal */
+    double diagonal_shift;        /* what is added to the diagonal */
     double sum[2], lambda[2], d_lambda[2];
     int groups;
-    double open, scale; /* sum of distance times multiplier; size of the objective's terms */
+    double complementarity, scale; /* sum of distance times multiplier; size of the objective's terms */
 } interior;
 
 /* No room between its bounds: it stays there, with a D that lets nothing move. */
@@ -63,15 +67,15 @@ static bool is_fixed(const interior *p, int64_t t) {
 }
 
 static double primal_value(const interior *p, int64_t t) {
-    const double s = p->room.low[t], r = p->room.high[t];
+    const double s = p->slack.low[t], r = p->slack.high[t];
     return is_fixed(p, t) ? p->dual->low[t] : s < r ? p->dual->low[t] + s : p->dual->high[t] - r;
 }
 
 /* ---- The system ---- */
 
 static mercer_status multiply_by_K(mercer_ctx *ctx, const interior *p, const double *x, double *out) {
-    if (p->thin)
-        return mc_thin_multiply(ctx, p->thin, x, p->inner, out);
+    if (p->low_rank)
+        return mc_pivoted_cholesky_multiply(ctx, p->low_rank, x, p->inner, out);
     memset(out, 0, (size_t)p->rows->n * sizeof *out);
     return mc_matrix_add_rows(ctx, p->rows, p->id, x, p->rows->n, p->row, out);
 }
@@ -90,7 +94,7 @@ static double top_of_diagonal(const interior *p) {
 }
 
 /* A sum of squares and positive numbers: this factor exists. */
-static mercer_status factor_thin(mercer_ctx *ctx, interior *p, bool *done) {
+static mercer_status factor_low_rank(mercer_ctx *ctx, interior *p, bool *done) {
     const double raise = 1e-15 * top_of_diagonal(p);
     for (int64_t i = 0; i < p->rows->n; i++)
         p->form.d[i] = weight_of(p, i) + raise;
@@ -101,16 +105,16 @@ static mercer_status factor_thin(mercer_ctx *ctx, interior *p, bool *done) {
 /* The diagonal is raised by as little as lets the factor exist; the solutions are refined against the system itself. */
 static mercer_status factor_system(mercer_ctx *ctx, interior *p, bool *done) {
     const int64_t n = p->rows->n;
-    if (p->thin)
-        return factor_thin(ctx, p, done);
-    p->raise = (p->rows->dtype == MERCER_F64 ? 1e-15 : 1e-8) * top_of_diagonal(p);
+    if (p->low_rank)
+        return factor_low_rank(ctx, p, done);
+    p->diagonal_shift = (p->rows->dtype == MERCER_F64 ? 1e-15 : 1e-8) * top_of_diagonal(p);
     *done = false;
-    for (int attempt = 0; attempt < 6 && !*done; attempt++, p->raise *= 30) {
+    for (int attempt = 0; attempt < 6 && !*done; attempt++, p->diagonal_shift *= 30) {
         int64_t bad = 0;
         MC_TRY(mc_matrix_view(ctx, p->rows, p->id, n, p->row));
         MC_TRY(mc_packed_take(ctx, n, p->rows->dtype, p->row, NULL, 0, p->A));
         for (int64_t i = 0; i < n; i++)
-            p->A[mc_packed_place(n, i, i)] += weight_of(p, i) + p->raise;
+            p->A[mc_packed_place(n, i, i)] += weight_of(p, i) + p->diagonal_shift;
         MC_TRY(mc_potrf(ctx, mc_packed(n, p->A), &bad));
         *done = bad == 0;
     }
@@ -118,7 +122,7 @@ static mercer_status factor_system(mercer_ctx *ctx, interior *p, bool *done) {
 }
 
 static mercer_status solve_rows(mercer_ctx *ctx, const interior *p, double *x) {
-    if (!p->thin)
+    if (!p->low_rank)
         return mc_potrs(ctx, mc_packed(p->rows->n, p->A), mc_row_major(x, p->rows->n, 1, 1));
     mc_product_form_solve(&p->form, x);
     return MERCER_OK;
@@ -164,7 +168,7 @@ static mercer_status solve_refined(mercer_ctx *ctx, interior *p, const double *r
 
 static mercer_status prepare_system(mercer_ctx *ctx, interior *p, bool *done) {
     for (int64_t t = 0; t < p->dual->m; t++)
-        p->D[t] = is_fixed(p, t) ? STIFF : p->z.low[t] / p->room.low[t] + p->z.high[t] / p->room.high[t];
+        p->D[t] = is_fixed(p, t) ? STIFF : p->z.low[t] / p->slack.low[t] + p->z.high[t] / p->slack.high[t];
     MC_TRY(factor_system(ctx, p, done));
     for (int g = 0; g < p->groups && *done; g++) {
         for (int64_t t = 0; t < p->dual->m; t++)
@@ -198,15 +202,15 @@ static mercer_status newton_direction(mercer_ctx *ctx, interior *p) {
     for (int64_t t = 0; t < m; t++) {
         const double rest = p->f[mc_dual_row(p->dual, t)] + p->dual->q[t] - p->lambda[mc_dual_group(p->dual, t)]
                             - p->z.low[t] + p->z.high[t];
-        p->r[t] = p->c.low[t] / p->room.low[t] - p->c.high[t] / p->room.high[t] - rest;
+        p->r[t] = p->c.low[t] / p->slack.low[t] - p->c.high[t] / p->slack.high[t] - rest;
     }
     MC_TRY(solve_refined(ctx, p, p->r, p->d));
     keep_sums(p);
     for (int64_t t = 0; t < m; t++) {
         for (int g = 0; g < p->groups; g++)
             p->d[t] += p->d_lambda[g] * p->Z[g][t];
-        p->dz.low[t] = (p->c.low[t] - p->z.low[t] * p->d[t]) / p->room.low[t];
-        p->dz.high[t] = (p->c.high[t] + p->z.high[t] * p->d[t]) / p->room.high[t];
+        p->dz.low[t] = (p->c.low[t] - p->z.low[t] * p->d[t]) / p->slack.low[t];
+        p->dz.high[t] = (p->c.high[t] + p->z.high[t] * p->d[t]) / p->slack.high[t];
     }
     return MERCER_OK;
 }
@@ -215,7 +219,7 @@ static mercer_status newton_direction(mercer_ctx *ctx, interior *p) {
 static double largest_step(const interior *p) {
     double most = 0;
     for (int64_t t = 0; t < p->dual->m; t++) {
-        most = fmax(most, fmax(-p->d[t] / p->room.low[t], p->d[t] / p->room.high[t]));
+        most = fmax(most, fmax(-p->d[t] / p->slack.low[t], p->d[t] / p->slack.high[t]));
         most = fmax(most, p->z.low[t] > 0 ? -p->dz.low[t] / p->z.low[t] : 0);
         most = fmax(most, p->z.high[t] > 0 ? -p->dz.high[t] / p->z.high[t] : 0);
     }
@@ -225,8 +229,8 @@ static double largest_step(const interior *p) {
 static double open_after(const interior *p, double a) {
     double sum = 0;
     for (int64_t t = 0; t < p->dual->m; t++) {
-        sum += p->z.low[t] > 0 ? (p->z.low[t] + a * p->dz.low[t]) * (p->room.low[t] + a * p->d[t]) : 0;
-        sum += p->z.high[t] > 0 ? (p->z.high[t] + a * p->dz.high[t]) * (p->room.high[t] - a * p->d[t]) : 0;
+        sum += p->z.low[t] > 0 ? (p->z.low[t] + a * p->dz.low[t]) * (p->slack.low[t] + a * p->d[t]) : 0;
+        sum += p->z.high[t] > 0 ? (p->z.high[t] + a * p->dz.high[t]) * (p->slack.high[t] - a * p->d[t]) : 0;
     }
     return sum;
 }
@@ -234,15 +238,15 @@ static double open_after(const interior *p, double a) {
 static void set_complementarity_target(interior *p, double mu, bool corrected) {
     for (int64_t t = 0; t < p->dual->m; t++) {
         const double d = corrected ? p->d[t] : 0;
-        p->c.low[t] = p->z.low[t] > 0 ? mu - p->z.low[t] * p->room.low[t] - d * p->dz.low[t] : 0;
-        p->c.high[t] = p->z.high[t] > 0 ? mu - p->z.high[t] * p->room.high[t] + d * p->dz.high[t] : 0;
+        p->c.low[t] = p->z.low[t] > 0 ? mu - p->z.low[t] * p->slack.low[t] - d * p->dz.low[t] : 0;
+        p->c.high[t] = p->z.high[t] > 0 ? mu - p->z.high[t] * p->slack.high[t] + d * p->dz.high[t] : 0;
     }
 }
 
 static mercer_status advance_iterate(mercer_ctx *ctx, interior *p, double a) {
     for (int64_t t = 0; t < p->dual->m; t++) {
-        p->room.low[t] += a * p->d[t];
-        p->room.high[t] -= a * p->d[t];
+        p->slack.low[t] += a * p->d[t];
+        p->slack.high[t] -= a * p->d[t];
         p->z.low[t] += a * p->dz.low[t];
         p->z.high[t] += a * p->dz.high[t];
     }
@@ -270,8 +274,8 @@ static mercer_status predictor_corrector_step(mercer_ctx *ctx, interior *p, doub
         return MERCER_OK;
     set_complementarity_target(p, 0, false);
     MC_TRY(newton_direction(ctx, p));
-    const double share = open_after(p, largest_step(p)) / p->open;
-    set_complementarity_target(p, pow(share, 3) * p->open / (double)count_bounds(p), true);
+    const double share = open_after(p, largest_step(p)) / p->complementarity;
+    set_complementarity_target(p, pow(share, 3) * p->complementarity / (double)count_bounds(p), true);
     MC_TRY(newton_direction(ctx, p));
     const double a = fmin(1, BACK * largest_step(p));
     if (!isfinite(p->d_lambda[0] + p->d_lambda[1] + open_after(p, a)))
@@ -290,20 +294,20 @@ static void measure_complementarity(interior *p) {
         squares += primal_value(p, t) * p->f[mc_dual_row(p->dual, t)];
         rest += fabs(primal_value(p, t) * p->dual->q[t]);
     }
-    p->open = open_after(p, 0);
+    p->complementarity = open_after(p, 0);
     p->scale = fabs(squares) + rest;
 }
 
 static mercer_status iterate_interior(mercer_ctx *ctx, interior *p) {
     double least = INFINITY, length = 1;
-    for (int k = 0, lull = 0; k < STEPS && lull < LULL && length > SHORT; k++) {
+    for (int k = 0, lull = 0; k < STEPS && lull < STALLED_STEPS && length > SHORT; k++) {
         measure_complementarity(p);
-        if (p->open <= DONE * p->scale)
+        if (p->complementarity <= DONE * p->scale)
             return MERCER_OK;
-        lull = p->open < 0.9 * least ? 0 : lull + 1;
-        least = fmin(least, p->open);
+        lull = p->complementarity < 0.9 * least ? 0 : lull + 1;
+        least = fmin(least, p->complementarity);
         mc_progress_dual(ctx, NAN, 0);
-        MC_TRY(mc_progress_step(ctx, -1, (mc_watch){"complementarity", p->open, DONE * p->scale}));
+        MC_TRY(mc_progress_step(ctx, -1, (mc_watch){"complementarity", p->complementarity, DONE * p->scale}));
         MC_TRY(predictor_corrector_step(ctx, p, &length));
     }
     return MERCER_OK;
@@ -315,8 +319,8 @@ static void stand_inside(interior *p, const double *beta) {
         const double low = p->dual->low[t], high = p->dual->high[t];
         const double far = 1 / fmax(p->rows->diag[mc_dual_row(p->dual, t)], 1e-300);
         const bool both = isfinite(low) && isfinite(high) && !is_fixed(p, t);
-        p->room.low[t] = both ? (high - low) / 2 : isfinite(low) ? far : INFINITY;
-        p->room.high[t] = both ? (high - low) / 2 : isfinite(high) ? far : INFINITY;
+        p->slack.low[t] = both ? (high - low) / 2 : isfinite(low) ? far : INFINITY;
+        p->slack.high[t] = both ? (high - low) / 2 : isfinite(high) ? far : INFINITY;
         p->d[t] = primal_value(p, t) - beta[t];
         p->sum[mc_dual_group(p->dual, t)] += beta[t];
     }
@@ -339,33 +343,33 @@ static mercer_status set_starting_point(mercer_ctx *ctx, interior *p, const doub
     return MERCER_OK;
 }
 
-/* d <- the point, variables that belong to a bound set there; room.low <- how far the others may be moved. */
+/* d <- the point, variables that belong to a bound set there; slack.low <- how far the others may be moved. */
 static void snap_to_bounds(interior *p) {
     for (int64_t t = 0; t < p->dual->m; t++) {
         const double k = p->rows->diag[mc_dual_row(p->dual, t)];
-        const bool low = k * p->room.low[t] < p->z.low[t], high = k * p->room.high[t] < p->z.high[t];
+        const bool low = k * p->slack.low[t] < p->z.low[t], high = k * p->slack.high[t] < p->z.high[t];
         p->d[t] = low ? p->dual->low[t] : high ? p->dual->high[t] : primal_value(p, t);
-        p->room.low[t] = low || high || is_fixed(p, t) ? 0 : fmin(p->room.low[t], p->room.high[t]);
+        p->slack.low[t] = low || high || is_fixed(p, t) ? 0 : fmin(p->slack.low[t], p->slack.high[t]);
     }
 }
 
 static bool restore_sums(interior *p) {
-    double excess[2] = {-p->sum[0], -p->sum[1]}, room[2] = {0}, mass[2] = {0};
+    double excess[2] = {-p->sum[0], -p->sum[1]}, total_slack[2] = {0}, mass[2] = {0};
     for (int64_t t = 0; t < p->dual->m; t++) {
         const int g = mc_dual_group(p->dual, t);
         excess[g] += p->d[t];
-        room[g] += p->room.low[t];
+        total_slack[g] += p->slack.low[t];
         mass[g] += fabs(p->d[t]);
     }
     for (int g = 0; g < p->groups; g++) {
         const bool rounding = fabs(excess[g]) <= 1e-13 * mass[g];
-        if (!rounding && !(fabs(excess[g]) < 0.5 * room[g]))
+        if (!rounding && !(fabs(excess[g]) < 0.5 * total_slack[g]))
             return false;
         excess[g] = rounding ? 0 : excess[g];
     }
     for (int64_t t = 0; t < p->dual->m; t++) {
         const int g = mc_dual_group(p->dual, t);
-        p->d[t] -= excess[g] != 0 && p->room.low[t] > 0 ? excess[g] * (p->room.low[t] / room[g]) : 0;
+        p->d[t] -= excess[g] != 0 && p->slack.low[t] > 0 ? excess[g] * (p->slack.low[t] / total_slack[g]) : 0;
     }
     return true;
 }
@@ -404,14 +408,14 @@ static mercer_status accept_if_better(mercer_ctx *ctx, interior *p, double *beta
 
 /* panels: of F; -1: the rank is not low. */
 static void lay_out_interior_workspace(mc_work *work, int64_t n, int64_t m, int64_t panels, interior *p) {
-    double **of_m[] = {&p->room.low, &p->room.high, &p->z.low,  &p->z.high, &p->dz.low,
-                       &p->dz.high,  &p->c.low,     &p->c.high, &p->D,      &p->r,
-                       &p->rest,     &p->more,      &p->d,      &p->Z[0],   &p->Z[1]};
+    double **of_m[] = {&p->slack.low, &p->slack.high, &p->z.low,  &p->z.high, &p->dz.low,
+                       &p->dz.high,   &p->c.low,      &p->c.high, &p->D,      &p->r,
+                       &p->rest,      &p->more,       &p->d,      &p->Z[0],   &p->Z[1]};
     double **of_n[] = {&p->f, &p->sum_of, &p->product};
     p->A = mc_work_take(work, panels < 0 ? mc_packed_count(n) : 0, sizeof(double));
     if (panels >= 0) {
-        mc_product_form_cut(work, n, panels, &p->form);
-        p->inner = mc_work_take(work, panels * MC_THIN, sizeof(double));
+        mc_product_form_lay_out(work, n, panels, &p->form);
+        p->inner = mc_work_take(work, panels * MC_PIVOTED_PANEL, sizeof(double));
     }
     for (size_t i = 0; i < sizeof of_m / sizeof *of_m; i++)
         *of_m[i] = mc_work_take(work, m, sizeof(double));
@@ -446,10 +450,11 @@ static bool pair_up(interior *p) {
     return true;
 }
 
-mercer_status mc_interior_solve(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix *rows, const mc_thin *thin,
-                                double *beta, double *f, bool *moved) {
-    interior p = {.dual = dual, .rows = rows, .thin = thin, .form.thin = thin, .groups = dual->group ? 2 : 1};
-    const int64_t panels = thin ? thin->panels : -1;
+mercer_status mc_interior_solve(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix *rows,
+                                const mc_pivoted_cholesky *low_rank, double *beta, double *f, bool *moved) {
+    interior p = {
+        .dual = dual, .rows = rows, .low_rank = low_rank, .form.low_rank = low_rank, .groups = dual->group ? 2 : 1};
+    const int64_t panels = low_rank ? low_rank->panels : -1;
     mc_work work;
     *moved = false;
     MC_TRY(mc_work_open(ctx, &work, interior_workspace_bytes(rows->n, dual->m, panels)));
@@ -465,19 +470,20 @@ mercer_status mc_interior_solve(mercer_ctx *ctx, const mc_dual *dual, const mc_m
 }
 
 /* With F of this rank, which is taken beside. */
-static size_t thin_bytes(int64_t n, int64_t m, int64_t rank) {
-    return mc_thin_bytes(n, rank) + interior_workspace_bytes(n, m, (rank + MC_THIN - 1) / MC_THIN);
+static size_t low_rank_bytes(int64_t n, int64_t m, int64_t rank) {
+    return mc_pivoted_cholesky_bytes(n, rank)
+           + interior_workspace_bytes(n, m, (rank + MC_PIVOTED_PANEL - 1) / MC_PIVOTED_PANEL);
 }
 
 size_t mc_interior_bytes(int64_t n, int64_t m, mercer_dtype dtype) {
-    const size_t thin = thin_bytes(n, m, n / LOW),
+    const size_t low_rank = low_rank_bytes(n, m, n / LOW),
                  square = interior_workspace_bytes(n, m, -1)
                           + (dtype == MERCER_F64 ? 0 : mc_work_need(n * n, sizeof(double)));
-    return thin > square ? thin : square;
+    return low_rank > square ? low_rank : square;
 }
 
 /* A factor costs n^3/3 operations at some thirty to the nanosecond. */
-int64_t mc_interior_worth(mercer_ctx *ctx, int64_t n, int64_t m, mercer_dtype dtype) {
+int64_t mc_interior_equal_updates(mercer_ctx *ctx, int64_t n, int64_t m, mercer_dtype dtype) {
     return mc_interior_bytes(n, m, dtype) > mc_memory_left(ctx) / 2 ? INT64_MAX : n * n * n / 10;
 }
 
@@ -485,5 +491,5 @@ int64_t mc_interior_worth(mercer_ctx *ctx, int64_t n, int64_t m, mercer_dtype dt
 int64_t mc_interior_rank(mercer_ctx *ctx, int64_t n, int64_t m, int64_t updates) {
     const double paid = sqrt(54 * 54 + 3 * (double)updates / (40 * (double)n)) - 54;
     const int64_t rank = paid < (double)(n / LOW) ? (int64_t)paid : n / LOW;
-    return rank < 1 || thin_bytes(n, m, rank) > mc_memory_left(ctx) / 2 ? 0 : rank;
+    return rank < 1 || low_rank_bytes(n, m, rank) > mc_memory_left(ctx) / 2 ? 0 : rank;
 }

@@ -1,6 +1,6 @@
-/* newton_free.c: see newton_free.h. With F the free variables and v their slopes, the optimum on the face is where
-   slopes agree and the sum is kept. A variable that would pass a bound is held there instead, and the others are asked
-   again: with B those held, E_B their unit columns, and gap_B their way to the bound
+/* newton_free.c: see newton_free.h. With F the free variables and v their slopes, the optimum among the free variables
+   is where slopes agree and the sum is kept. A variable that would pass a bound is held there instead, and the others
+   are asked again: with B those held, E_B their unit columns, and gap_B their way to the bound
 
        K_FF d + E_B lambda + 1 nu = v,      d_B = gap_B,      1'd = 0
 
@@ -21,7 +21,7 @@
 
 enum { TIMES = 8, HELD_MOST = 512 };
 
-typedef struct face {
+typedef struct kkt {
     const mc_newton_free *p;
     int64_t count, *id; /* of F */
     const void **row;
@@ -34,7 +34,7 @@ typedef struct face {
     double *fresh;      /* count x most: columns on their way into Y */
     double *S, *lambda; /* of order held */
     double *d;
-} face;
+} kkt;
 
 static bool is_free(const mc_newton_free *p, int64_t t) {
     return p->beta[t] > p->dual->low[t] && p->beta[t] < p->dual->high[t];
@@ -53,7 +53,7 @@ static int64_t most_held(int64_t count) {
     return count / 4 + 1 < HELD_MOST ? count / 4 + 1 : HELD_MOST;
 }
 
-static void lay_out_kkt_workspace(mc_work *work, int64_t count, face *s) {
+static void lay_out_kkt_workspace(mc_work *work, int64_t count, kkt *s) {
     s->count = count;
     s->most = most_held(count);
     s->id = mc_work_take(work, count, sizeof(int64_t));
@@ -68,21 +68,21 @@ static void lay_out_kkt_workspace(mc_work *work, int64_t count, face *s) {
 
 static size_t kkt_workspace_bytes(int64_t count) {
     mc_work counted = {0};
-    lay_out_kkt_workspace(&counted, count, &(face){0});
+    lay_out_kkt_workspace(&counted, count, &(kkt){0});
     return counted.used;
 }
 
 /* What is large is left to the next step. */
-static size_t room_need(int64_t count) {
+static size_t factor_bytes(int64_t count) {
     return mc_work_need(mc_packed_count(count), sizeof(double))
            + 2 * mc_work_need(count * most_held(count), sizeof(double));
 }
 
 size_t mc_newton_free_bytes(int64_t count) {
-    return kkt_workspace_bytes(count) + room_need(count);
+    return kkt_workspace_bytes(count) + factor_bytes(count);
 }
 
-static void cut_room(char *block, face *s) {
+static void lay_out_factor(char *block, kkt *s) {
     const size_t triangle = mc_work_need(mc_packed_count(s->count), sizeof(double));
     const size_t columns = mc_work_need(s->count * s->most, sizeof(double));
     s->A = (double *)(void *)block;
@@ -92,7 +92,7 @@ static void cut_room(char *block, face *s) {
 
 /* ---- The factor ---- */
 
-static mercer_status list_free_variables(mercer_ctx *ctx, face *s) {
+static mercer_status list_free_variables(mercer_ctx *ctx, kkt *s) {
     const mc_newton_free *p = s->p;
     int64_t count = 0;
     for (int64_t t = 0; t < p->dual->m; t++)
@@ -103,12 +103,12 @@ static mercer_status list_free_variables(mercer_ctx *ctx, face *s) {
     return mc_matrix_view(ctx, p->K, s->id, count, s->row);
 }
 
-static double diagonal_of(const face *s, int64_t a) {
+static double diagonal_of(const kkt *s, int64_t a) {
     return s->p->K->dtype == MERCER_F64 ? ((const double *)s->row[a])[s->id[a]]
                                         : (double)((const float *)s->row[a])[s->id[a]];
 }
 
-static mercer_status factor_free_block(mercer_ctx *ctx, face *s, bool *done) {
+static mercer_status factor_free_block(mercer_ctx *ctx, kkt *s, bool *done) {
     double trace = 0;
     for (int64_t a = 0; a < s->count; a++)
         trace += diagonal_of(s, a);
@@ -127,7 +127,7 @@ static mercer_status factor_free_block(mercer_ctx *ctx, face *s, bool *done) {
 /* ---- Those held ---- */
 
 /* The columns of E from first on into Y. */
-static mercer_status solve_columns(mercer_ctx *ctx, face *s, int64_t first) {
+static mercer_status solve_columns(mercer_ctx *ctx, kkt *s, int64_t first) {
     const int64_t t = s->held - first;
     memset(s->fresh, 0, (size_t)(s->count * t) * sizeof *s->fresh);
     for (int64_t c = first; c < s->held; c++)
@@ -141,13 +141,13 @@ static mercer_status solve_columns(mercer_ctx *ctx, face *s, int64_t first) {
     return MERCER_OK;
 }
 
-static double gap_of(const face *s, int64_t a, double d) {
+static double gap_of(const kkt *s, int64_t a, double d) {
     const int64_t t = s->id[a];
     return (d < 0 ? s->p->dual->low[t] : s->p->dual->high[t]) - s->p->beta[t];
 }
 
 /* lambda, nu first, and d. S is symmetric: its column of ones is the sum of Y's rows. */
-static mercer_status direction_with_held(mercer_ctx *ctx, face *s, bool *done) {
+static mercer_status direction_with_held(mercer_ctx *ctx, kkt *s, bool *done) {
     const int64_t n = s->held;
     memset(s->lambda, 0, (size_t)n * sizeof *s->lambda);
     for (int64_t c = 0; c < n; c++)
@@ -178,7 +178,7 @@ static mercer_status direction_with_held(mercer_ctx *ctx, face *s, bool *done) {
 }
 
 /* Those that would pass a bound are held there. False: there are too many. */
-static bool hold_at_bounds(face *s) {
+static bool hold_at_bounds(kkt *s) {
     for (int64_t a = 0; a < s->count; a++) {
         const double gap = gap_of(s, a, s->d[a]);
         if (s->is_held[a] || fabs(s->d[a]) < fabs(gap))
@@ -193,7 +193,7 @@ static bool hold_at_bounds(face *s) {
 }
 
 /* *done: all of beta + d is within its bounds. */
-static mercer_status iterate_held_set(mercer_ctx *ctx, face *s, bool *done) {
+static mercer_status iterate_held_set(mercer_ctx *ctx, kkt *s, bool *done) {
     int64_t before = 0;
     s->held = 1;
     MC_TRY(mc_potrs(ctx, mc_packed(s->count, s->A), mc_row_major(s->X, s->count, 1, 1)));
@@ -208,7 +208,7 @@ static mercer_status iterate_held_set(mercer_ctx *ctx, face *s, bool *done) {
     return MERCER_OK;
 }
 
-static mercer_status find_newton_step(mercer_ctx *ctx, face *s, double *step, bool *found) {
+static mercer_status find_newton_step(mercer_ctx *ctx, kkt *s, double *step, bool *found) {
     MC_TRY(list_free_variables(ctx, s));
     MC_TRY(factor_free_block(ctx, s, found));
     if (*found)
@@ -220,18 +220,18 @@ static mercer_status find_newton_step(mercer_ctx *ctx, face *s, double *step, bo
 
 mercer_status mc_newton_free_step(mercer_ctx *ctx, const mc_newton_free *p, double *step, bool *found) {
     const int64_t count = count_free(p);
-    face s = {.p = p};
+    kkt s = {.p = p};
     mc_work work;
     *found = false;
     memset(step, 0, (size_t)p->dual->m * sizeof *step);
-    if (count < 2 || mc_newton_free_bytes(count) > (mc_memory_left(ctx) + p->room->size) / 2)
+    if (count < 2 || mc_newton_free_bytes(count) > (mc_memory_left(ctx) + p->buffer->size) / 2)
         return MERCER_OK;
-    char *block = mc_room_take(ctx, p->room, room_need(count));
+    char *block = mc_buffer_reserve(ctx, p->buffer, factor_bytes(count));
     if (!block)
         return MERCER_MEMORY;
     MC_TRY(mc_work_open(ctx, &work, kkt_workspace_bytes(count)));
     lay_out_kkt_workspace(&work, count, &s);
-    cut_room(block, &s);
+    lay_out_factor(block, &s);
     const mercer_status status = find_newton_step(ctx, &s, step, found);
     mc_work_close(&work);
     return status;

@@ -13,32 +13,32 @@ enum { ROWS = 1024 };                       /* of a chunk */
 static const double LEFT = 8 * DBL_EPSILON; /* of the largest entry of the diagonal: no more columns */
 
 static int64_t panels_of(int64_t rank) {
-    return (rank + MC_THIN - 1) / MC_THIN;
+    return (rank + MC_PIVOTED_PANEL - 1) / MC_PIVOTED_PANEL;
 }
 
-size_t mc_thin_bytes(int64_t n, int64_t rank) {
-    return (size_t)(n * (panels_of(rank) * MC_THIN + 2)) * sizeof(double) + 4 * MC_ALIGN;
+size_t mc_pivoted_cholesky_bytes(int64_t n, int64_t rank) {
+    return (size_t)(n * (panels_of(rank) * MC_PIVOTED_PANEL + 2)) * sizeof(double) + 4 * MC_ALIGN;
 }
 
 typedef struct growth {
-    mc_thin *thin;
+    mc_pivoted_cholesky *low_rank;
     double *left, *column; /* n */
     int64_t pivot;
     double root; /* of what was left at the pivot */
 } growth;
 
-static double *place_of(const mc_thin *t, int64_t i, int64_t k) {
-    return t->F + (k / MC_THIN * t->n + i) * MC_THIN + k % MC_THIN;
+static double *place_of(const mc_pivoted_cholesky *t, int64_t i, int64_t k) {
+    return t->F + (k / MC_PIVOTED_PANEL * t->n + i) * MC_PIVOTED_PANEL + k % MC_PIVOTED_PANEL;
 }
 
-static double product_of_rows(const mc_thin *t, int64_t i, int64_t j) {
-    double sum[MC_THIN] = {0}, all = 0;
+static double product_of_rows(const mc_pivoted_cholesky *t, int64_t i, int64_t j) {
+    double sum[MC_PIVOTED_PANEL] = {0}, all = 0;
     for (int64_t p = 0; p < panels_of(t->rank); p++) {
-        const double *a = t->F + (p * t->n + i) * MC_THIN, *b = t->F + (p * t->n + j) * MC_THIN;
-        for (int c = 0; c < MC_THIN; c++)
+        const double *a = t->F + (p * t->n + i) * MC_PIVOTED_PANEL, *b = t->F + (p * t->n + j) * MC_PIVOTED_PANEL;
+        for (int c = 0; c < MC_PIVOTED_PANEL; c++)
             sum[c] += a[c] * b[c];
     }
-    for (int c = 0; c < MC_THIN; c++)
+    for (int c = 0; c < MC_PIVOTED_PANEL; c++)
         all += sum[c];
     return all;
 }
@@ -48,7 +48,7 @@ static void reduce_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, in
     (void)chunk, (void)thread;
     const growth *g = arg;
     for (int64_t i = begin; i < end; i++) {
-        g->column[i] = (g->column[i] - product_of_rows(g->thin, i, g->pivot)) / g->root;
+        g->column[i] = (g->column[i] - product_of_rows(g->low_rank, i, g->pivot)) / g->root;
         g->left[i] = fmax(g->left[i] - g->column[i] * g->column[i], 0);
     }
 }
@@ -61,7 +61,7 @@ static int64_t place_of_largest(const double *x, int64_t n) {
 }
 
 static mercer_status add_column(mercer_ctx *ctx, growth *g, mc_column_of *column, const void *arg) {
-    mc_thin *t = g->thin;
+    mc_pivoted_cholesky *t = g->low_rank;
     g->root = sqrt(g->left[g->pivot]);
     MC_TRY(column(ctx, arg, g->pivot, g->column));
     MC_TRY(mc_for(ctx, t->n, ROWS, reduce_rows, g));
@@ -74,24 +74,24 @@ static mercer_status add_column(mercer_ctx *ctx, growth *g, mc_column_of *column
 
 static mercer_status factor_to_tolerance(mercer_ctx *ctx, growth *g, mc_column_of *column, const void *arg,
                                          int64_t most) {
-    const double end = LEFT * g->left[place_of_largest(g->left, g->thin->n)];
+    const double end = LEFT * g->left[place_of_largest(g->left, g->low_rank->n)];
     for (;;) {
-        g->pivot = place_of_largest(g->left, g->thin->n);
+        g->pivot = place_of_largest(g->left, g->low_rank->n);
         if (g->left[g->pivot] <= end)
             return MERCER_OK;
-        if (g->thin->rank == most || !isfinite(g->left[g->pivot])) {
-            g->thin->rank = -1;
+        if (g->low_rank->rank == most || !isfinite(g->left[g->pivot])) {
+            g->low_rank->rank = -1;
             return MERCER_OK;
         }
         MC_TRY(add_column(ctx, g, column, arg));
     }
 }
 
-mercer_status mc_thin_open(mercer_ctx *ctx, int64_t n, const double *diagonal, mc_column_of *column, const void *arg,
-                           int64_t most, mc_thin *out) {
-    growth g = {.thin = out};
-    *out = (mc_thin){.n = n};
-    mercer_status status = MC_ALLOC(ctx, out->F, panels_of(most) * MC_THIN * n);
+mercer_status mc_pivoted_cholesky_open(mercer_ctx *ctx, int64_t n, const double *diagonal, mc_column_of *column,
+                                       const void *arg, int64_t most, mc_pivoted_cholesky *out) {
+    growth g = {.low_rank = out};
+    *out = (mc_pivoted_cholesky){.n = n};
+    mercer_status status = MC_ALLOC(ctx, out->F, panels_of(most) * MC_PIVOTED_PANEL * n);
     MC_THEN(status, MC_ALLOC(ctx, g.left, 2 * n));
     if (!status) {
         g.column = g.left + n;
@@ -101,19 +101,19 @@ mercer_status mc_thin_open(mercer_ctx *ctx, int64_t n, const double *diagonal, m
     mc_free(g.left);
     out->panels = panels_of(out->rank);
     if (status || out->rank < 0)
-        mc_thin_close(out);
+        mc_pivoted_cholesky_close(out);
     return status;
 }
 
-void mc_thin_close(mc_thin *thin) {
-    mc_free(thin->F);
-    thin->F = NULL;
+void mc_pivoted_cholesky_close(mc_pivoted_cholesky *low_rank) {
+    mc_free(low_rank->F);
+    low_rank->F = NULL;
 }
 
 /* ---- Products ---- */
 
 typedef struct product {
-    const mc_thin *thin;
+    const mc_pivoted_cholesky *low_rank;
     const double *x;
     double *inner, *out;
 } product;
@@ -123,12 +123,12 @@ static void gather_panels(void *arg, int64_t chunk, int64_t begin, int64_t end, 
     (void)chunk, (void)thread;
     const product *p = arg;
     for (int64_t q = begin; q < end; q++) {
-        double sum[MC_THIN] = {0};
-        const double *F = p->thin->F + q * p->thin->n * MC_THIN;
-        for (int64_t i = 0; i < p->thin->n; i++)
-            for (int c = 0; c < MC_THIN; c++)
-                sum[c] += F[i * MC_THIN + c] * p->x[i];
-        memcpy(p->inner + q * MC_THIN, sum, sizeof sum);
+        double sum[MC_PIVOTED_PANEL] = {0};
+        const double *F = p->low_rank->F + q * p->low_rank->n * MC_PIVOTED_PANEL;
+        for (int64_t i = 0; i < p->low_rank->n; i++)
+            for (int c = 0; c < MC_PIVOTED_PANEL; c++)
+                sum[c] += F[i * MC_PIVOTED_PANEL + c] * p->x[i];
+        memcpy(p->inner + q * MC_PIVOTED_PANEL, sum, sizeof sum);
     }
 }
 
@@ -136,18 +136,20 @@ static void spread_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, in
     (void)chunk, (void)thread;
     const product *p = arg;
     for (int64_t i = begin; i < end; i++) {
-        double sum[MC_THIN] = {0}, all = 0;
-        for (int64_t q = 0; q < p->thin->panels; q++)
-            for (int c = 0; c < MC_THIN; c++)
-                sum[c] += p->thin->F[(q * p->thin->n + i) * MC_THIN + c] * p->inner[q * MC_THIN + c];
-        for (int c = 0; c < MC_THIN; c++)
+        double sum[MC_PIVOTED_PANEL] = {0}, all = 0;
+        for (int64_t q = 0; q < p->low_rank->panels; q++)
+            for (int c = 0; c < MC_PIVOTED_PANEL; c++)
+                sum[c] += p->low_rank->F[(q * p->low_rank->n + i) * MC_PIVOTED_PANEL + c]
+                          * p->inner[q * MC_PIVOTED_PANEL + c];
+        for (int c = 0; c < MC_PIVOTED_PANEL; c++)
             all += sum[c];
         p->out[i] = all;
     }
 }
 
-mercer_status mc_thin_multiply(mercer_ctx *ctx, const mc_thin *thin, const double *x, double *scratch, double *out) {
-    product p = {thin, x, scratch, out};
-    MC_TRY(mc_for(ctx, thin->panels, 1, gather_panels, &p));
-    return mc_for(ctx, thin->n, ROWS, spread_rows, &p);
+mercer_status mc_pivoted_cholesky_multiply(mercer_ctx *ctx, const mc_pivoted_cholesky *low_rank, const double *x,
+                                           double *scratch, double *out) {
+    product p = {low_rank, x, scratch, out};
+    MC_TRY(mc_for(ctx, low_rank->panels, 1, gather_panels, &p));
+    return mc_for(ctx, low_rank->n, ROWS, spread_rows, &p);
 }

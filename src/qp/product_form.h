@@ -12,13 +12,13 @@
 #include "qp/pivoted_cholesky.h"
 
 typedef struct mc_product_form {
-    const mc_thin *thin;
+    const mc_pivoted_cholesky *low_rank;
     double *P, *B;     /* L_k has p_i b_j below its diagonal; laid out as F */
     double *d, *p, *b; /* n: D~; the column at hand */
 } mc_product_form;
 
-/* thin is set apart. */
-void mc_product_form_cut(mc_work *work, int64_t n, int64_t panels, mc_product_form *out);
+/* low_rank is set apart. */
+void mc_product_form_lay_out(mc_work *work, int64_t n, int64_t panels, mc_product_form *out);
 /* form->d holds D, all of it positive, before. */
 mercer_status mc_product_form_factor(mercer_ctx *ctx, mc_product_form *form);
 /* x <- (D + F F')^-1 x */

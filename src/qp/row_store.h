@@ -7,16 +7,16 @@
 
 #include <mercer.h>
 
-typedef struct mc_store mc_store;
+typedef struct mc_row_store mc_row_store;
 
 /* Room for `most` rows of at most `width` entries, taken piece by piece as rows come. */
-mercer_status mc_store_open(mercer_ctx *ctx, int64_t width, int64_t most, mc_store **out);
-void mc_store_close(mc_store *store);
+mercer_status mc_row_store_open(mercer_ctx *ctx, int64_t width, int64_t most, mc_row_store **out);
+void mc_row_store_close(mc_row_store *store);
 /* Forget all rows, those of another matrix; the memory stays. */
-void mc_store_clear(mc_store *store);
+void mc_row_store_clear(mc_row_store *store);
 
-const float *mc_store_row(const mc_store *store, int64_t row); /* NULL: not kept */
+const float *mc_row_store_row(const mc_row_store *store, int64_t row); /* NULL: not kept */
 /* *out <- a place for the row, which counts as kept from now on; NULL when there is none left, or little memory. */
-mercer_status mc_store_add(mercer_ctx *ctx, mc_store *store, int64_t row, float **out);
+mercer_status mc_row_store_add(mercer_ctx *ctx, mc_row_store *store, int64_t row, float **out);
 
 #endif

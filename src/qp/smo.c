@@ -30,14 +30,14 @@ static int64_t set_size(int64_t m, int64_t most) {
 }
 
 size_t mc_smo_bytes(int64_t n, int64_t m, mercer_dtype dtype) {
-    return mc_selection_need(m, set_size(m, m)) + mc_set_bytes(n, m, set_size(m, m), dtype)
+    return mc_selection_bytes(m, set_size(m, m)) + mc_working_set_bytes(n, m, set_size(m, m), dtype)
            + mc_work_need(m, sizeof(int64_t));
 }
 
 typedef struct run {
     const mc_smo_problem *p;
     mc_selection selection;
-    mc_set set;
+    mc_working_set set;
     int64_t *variable; /* of the working set, rising: rows of K are then read from front to back */
     double *beta, *f;
     mc_smo_result *result;
@@ -51,7 +51,7 @@ static bool takes_all(const run *r) {
     int64_t free = 0;
     for (int64_t t = 0; t < dual->m; t++)
         free += r->beta[t] > dual->low[t] && r->beta[t] < dual->high[t];
-    return r->set.able && (dual->m <= r->selection.q || r->result->rounds == 0 || free > r->selection.q / 2);
+    return r->set.may_hold_all && (dual->m <= r->selection.q || r->result->rounds == 0 || free > r->selection.q / 2);
 }
 
 /* The variables of the next set; returns how many. */
@@ -75,8 +75,8 @@ static int64_t enough_steps(const run *r, int64_t count) {
 static mercer_status optimise_working_set(mercer_ctx *ctx, run *r, const mc_extremes *e, bool *stuck) {
     const bool all = takes_all(r);
     const int64_t count = choose_working_set(r, all, e);
-    MC_TRY(mc_set_load(ctx, &r->set, r->variable, count, all, r->beta, r->f));
-    mc_block *b = &r->set.block;
+    MC_TRY(mc_working_set_load(ctx, &r->set, r->variable, count, all, r->beta, r->f));
+    mc_smo_block *b = &r->set.block;
     const int64_t left = r->p->steps_max - r->result->steps, enough = enough_steps(r, count);
     b->steps_max = left < enough ? left : enough;
     b->tolerance = all ? 0.9 * r->p->tolerance : fmax(0.3 * r->p->tolerance, INNER * e->violation);
@@ -85,7 +85,7 @@ static mercer_status optimise_working_set(mercer_ctx *ctx, run *r, const mc_extr
     r->result->updates += b->steps * count;
     r->result->rounds++;
     bool moved;
-    MC_TRY(mc_set_store(ctx, &r->set, r->beta, r->f, &moved));
+    MC_TRY(mc_working_set_store(ctx, &r->set, r->beta, r->f, &moved));
     *stuck = !moved;
     return MERCER_OK;
 }
@@ -138,8 +138,8 @@ static mercer_status iterate_smo(mercer_ctx *ctx, run *r) {
     for (bool stuck = false;;) {
         const mc_extremes e = mc_extremes_of(&r->p->dual, r->beta, r->f);
         const mc_watch seen = {"violation", e.violation, r->p->tolerance};
-        const mercer_status told =
-            r->p->watched ? mc_dual_tell(ctx, &r->p->dual, r->beta, r->f, seen) : mc_report_progress(ctx, -1);
+        const mercer_status told = r->p->watched ? mc_dual_report_progress(ctx, &r->p->dual, r->beta, r->f, seen)
+                                                 : mc_report_progress(ctx, -1);
         if (!(e.violation > r->p->tolerance) || stuck || r->result->steps >= r->p->steps_max)
             return MERCER_OK;
         MC_TRY(told);
@@ -157,12 +157,12 @@ static mercer_status solve_by_smo(mercer_ctx *ctx, const mc_smo_problem *problem
     const int64_t m = problem->dual.m, q = set_size(m, problem->rows.n);
     run r = {.p = problem, .beta = beta, .f = f, .result = result};
     mc_work work;
-    MC_TRY(mc_work_open(ctx, &work, mc_selection_need(m, q) + mc_work_need(m, sizeof(int64_t))));
+    MC_TRY(mc_work_open(ctx, &work, mc_selection_bytes(m, q) + mc_work_need(m, sizeof(int64_t))));
     mc_selection_open(&work, m, q, &r.selection);
     r.variable = mc_work_take(&work, m, sizeof *r.variable);
-    mercer_status status = mc_set_open(ctx, &problem->dual, &problem->rows, q, &r.set);
+    mercer_status status = mc_working_set_open(ctx, &problem->dual, &problem->rows, q, &r.set);
     MC_THEN(status, iterate_smo(ctx, &r));
-    mc_set_close(&r.set);
+    mc_working_set_close(&r.set);
     mc_work_close(&work);
     return status;
 }
@@ -171,7 +171,7 @@ mercer_status mc_smo_solve(mercer_ctx *ctx, const mc_smo_problem *problem, doubl
                            mc_smo_result *result) {
     *result = (mc_smo_result){0};
     const mercer_status status = solve_by_smo(ctx, problem, beta, f, result);
-    mc_dual_judge(&problem->dual, beta, f, result);
+    mc_dual_optimality(&problem->dual, beta, f, result);
     result->converged = status == MERCER_OK && result->violation <= problem->tolerance;
     return status;
 }
@@ -193,7 +193,7 @@ static double group_intercept(const mc_dual *dual, const double *beta, const dou
     return isfinite(e->top[g]) ? e->top[g] : isfinite(e->bottom[g]) ? e->bottom[g] : 0;
 }
 
-void mc_dual_judge(const mc_dual *dual, const double *beta, const double *f, mc_smo_result *result) {
+void mc_dual_optimality(const mc_dual *dual, const double *beta, const double *f, mc_smo_result *result) {
     const mc_extremes e = mc_extremes_of(dual, beta, f);
     result->violation = fmax(0, e.violation);
     result->objective = dual_objective(dual, beta, f);
@@ -207,17 +207,18 @@ static void tell_gap(mercer_ctx *ctx, const mc_dual *dual, const double *beta, c
     mc_smo_result now;
     double gap = 0;
     int64_t vectors = 0;
-    mc_dual_judge(dual, beta, f, &now);
+    mc_dual_optimality(dual, beta, f, &now);
     for (int64_t t = 0; t < dual->m; t++) {
         const double slope = mc_dual_slope(dual, f, t) - now.intercept[mc_dual_group(dual, t)];
-        const double room = slope > 0 ? dual->high[t] - beta[t] : dual->low[t] - beta[t];
-        gap += room == 0 ? 0 : slope * room;
+        const double distance = slope > 0 ? dual->high[t] - beta[t] : dual->low[t] - beta[t];
+        gap += distance == 0 ? 0 : slope * distance;
         vectors += beta[t] != 0;
     }
     mc_progress_dual(ctx, gap, vectors);
 }
 
-mercer_status mc_dual_tell(mercer_ctx *ctx, const mc_dual *dual, const double *beta, const double *f, mc_watch seen) {
+mercer_status mc_dual_report_progress(mercer_ctx *ctx, const mc_dual *dual, const double *beta, const double *f,
+                                      mc_watch seen) {
     if (mc_progress_watched(ctx))
         tell_gap(ctx, dual, beta, f);
     seen.value = fmax(0, seen.value);

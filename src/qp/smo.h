@@ -49,9 +49,10 @@ size_t mc_smo_bytes(int64_t n, int64_t m, mercer_dtype dtype);
 
 /* A step for whoever watches the progress, with the duality gap at beta, the intercepts in the middle of where they may
    lie. */
-mercer_status mc_dual_tell(mercer_ctx *ctx, const mc_dual *dual, const double *beta, const double *f, mc_watch seen);
+mercer_status mc_dual_report_progress(mercer_ctx *ctx, const mc_dual *dual, const double *beta, const double *f,
+                                      mc_watch seen);
 
 /* The state of optimality at beta with f = K beta, from these numbers alone: violation, intercepts, objective. */
-void mc_dual_judge(const mc_dual *dual, const double *beta, const double *f, mc_smo_result *result);
+void mc_dual_optimality(const mc_dual *dual, const double *beta, const double *f, mc_smo_result *result);
 
 #endif

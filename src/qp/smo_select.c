@@ -49,13 +49,13 @@ void mc_selection_open(mc_work *work, int64_t m, int64_t q, mc_selection *out) {
     out->candidate = mc_work_take(work, m, sizeof *out->candidate);
 }
 
-size_t mc_selection_need(int64_t m, int64_t q) {
+size_t mc_selection_bytes(int64_t m, int64_t q) {
     mc_work counted = {0};
     mc_selection_open(&counted, m, q, &(mc_selection){0});
     return counted.used;
 }
 
-void mc_selection_forget(mc_selection *s) {
+void mc_selection_reset(mc_selection *s) {
     for (int64_t k = 0; k < s->count; k++)
         s->chosen[s->set[k]] = 0;
     s->count = s->round = 0;
@@ -138,16 +138,16 @@ static int64_t gather_violators(mc_selection *s, const mc_dual *dual, const doub
 }
 
 /* The first of so many candidates. */
-static void take_first(mc_selection *s, int64_t found, int64_t room) {
-    const int64_t count = found < room ? found : room;
+static void take_first(mc_selection *s, int64_t found, int64_t places) {
+    const int64_t count = found < places ? found : places;
     select_first(s->candidate, found, count);
     for (int64_t k = 0; k < count; k++)
         mc_selection_take(s, s->candidate[k].id);
 }
 
-/* Variables of the last set (the first last places of candidate) free, up to a set of size room. */
-static void keep_free(mc_selection *s, const mc_dual *dual, const double *beta, int64_t last, int64_t room) {
-    for (int64_t k = 0; k < last && s->count < room; k++) {
+/* Variables of the last set (the first last places of candidate) free, up to a set of size places. */
+static void keep_free(mc_selection *s, const mc_dual *dual, const double *beta, int64_t last, int64_t places) {
+    for (int64_t k = 0; k < last && s->count < places; k++) {
         const int64_t t = s->candidate[k].id;
         if (beta[t] > dual->low[t] && beta[t] < dual->high[t])
             mc_selection_take(s, t);
@@ -165,12 +165,12 @@ int64_t mc_selection_renew(mc_selection *s) {
     return last;
 }
 
-void mc_selection_worst(mc_selection *s, const double *share, int64_t m, int64_t room) {
+void mc_selection_worst(mc_selection *s, const double *share, int64_t m, int64_t places) {
     int64_t found = 0;
     for (int64_t t = 0; t < m; t++)
         if (share[t] > 0 && !s->chosen[t])
             s->candidate[found++] = make_candidate(s, t, share[t]);
-    take_first(s, found, room);
+    take_first(s, found, places);
 }
 
 void mc_selection_next(mc_selection *s, const mc_dual *dual, const double *beta, const double *f,

@@ -25,9 +25,9 @@ typedef struct mc_selection {
     mc_candidate *candidate; /* m of scratch */
 } mc_selection;
 
-size_t mc_selection_need(int64_t m, int64_t q);
+size_t mc_selection_bytes(int64_t m, int64_t q);
 void mc_selection_open(mc_work *work, int64_t m, int64_t q, mc_selection *out);
-void mc_selection_forget(mc_selection *s); /* what was chosen before: as after opening */
+void mc_selection_reset(mc_selection *s); /* what was chosen before: as after opening */
 /* The next working set from the last one: its free variables keep at most half the places; the worst violators of each
    side take the others, the worst pair of each group before all. */
 void mc_selection_next(mc_selection *s, const mc_dual *dual, const double *beta, const double *f, const mc_extremes *e);
@@ -36,7 +36,7 @@ void mc_selection_next(mc_selection *s, const mc_dual *dual, const double *beta,
    the worst violation first, 0: none. */
 int64_t mc_selection_renew(mc_selection *s);
 void mc_selection_take(mc_selection *s, int64_t id);
-void mc_selection_worst(mc_selection *s, const double *share, int64_t m, int64_t room);
+void mc_selection_worst(mc_selection *s, const double *share, int64_t m, int64_t places);
 
 static inline int64_t mc_dual_row(const mc_dual *dual, int64_t t) {
     return dual->row ? dual->row[t] : t;

@@ -20,16 +20,16 @@ int64_t mc_shrink_count(const mc_dual *dual, const double *beta, const double *f
 }
 
 /* variables of rows of the whole; batch: of rows whose f is brought up to date at a time. */
-typedef struct room {
+typedef struct shrink_layout {
     int64_t rows, variables, batch;
     mc_shrunk *s;
     double *q, *low, *high;
     int64_t *row, *place;
     uint8_t *group;
-} room;
+} shrink_layout;
 
 static void lay_out_subproblem(mc_work *work, void *self) {
-    room *r = self;
+    shrink_layout *r = self;
     const int64_t m = r->variables;
     r->s->variable = mc_work_take(work, m, sizeof(int64_t));
     double **real[] = {&r->s->beta, &r->s->f, &r->q, &r->low, &r->high};
@@ -45,7 +45,7 @@ static void lay_out_subproblem(mc_work *work, void *self) {
     r->s->scratch = mc_work_take(work, r->batch, sizeof(void *));
 }
 
-static void fill_subproblem(const room *r, const mc_dual *dual, const double *beta, const double *f) {
+static void fill_subproblem(const shrink_layout *r, const mc_dual *dual, const double *beta, const double *f) {
     mc_shrunk *s = r->s;
     for (int64_t t = 0; t < r->variables; t++) {
         const int64_t from = s->variable[t];
@@ -62,7 +62,7 @@ static void fill_subproblem(const room *r, const mc_dual *dual, const double *be
 }
 
 static mercer_status open_part(mercer_ctx *ctx, const mc_matrix *rows, const mc_dual *dual, const double *beta,
-                               const double *f, const mc_extremes *e, room *r) {
+                               const double *f, const mc_extremes *e, shrink_layout *r) {
     mc_shrunk *s = r->s;
     MC_TRY(mc_work_lay(ctx, &s->work, lay_out_subproblem, r));
     for (int64_t t = 0, at = 0; t < dual->m; t++)
@@ -79,7 +79,7 @@ mercer_status mc_shrunk_open(mercer_ctx *ctx, const mc_matrix *rows, const mc_du
                              const double *f, const mc_extremes *e, int64_t count, mc_shrunk *out) {
     *out = (mc_shrunk){0};
     const int64_t most = count < rows->n ? count : rows->n;
-    room r = {.rows = rows->n, .variables = count, .batch = rows->n < BATCH ? rows->n : BATCH, .s = out};
+    shrink_layout r = {.rows = rows->n, .variables = count, .batch = rows->n < BATCH ? rows->n : BATCH, .s = out};
     if (mc_principal_bytes(rows, most) + mc_slices_bytes(lay_out_subproblem, &r) > mc_memory_left(ctx) / 2)
         return MERCER_OK;
     const mercer_status status = open_part(ctx, rows, dual, beta, f, e, &r);

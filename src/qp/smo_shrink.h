@@ -2,7 +2,8 @@
 
    A variable at its lower bound whose slope is below every slope in D, or at its upper bound with a slope above every
    one in U, takes part in no violating pair. While most are like that, the rest is a small quadratic program of the
-   same form. What comes out of it is a point of the whole quadratic program: it is always put back and judged there. */
+   same form. What comes out of it is a point of the whole quadratic program: it is always put back and checked there.
+   */
 #ifndef MC_QP_SMO_SHRINK_H
 #define MC_QP_SMO_SHRINK_H
 

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-static int64_t room_for(int64_t q) {
+static int64_t padded_places(int64_t q) {
     return (q + MC_LANES - 1) / MC_LANES * MC_LANES + MC_LANES * (MC_SMO_GROUPS - 1);
 }
 
@@ -24,17 +24,17 @@ static bool can_use_in_place(const mc_dual *dual, const mc_matrix *rows) {
     return same;
 }
 
-static void lay_out_set_workspace(mc_work *work, int64_t n, int64_t m, mc_set *s) {
-    const int64_t room = room_for(m);
+static void lay_out_set_workspace(mc_work *work, int64_t n, int64_t m, mc_working_set *s) {
+    const int64_t places = padded_places(m);
     double **reals[] = {&s->block.v, &s->block.beta, &s->block.up, &s->block.down,
                         &s->low,     &s->high,       &s->diagonal, &s->change};
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
-        *reals[i] = mc_work_take(work, room, sizeof(double));
+        *reals[i] = mc_work_take(work, places, sizeof(double));
     int64_t **wholes[] = {&s->place, &s->column, &s->row};
     for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
-        *wholes[i] = mc_work_take(work, room, sizeof(int64_t));
+        *wholes[i] = mc_work_take(work, places, sizeof(int64_t));
     s->row_of = mc_work_take(work, n, sizeof(int64_t));
-    s->piece = mc_work_take(work, room, sizeof(void *));
+    s->piece = mc_work_take(work, places, sizeof(void *));
     s->block.low = s->low;
     s->block.high = s->high;
     s->block.diagonal = s->diagonal;
@@ -42,33 +42,34 @@ static void lay_out_set_workspace(mc_work *work, int64_t n, int64_t m, mc_set *s
 
 static size_t set_workspace_bytes(int64_t n, int64_t m) {
     mc_work counted = {0};
-    lay_out_set_workspace(&counted, n, m, &(mc_set){0});
+    lay_out_set_workspace(&counted, n, m, &(mc_working_set){0});
     return counted.used;
 }
 
-size_t mc_set_bytes(int64_t n, int64_t m, int64_t q, mercer_dtype dtype) {
-    return set_workspace_bytes(n, m) + mc_work_need(room_for(q) * room_for(q), mc_dtype_size(dtype));
+size_t mc_working_set_bytes(int64_t n, int64_t m, int64_t q, mercer_dtype dtype) {
+    return set_workspace_bytes(n, m) + mc_work_need(padded_places(q) * padded_places(q), mc_dtype_size(dtype));
 }
 
-mercer_status mc_set_open(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix *rows, int64_t q, mc_set *out) {
-    *out = (mc_set){.dual = dual, .rows = rows, .able = can_use_in_place(dual, rows)};
+mercer_status mc_working_set_open(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix *rows, int64_t q,
+                                  mc_working_set *out) {
+    *out = (mc_working_set){.dual = dual, .rows = rows, .may_hold_all = can_use_in_place(dual, rows)};
     MC_TRY(mc_work_open(ctx, &out->work, set_workspace_bytes(rows->n, dual->m)));
     lay_out_set_workspace(&out->work, rows->n, dual->m, out);
-    if (out->able && dual->m <= q)
+    if (out->may_hold_all && dual->m <= q)
         return MERCER_OK;
-    out->K = mc_alloc_unset(ctx, room_for(q) * room_for(q), mc_dtype_size(rows->dtype));
+    out->K = mc_alloc_unset(ctx, padded_places(q) * padded_places(q), mc_dtype_size(rows->dtype));
     if (!out->K)
-        mc_set_close(out);
+        mc_working_set_close(out);
     return out->K ? MERCER_OK : MERCER_MEMORY;
 }
 
-void mc_set_close(mc_set *s) {
+void mc_working_set_close(mc_working_set *s) {
     mc_free(s->K);
     mc_work_close(&s->work);
-    *s = (mc_set){0};
+    *s = (mc_working_set){0};
 }
 
-static void list_rows(mc_set *s) {
+static void list_rows(mc_working_set *s) {
     for (int64_t k = 0; k < s->count; k++)
         s->row_of[mc_dual_row(s->dual, s->variable[k])] = -1;
     s->row_count = 0;
@@ -81,10 +82,10 @@ static void list_rows(mc_set *s) {
     }
 }
 
-static void lay_out(mc_set *s) {
+static void lay_out(mc_working_set *s) {
     int64_t at = 0;
     s->block.groups = s->dual->group ? 2 : 1;
-    for (int64_t k = 0; k < room_for(s->count); k++)
+    for (int64_t k = 0; k < padded_places(s->count); k++)
         s->column[k] = -1;
     for (int g = 0; g < s->block.groups; g++) {
         s->block.begin[g] = at;
@@ -96,12 +97,12 @@ static void lay_out(mc_set *s) {
         at = (at + MC_LANES - 1) / MC_LANES * MC_LANES;
         s->block.begin[g + 1] = at;
     }
-    s->block.K = s->all ? s->rows->whole.a : s->K;
-    s->block.ld = s->all ? s->rows->whole.ld : at;
-    s->block.width = s->all ? s->rows->n : at;
+    s->block.K = s->holds_all ? s->rows->whole.a : s->K;
+    s->block.ld = s->holds_all ? s->rows->whole.ld : at;
+    s->block.width = s->holds_all ? s->rows->n : at;
 }
 
-static void fill_block(mc_set *s, const double *beta, const double *f) {
+static void fill_block(mc_working_set *s, const double *beta, const double *f) {
     for (int64_t at = 0; at < s->block.begin[s->block.groups]; at++) {
         s->block.v[at] = s->block.beta[at] = s->diagonal[at] = s->low[at] = s->high[at] = 0;
         s->block.up[at] = -INFINITY;
@@ -120,7 +121,7 @@ static void fill_block(mc_set *s, const double *beta, const double *f) {
 }
 
 typedef struct gathered {
-    const mc_set *set;
+    const mc_working_set *set;
     const mc_smo_body *body;
 } gathered;
 
@@ -128,7 +129,7 @@ typedef struct gathered {
 static void gather_block_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
     const gathered *g = arg;
-    const mc_set *s = g->set;
+    const mc_working_set *s = g->set;
     const size_t bytes = (size_t)s->block.ld * mc_dtype_size(s->rows->dtype);
     for (int64_t a = begin; a < end; a++) {
         char *out = (char *)s->K + (size_t)a * bytes;
@@ -139,11 +140,11 @@ static void gather_block_rows(void *arg, int64_t chunk, int64_t begin, int64_t e
     }
 }
 
-mercer_status mc_set_load(mercer_ctx *ctx, mc_set *s, const int64_t *variable, int64_t count, bool all,
-                          const double *beta, const double *f) {
+mercer_status mc_working_set_load(mercer_ctx *ctx, mc_working_set *s, const int64_t *variable, int64_t count, bool all,
+                                  const double *beta, const double *f) {
     s->variable = variable;
     s->count = count;
-    s->all = all;
+    s->holds_all = all;
     list_rows(s);
     lay_out(s);
     fill_block(s, beta, f);
@@ -154,7 +155,7 @@ mercer_status mc_set_load(mercer_ctx *ctx, mc_set *s, const int64_t *variable, i
     return mc_for(ctx, s->block.ld, 32, gather_block_rows, &g);
 }
 
-mercer_status mc_set_store(mercer_ctx *ctx, mc_set *s, double *beta, double *f, bool *moved) {
+mercer_status mc_working_set_store(mercer_ctx *ctx, mc_working_set *s, double *beta, double *f, bool *moved) {
     for (int64_t r = 0; r < s->row_count; r++)
         s->change[r] = 0;
     for (int64_t k = 0; k < s->count; k++) {

@@ -6,13 +6,13 @@
 #include "qp/smo.h"
 #include "backend/smo_body.h"
 
-typedef struct mc_set {
+typedef struct mc_working_set {
     mc_work work;
     const mc_dual *dual;
     const mc_matrix *rows;
-    bool able; /* all variables may be one set, over K where it lies in memory */
-    bool all;  /* and they are now */
-    mc_block block;
+    bool may_hold_all; /* all variables may be one set, over K where it lies in memory */
+    bool holds_all;    /* and they are now */
+    mc_smo_block block;
     int64_t count;           /* variables in the set now */
     const int64_t *variable; /* which */
     int64_t *place;          /* where each stands in the block */
@@ -23,17 +23,18 @@ typedef struct mc_set {
     const void **piece;                     /* the rows fetched */
     void *K;                                /* gathered; NULL where that is never done */
     double *low, *high, *diagonal, *change; /* change: of beta, summed per row */
-} mc_set;
+} mc_working_set;
 
 /* Sets of q variables, and of all m where that may be. */
-size_t mc_set_bytes(int64_t n, int64_t m, int64_t q, mercer_dtype dtype);
-mercer_status mc_set_open(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix *rows, int64_t q, mc_set *out);
-void mc_set_close(mc_set *s);
+size_t mc_working_set_bytes(int64_t n, int64_t m, int64_t q, mercer_dtype dtype);
+mercer_status mc_working_set_open(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix *rows, int64_t q,
+                                  mc_working_set *out);
+void mc_working_set_close(mc_working_set *s);
 /* Fetch the rows of these variables and gather K_WW and the state of the set. all: they are all there are, and the set
    is able. */
-mercer_status mc_set_load(mercer_ctx *ctx, mc_set *s, const int64_t *variable, int64_t count, bool all,
-                          const double *beta, const double *f);
+mercer_status mc_working_set_load(mercer_ctx *ctx, mc_working_set *s, const int64_t *variable, int64_t count, bool all,
+                                  const double *beta, const double *f);
 /* After steps in the block: write beta back and move f. *moved: whether any variable changed. */
-mercer_status mc_set_store(mercer_ctx *ctx, mc_set *s, double *beta, double *f, bool *moved);
+mercer_status mc_working_set_store(mercer_ctx *ctx, mc_working_set *s, double *beta, double *f, bool *moved);
 
 #endif

@@ -9,7 +9,7 @@
    with a Matern kernel and one length scale for every column takes twenty steps uphill on the evidence, from one scale
    for all: that finds which columns matter, and stops before it fits the noise. What it finds is measured as the rbf
    are, and taken where it is better by two standard errors of the difference, one of its own, or a tenth, beyond what
-   as many parameters gain by themselves. The planner foresees the same search (plan_tune.c). */
+   as many parameters gain by themselves. The planner forecasts the same search (plan_tune.c). */
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/progress.h"

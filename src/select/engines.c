@@ -33,9 +33,10 @@ static double *row_of(const mc_round *r, double *out, int64_t candidate) {
 }
 
 /* Into the columns that belong to the split. */
-static mercer_status measure_split(mercer_ctx *ctx, const mc_round *r, mc_judged judged, int64_t split, double *out) {
-    return r->splits.count > 1 ? mc_measure_values(ctx, r->measure, judged, &out[1 + split])
-                               : mc_measure_blocks(ctx, r->measure, judged, out);
+static mercer_status measure_split(mercer_ctx *ctx, const mc_round *r, mc_scored_values scored, int64_t split,
+                                   double *out) {
+    return r->splits.count > 1 ? mc_measure_values(ctx, r->measure, scored, &out[1 + split])
+                               : mc_measure_blocks(ctx, r->measure, scored, out);
 }
 
 /* What a model says of the rows of a split. */
@@ -46,8 +47,8 @@ static mercer_status score_model_on_split(mercer_ctx *ctx, const mc_round *r, co
         return mc_fail(ctx, MERCER_DATA, "tune: the rows to measure on have no target of the kind that is learned");
     MC_TRY(MC_ALLOC(ctx, values, test->n * model->f.outputs));
     mercer_status status = mc_model_predict(ctx, model, test, values);
-    const mc_judged judged = mc_model_judged(model, test, values);
-    MC_THEN(status, measure_split(ctx, r, judged, split, out));
+    const mc_scored_values scored = mc_model_scored_values(model, test, values);
+    MC_THEN(status, measure_split(ctx, r, scored, split, out));
     mc_free(values);
     return status;
 }
@@ -106,7 +107,7 @@ typedef struct walk {
     double *out;
 } walk;
 
-static mercer_status judge_step(mercer_ctx *ctx, void *arg, int64_t k, const mc_fitted *f) {
+static mercer_status score_step(mercer_ctx *ctx, void *arg, int64_t k, const mc_fitted *f) {
     walk *w = arg;
     mercer_model model = {.f = *f, .settings = w->tau}; /* borrows all */
     model.f.open = w->test->row_start != NULL;
@@ -136,7 +137,7 @@ static mercer_status walk_alone(mercer_ctx *ctx, const mc_round *r, const mc_run
     if (mc_loss_named(machine->name))
         mc_print(w.tau, sizeof w.tau, "tau=%.17g", ((const mercer_loss *)run->settings)->tau);
     const mercer_status status =
-        mc_fit_each(ctx, machine, run->settings, run->kernel, train, value, count, judge_step, &w);
+        mc_fit_each(ctx, machine, run->settings, run->kernel, train, value, count, score_step, &w);
     mc_split_free(&r->splits, train, test);
     return status;
 }
@@ -144,15 +145,15 @@ static mercer_status walk_alone(mercer_ctx *ctx, const mc_round *r, const mc_run
 /* ---- All splits over one K ---- */
 
 /* What was said; the memory stays for the next K. */
-static void clear_shared_values(mc_shared *shared) {
+static void clear_shared_values(mc_shared_kernel *shared) {
     mc_free(shared->values);
-    mc_free(shared->room);
-    *shared = (mc_shared){.memory = shared->memory};
+    mc_free(shared->outputs_block);
+    *shared = (mc_shared_kernel){.buffers = shared->buffers};
 }
 
-void mc_shared_close(mc_shared *shared) {
+void mc_shared_close(mc_shared_kernel *shared) {
     clear_shared_values(shared);
-    mc_svm_room_close(&shared->memory);
+    mc_svm_buffers_close(&shared->buffers);
 }
 
 /* Rows that a split is measured on. */
@@ -162,15 +163,15 @@ static int64_t held_by(const mc_round *r, int64_t split) {
 
 /* Room for the values of all splits. */
 static mercer_status open_values(mercer_ctx *ctx, const mc_round *r, int64_t count) {
-    mc_shared *shared = r->shared;
+    mc_shared_kernel *shared = r->shared;
     int64_t all = 0;
     for (int64_t k = 0; k < r->splits.count; k++)
         all += held_by(r, k);
-    MC_TRY(MC_ALLOC(ctx, shared->room, all * count * shared->outputs));
+    MC_TRY(MC_ALLOC(ctx, shared->outputs_block, all * count * shared->outputs));
     MC_TRY(MC_ALLOC(ctx, shared->values, r->splits.count));
     all = 0;
     for (int64_t k = 0; k < r->splits.count; k++) {
-        shared->values[k] = shared->room + all * count * shared->outputs;
+        shared->values[k] = shared->outputs_block + all * count * shared->outputs;
         all += held_by(r, k);
     }
     return MERCER_OK;
@@ -196,12 +197,12 @@ static bool may_share(const mc_round *r) {
 }
 
 static mercer_status measure_shared_splits(mercer_ctx *ctx, const mc_round *r, const mc_run *run, const double *C) {
-    mc_shared *shared = r->shared;
+    mc_shared_kernel *shared = r->shared;
     mc_svm_folds *folds = NULL;
     if (!may_share(r) || (shared->made && shared->begin == run->begin))
         return MERCER_OK;
     clear_shared_values(shared);
-    MC_TRY(mc_svm_folds_open(ctx, kind_of(r), run->settings, run->kernel, r->data, r->splits.count, &shared->memory,
+    MC_TRY(mc_svm_folds_open(ctx, kind_of(r), run->settings, run->kernel, r->data, r->splits.count, &shared->buffers,
                              &folds));
     shared->outputs = folds ? mc_svm_folds_outputs(folds) : 0;
     mercer_status status = folds ? open_values(ctx, r, run->end - run->begin) : MERCER_OK;
@@ -215,15 +216,15 @@ static mercer_status measure_shared_splits(mercer_ctx *ctx, const mc_round *r, c
     return status;
 }
 
-static mercer_status judge_held(mercer_ctx *ctx, const mc_round *r, int64_t split, int64_t count, double *out) {
+static mercer_status score_held_out(mercer_ctx *ctx, const mc_round *r, int64_t split, int64_t count, double *out) {
     const int64_t few = held_by(r, split), outputs = r->shared->outputs;
     mercer_data *test = NULL;
     MC_TRY(mc_data_take(ctx, r->data, r->splits.rows + r->splits.begin[2 * split + 1], few, &test));
     mercer_status status = MERCER_OK;
     for (int64_t k = 0; k < count && !status; k++) {
         const double *values = r->shared->values[split] + k * few * outputs;
-        const mc_judged judged = {.known = test, .data = test, .outputs = outputs, .values = values, .tau = NAN};
-        status = measure_split(ctx, r, judged, split, row_of(r, out, k));
+        const mc_scored_values scored = {.known = test, .data = test, .outputs = outputs, .values = values, .tau = NAN};
+        status = measure_split(ctx, r, scored, split, row_of(r, out, k));
     }
     mercer_data_free(test);
     return status;
@@ -235,7 +236,7 @@ static mercer_status measure_path(mercer_ctx *ctx, const mc_round *r, const mc_r
     double *value = NULL;
     MC_TRY(list_values(ctx, r, run, &value));
     mercer_status status = measure_shared_splits(ctx, r, run, value);
-    MC_THEN(status, r->shared->values ? judge_held(ctx, r, split, run->end - run->begin, out)
+    MC_THEN(status, r->shared->values ? score_held_out(ctx, r, split, run->end - run->begin, out)
                                       : walk_alone(ctx, r, run, value, split, out));
     mc_free(value);
     return forgive_failed_fit(ctx, r, status);
@@ -256,7 +257,7 @@ static double target_of(const absent *a, int64_t i, int64_t k) {
     return a->counted->class_of ? (a->counted->class_of[i] == k ? 1 : -1) : a->counted->target[i * a->outputs + k];
 }
 
-static mercer_status judge_left_out(mercer_ctx *ctx, void *arg, int64_t l, const double *residuals) {
+static mercer_status score_residuals(mercer_ctx *ctx, void *arg, int64_t l, const double *residuals) {
     const absent *a = arg;
     const mc_round *r = a->round;
     if (!residuals)
@@ -264,12 +265,12 @@ static mercer_status judge_left_out(mercer_ctx *ctx, void *arg, int64_t l, const
     for (int64_t i = 0; i < a->counted->n; i++)
         for (int64_t k = 0; k < a->outputs; k++)
             a->values[i * a->outputs + k] = target_of(a, i, k) - residuals[i * a->outputs + k];
-    const mc_judged judged = {
+    const mc_scored_values scored = {
         .known = a->counted, .data = a->counted, .outputs = a->outputs, .values = a->values, .tau = NAN};
     double *out = row_of(r, a->out, l);
     if (!a->part)
-        return mc_measure_blocks(ctx, r->measure, judged, out);
-    MC_TRY(mc_measure_parts(ctx, r->measure, judged, a->part, r->parts, out));
+        return mc_measure_blocks(ctx, r->measure, scored, out);
+    MC_TRY(mc_measure_parts(ctx, r->measure, scored, a->part, r->parts, out));
     out[0] = NAN; /* the mean over the folds, as for the machines that are refitted */
     return MERCER_OK;
 }
@@ -318,9 +319,9 @@ static mercer_status leave_out(mercer_ctx *ctx, const mc_round *r, const mc_run 
         status = gcv_scores(ctx, r, run, lambda, rows, a->out);
     else if (!status && by_factors(r, count))
         status =
-            mc_ridge_leave_one_out(ctx, run->kernel, r->data, set, r->splits.fold, lambda, count, judge_left_out, a);
+            mc_ridge_leave_one_out(ctx, run->kernel, r->data, set, r->splits.fold, lambda, count, score_residuals, a);
     else if (!status)
-        status = mc_ridge_path(ctx, run->kernel, r->data, set, r->splits.fold, lambda, count, judge_left_out, a, rows);
+        status = mc_ridge_path(ctx, run->kernel, r->data, set, r->splits.fold, lambda, count, score_residuals, a, rows);
     mc_free(rows);
     mc_free(lambda);
     return forgive_failed_fit(ctx, r, status);
@@ -346,7 +347,7 @@ static mercer_status follow_out(mercer_ctx *ctx, const mc_round *r, const mc_run
     found.place = place;
     found.value = NAN;
     MC_THEN(status,
-            mc_ridge_slopes(ctx, run->kernel, r->data, run->settings, r->splits.fold, judge_left_out, a, &found));
+            mc_ridge_slopes(ctx, run->kernel, r->data, run->settings, r->splits.fold, score_residuals, a, &found));
     if (!status)
         write_slopes(r, kernel, &found, a->out + r->parts + 1);
     if (!status && found.generalised)
@@ -356,8 +357,8 @@ static mercer_status follow_out(mercer_ctx *ctx, const mc_round *r, const mc_run
     return forgive_failed_fit(ctx, r, status);
 }
 
-static mercer_status measure_left_out(mercer_ctx *ctx, const mc_round *r, const mc_run *run, int64_t split,
-                                      double *out) {
+static mercer_status measure_leave_out(mercer_ctx *ctx, const mc_round *r, const mc_run *run, int64_t split,
+                                       double *out) {
     (void)split;
     int64_t *part = NULL;
     absent a = {.round = r, .outputs = r->data->classes ? r->data->classes : r->data->outputs, .out = out};
@@ -394,24 +395,24 @@ static bool splits_share_kernel(mercer_ctx *ctx, const mc_round *r) {
 }
 
 /* A model and what it says of the rows it is measured on, beside a fit: rows, coefficients, the packed points. */
-static size_t judge_bytes(mercer_ctx *ctx, const mc_problem *p, const mercer_data *test) {
+static size_t scoring_bytes(mercer_ctx *ctx, const mc_problem *p, const mercer_data *test) {
     return (size_t)mercer_data_stored(p->x) * 12
            + (size_t)(p->n * (3 * p->outputs + 4) + 4 * test->n * p->outputs) * sizeof(double)
            + mc_gram_bytes(ctx, p->kernel, test, p->x, MERCER_F64, p->outputs);
 }
 
 static void estimate_fit_cost(mercer_ctx *ctx, const mc_round *r, const mc_problem *p, const mercer_data *test,
-                              int64_t count, mc_foresight *out) {
+                              int64_t count, mc_run_cost *out) {
     (void)r, (void)count;
-    out->bytes += judge_bytes(ctx, p, test);
+    out->bytes += scoring_bytes(ctx, p, test);
 }
 
 static void estimate_path_cost(mercer_ctx *ctx, const mc_round *r, const mc_problem *p, const mercer_data *test,
-                               int64_t count, mc_foresight *out) {
+                               int64_t count, mc_run_cost *out) {
     out->text = r->space->walks ? out->text : EVERY_FIT;
     out->shared = splits_share_kernel(ctx, r);
     if (!out->shared) {
-        out->bytes += judge_bytes(ctx, p, test);
+        out->bytes += scoring_bytes(ctx, p, test);
         return;
     }
     out->text = "all splits and values of C over one K, each solution from the last";
@@ -425,7 +426,7 @@ static void estimate_path_cost(mercer_ctx *ctx, const mc_round *r, const mc_prob
 }
 
 static void estimate_leave_out_cost(mercer_ctx *ctx, const mc_round *r, const mc_problem *p, const mercer_data *test,
-                                    int64_t count, mc_foresight *out) {
+                                    int64_t count, mc_run_cost *out) {
     (void)test;
     const bool intercept = ((const mercer_ridge *)r->settings)->intercept;
     int64_t most = 0;
@@ -445,47 +446,54 @@ static void estimate_leave_out_cost(mercer_ctx *ctx, const mc_round *r, const mc
 
 /* A step is a factorisation, an inverse and a product with it: about six of the first. */
 static void estimate_slopes_cost(mercer_ctx *ctx, const mc_round *r, const mc_problem *p, const mercer_data *test,
-                                 int64_t count, mc_foresight *out) {
+                                 int64_t count, mc_run_cost *out) {
     (void)ctx, (void)test;
     const double n = (double)p->n, steps = (double)(count * STEPS_OF_SLOPES);
     out->counted = true;
     out->bytes += mc_ridge_slopes_bytes(p->n, r->splits.fold != NULL);
-    out->work = (mc_option){.pairs = 3 * steps * n * n, .factor = steps * FACTORS_OF_A_STEP * mc_factor_work(n)};
+    out->work = (mc_solver_option){.pairs = 3 * steps * n * n, .factor = steps * FACTORS_OF_A_STEP * mc_factor_work(n)};
 }
 
 /* ---- The table ---- */
 
-static const mc_engine fits = {.text = EVERY_FIT, .path = "", .measure = measure_fits, .foresee = estimate_fit_cost};
+static const mc_engine fits = {
+    .text = EVERY_FIT, .path = "", .measure = measure_fits, .estimate_cost = estimate_fit_cost};
 static const mc_engine path = {.text = "all values of C on a split along one path, each from the last",
                                .path = "C",
                                .measure = measure_path,
-                               .foresee = estimate_path_cost};
+                               .estimate_cost = estimate_path_cost};
 static const mc_engine lambdas = {.text = "all values of lambda on a split along one path, each from the last",
                                   .path = "lambda",
                                   .measure = measure_path,
-                                  .foresee = estimate_path_cost};
-static const mc_engine left_out = {.text =
-                                       "rows left out in closed form, all values of lambda from one eigendecomposition",
-                                   .path = "lambda",
-                                   .whole = true,
-                                   .measure = measure_left_out,
-                                   .foresee = estimate_leave_out_cost};
+                                  .estimate_cost = estimate_path_cost};
+static const mc_engine leave_out_engine = {
+    .text = "rows left out in closed form, all values of lambda from one eigendecomposition",
+    .path = "lambda",
+    .whole = true,
+    .measure = measure_leave_out,
+    .estimate_cost = estimate_leave_out_cost};
 static const mc_engine slopes = {
     .text = "rows left out in closed form with the slopes of their error, down from every start",
     .path = "",
     .whole = true,
     .steps = STEPS_OF_SLOPES,
-    .measure = measure_left_out,
-    .foresee = estimate_slopes_cost};
+    .measure = measure_leave_out,
+    .estimate_cost = estimate_slopes_cost};
 static const mc_engine evidence = {
     .text = "the evidence, one fit to all rows", .path = "", .whole = true, .measure = measure_evidence};
 
 static const struct {
     const char *machine;
     const mc_engine *exact, *split;
-} table[] = {{"ridge", &left_out, &fits}, {"gp", &evidence, &fits},     {"svc", NULL, &path},
-             {"svr", NULL, &path},        {"logistic", NULL, &lambdas}, {"squared-hinge", NULL, &lambdas},
-             {"huber", NULL, &lambdas},   {"quantile", NULL, &lambdas}, {"absolute", NULL, &lambdas}};
+} table[] = {{"ridge", &leave_out_engine, &fits},
+             {"gp", &evidence, &fits},
+             {"svc", NULL, &path},
+             {"svr", NULL, &path},
+             {"logistic", NULL, &lambdas},
+             {"squared-hinge", NULL, &lambdas},
+             {"huber", NULL, &lambdas},
+             {"quantile", NULL, &lambdas},
+             {"absolute", NULL, &lambdas}};
 
 const mc_engine *mc_engine_of(const mercer_machine *machine, bool exact) {
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)

@@ -3,7 +3,7 @@
    numbers it goes by logarithms; any other counts from 0 to 1.
 
    Every point it asks for becomes a candidate, in that order, and is measured like any other; its slopes stand beside
-   its scores in the journal, so that a search taken up again asks for the same points. Numbers have six digits: they
+   its scores in the journal, so that a search resumed asks for the same points. Numbers have six digits: they
    are to be read, and what the seventh would gain is far below any standard error. A point that was asked for before is
    not measured again, and a way that comes near the end of an earlier one ends there. */
 #include "base/memory.h"
@@ -21,13 +21,13 @@ typedef struct descent {
     mercer_search *s;
     mc_visit *visit;
     void *arg;
-    int64_t starts, room; /* room: candidates there is memory for */
-    int64_t *of;          /* starts: their kernels */
-    double *from;         /* starts x width: their numbers */
-    double *tail;         /* room x (1 + width): what was measured */
-    int64_t *end;         /* starts: where those before this one ended; -1: nowhere */
-    int64_t start, first; /* the one at hand, and its first candidate */
-    int64_t count;        /* numbers that are free: */
+    int64_t starts, capacity; /* capacity: candidates there is memory for */
+    int64_t *of;              /* starts: their kernels */
+    double *from;             /* starts x width: their numbers */
+    double *tail;             /* capacity x (1 + width): what was measured */
+    int64_t *end;             /* starts: where those before this one ended; -1: nowhere */
+    int64_t start, first;     /* the one at hand, and its first candidate */
+    int64_t count;            /* numbers that are free: */
     int64_t at[MC_SOBOL_MOST];
     double low[MC_SOBOL_MOST], high[MC_SOBOL_MOST], z[MC_SOBOL_MOST];
 } descent;
@@ -50,19 +50,19 @@ static mercer_status grow_counts(mercer_ctx *ctx, int64_t **block, int64_t count
     return more ? MERCER_OK : MERCER_MEMORY;
 }
 
-static mercer_status make_room(mercer_ctx *ctx, descent *d) {
+static mercer_status grow_candidates(mercer_ctx *ctx, descent *d) {
     mercer_search *s = d->s;
-    if (s->space.count < d->room)
+    if (s->space.count < d->capacity)
         return MERCER_OK;
-    const int64_t room = 2 * (d->room + 16), width = s->space.width;
-    MC_TRY(grow_counts(ctx, &s->space.of, room));
-    MC_TRY(grow_numbers(ctx, &s->space.number, room * width));
-    MC_TRY(grow_numbers(ctx, &s->value, room * (s->parts + 1)));
-    MC_TRY(grow_numbers(ctx, &s->error, room));
-    MC_TRY(grow_numbers(ctx, &s->seconds, room));
-    MC_TRY(grow_counts(ctx, &s->rows, room));
-    MC_TRY(grow_numbers(ctx, &d->tail, room * (1 + width)));
-    d->room = room;
+    const int64_t capacity = 2 * (d->capacity + 16), width = s->space.width;
+    MC_TRY(grow_counts(ctx, &s->space.of, capacity));
+    MC_TRY(grow_numbers(ctx, &s->space.number, capacity * width));
+    MC_TRY(grow_numbers(ctx, &s->value, capacity * (s->parts + 1)));
+    MC_TRY(grow_numbers(ctx, &s->error, capacity));
+    MC_TRY(grow_numbers(ctx, &s->seconds, capacity));
+    MC_TRY(grow_counts(ctx, &s->rows, capacity));
+    MC_TRY(grow_numbers(ctx, &d->tail, capacity * (1 + width)));
+    d->capacity = capacity;
     return MERCER_OK;
 }
 
@@ -129,7 +129,7 @@ static mercer_status measure_new_candidate(mercer_ctx *ctx, descent *d, int64_t 
 /* Near a known end the slopes are said to be 0, where a way ends. */
 static mercer_status score_and_slopes(mercer_ctx *ctx, void *self, const double *z, double *f, double *g) {
     descent *d = self;
-    MC_TRY(make_room(ctx, d));
+    MC_TRY(grow_candidates(ctx, d));
     const double *number = write_point(d, z);
     const int64_t c = find_measured_point(d, number);
     if (c == d->s->space.count)
@@ -190,12 +190,12 @@ static mercer_status descend_from_start(mercer_ctx *ctx, descent *d) {
 static mercer_status take_starts(mercer_ctx *ctx, descent *d) {
     mc_search_space *space = &d->s->space;
     const size_t width = (size_t)space->width * sizeof(double);
-    d->starts = d->room = space->count;
+    d->starts = d->capacity = space->count;
     space->count = 0;
     MC_TRY(MC_ALLOC(ctx, d->of, d->starts));
     MC_TRY(MC_ALLOC(ctx, d->end, d->starts));
     MC_TRY(MC_ALLOC(ctx, d->from, d->starts * space->width));
-    MC_TRY(MC_ALLOC(ctx, d->tail, d->room * (1 + space->width)));
+    MC_TRY(MC_ALLOC(ctx, d->tail, d->capacity * (1 + space->width)));
     memcpy(d->of, space->of, (size_t)d->starts * sizeof *d->of);
     memcpy(d->from, space->number, (size_t)d->starts * width);
     return MERCER_OK;

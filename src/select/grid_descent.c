@@ -80,10 +80,10 @@ static int64_t neighbour_on_grid(const mc_descent *d, int64_t c, axis a, int64_t
 /* ---- Along one dimension ---- */
 
 /* Steps to the nearest measured candidate on a side, 0: none; and how many there are to the end. */
-static int64_t nearest_measured(const mc_descent *d, int64_t c, axis a, int sign, int64_t *room) {
+static int64_t nearest_measured(const mc_descent *d, int64_t c, axis a, int sign, int64_t *steps_left) {
     const int64_t place = place_of(&d->s->space, c, a);
-    *room = sign < 0 ? place : a.dimension->count - 1 - place;
-    for (int64_t t = 1; t <= *room; t++)
+    *steps_left = sign < 0 ? place : a.dimension->count - 1 - place;
+    for (int64_t t = 1; t <= *steps_left; t++)
         if (is_measured(d, neighbour_on_grid(d, c, a, sign * t)))
             return t;
     return 0;
@@ -99,13 +99,13 @@ static int64_t step_of(axis a) {
 
 /* The lowest point of the parabola through -low, 0 and high, if it promises enough; 0 otherwise. */
 static int64_t parabola_minimum(double f0, double f1, double f2, int64_t low, int64_t high, double enough) {
-    const double a = -(double)low, b = (double)high, bend = ((f2 - f1) / b - (f0 - f1) / a) / (b - a),
-                 slope = (f2 - f1) / b - bend * b;
-    if (!(bend > 0) || isinf(bend))
+    const double a = -(double)low, b = (double)high, curvature = ((f2 - f1) / b - (f0 - f1) / a) / (b - a),
+                 slope = (f2 - f1) / b - curvature * b;
+    if (!(curvature > 0) || isinf(curvature))
         return 0;
-    double v = round(-slope / (2 * bend));
+    double v = round(-slope / (2 * curvature));
     v = v <= a ? a + 1 : v >= b ? b - 1 : v;
-    return -(slope * v + bend * v * v) > enough ? (int64_t)v : 0;
+    return -(slope * v + curvature * v * v) > enough ? (int64_t)v : 0;
 }
 
 /* Where to go from c along a dimension, in steps; 0: nowhere. */
@@ -138,7 +138,7 @@ static int64_t best_of(const mc_descent *d, int64_t begin, int64_t end) {
     return best;
 }
 
-bool mc_descent_serves(const mercer_search *s) {
+bool mc_descent_applies(const mercer_search *s) {
     const mc_search_space *space = &s->space;
     if (!s->engine->whole || s->measure->total || space->way != MC_GRID || !space->walks)
         return false;

@@ -35,7 +35,7 @@ static mc_entry *place_of(const mc_journal *j, int64_t round, int64_t candidate,
     const int64_t key[3] = {round, candidate, column};
     uint64_t at = mc_hash(0, key, sizeof key);
     for (;; at++) {
-        mc_entry *e = &j->entry[at & (uint64_t)(j->room - 1)];
+        mc_entry *e = &j->entry[at & (uint64_t)(j->capacity - 1)];
         if (!e->full || (e->round == round && e->candidate == candidate && e->column == column))
             return e;
     }
@@ -43,12 +43,12 @@ static mc_entry *place_of(const mc_journal *j, int64_t round, int64_t candidate,
 
 static mercer_status grow_entry_table(mercer_ctx *ctx, mc_journal *j) {
     const mc_journal old = *j;
-    j->room = old.room ? 2 * old.room : 1024;
-    if (!(j->entry = mc_alloc(ctx, j->room, sizeof *j->entry))) {
+    j->capacity = old.capacity ? 2 * old.capacity : 1024;
+    if (!(j->entry = mc_alloc(ctx, j->capacity, sizeof *j->entry))) {
         *j = old;
         return MERCER_MEMORY;
     }
-    for (int64_t i = 0; i < old.room; i++)
+    for (int64_t i = 0; i < old.capacity; i++)
         if (old.entry[i].full)
             *place_of(j, old.entry[i].round, old.entry[i].candidate, old.entry[i].column) = old.entry[i];
     mc_free(old.entry);
@@ -56,10 +56,10 @@ static mercer_status grow_entry_table(mercer_ctx *ctx, mc_journal *j) {
 }
 
 static mercer_status keep_entry(mercer_ctx *ctx, mc_journal *j, const mc_entry *e) {
-    if (2 * (j->kept + 1) > j->room)
+    if (2 * (j->count + 1) > j->capacity)
         MC_TRY(grow_entry_table(ctx, j));
     mc_entry *place = place_of(j, e->round, e->candidate, e->column);
-    j->kept += !place->full;
+    j->count += !place->full;
     *place = *e;
     return MERCER_OK;
 }
@@ -170,7 +170,7 @@ static void columns_of(const mc_round *r, int64_t split, int64_t *begin, int64_t
 bool mc_journal_get(const mc_journal *j, const mc_round *r, const mc_run *run, int64_t split, double *out) {
     int64_t begin, end;
     columns_of(r, split, &begin, &end);
-    if (!j->kept)
+    if (!j->count)
         return false;
     for (int64_t c = run->begin; c < run->end; c++)
         for (int64_t k = begin; k < end; k++) {

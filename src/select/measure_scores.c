@@ -107,23 +107,23 @@ mercer_status mc_measure_find(mercer_ctx *ctx, const mercer_machine *machine, co
     return *out ? check_score_applies(ctx, machine, data, *out) : fail_unknown_score(ctx, name);
 }
 
-mercer_status mc_measure_values(mercer_ctx *ctx, const mc_measure_row *row, mc_judged judged, double *out) {
+mercer_status mc_measure_values(mercer_ctx *ctx, const mc_measure_row *row, mc_scored_values scored, double *out) {
     mercer_scores scores;
-    judged.plain = !row->sorted;
-    MC_TRY(mc_score_values(ctx, &judged, &scores));
+    scored.plain = !row->sorted;
+    MC_TRY(mc_score_values(ctx, &scored, &scores));
     *out = *(const double *)(const void *)((const char *)&scores + row->offset);
     return MERCER_OK;
 }
 
 /* inside: of the rows of each part; otherwise of all rows but those. */
-static mercer_status measure_masked(mercer_ctx *ctx, const mc_measure_row *row, mc_judged judged, const int64_t *part,
-                                    int64_t parts, bool inside, double *out) {
-    const int64_t n = judged.data->n;
-    const double *weight = judged.data->weight;
-    mercer_data masked = *judged.data; /* borrows all but the weights */
-    MC_TRY(mc_measure_values(ctx, row, judged, out));
+static mercer_status measure_masked(mercer_ctx *ctx, const mc_measure_row *row, mc_scored_values scored,
+                                    const int64_t *part, int64_t parts, bool inside, double *out) {
+    const int64_t n = scored.data->n;
+    const double *weight = scored.data->weight;
+    mercer_data masked = *scored.data; /* borrows all but the weights */
+    MC_TRY(mc_measure_values(ctx, row, scored, out));
     MC_TRY(MC_ALLOC(ctx, masked.weight, n));
-    judged.data = &masked;
+    scored.data = &masked;
     mercer_status status = MERCER_OK;
     for (int64_t p = 0; p < parts && !status; p++) {
         double sum = 0;
@@ -131,23 +131,23 @@ static mercer_status measure_masked(mercer_ctx *ctx, const mc_measure_row *row, 
             sum += masked.weight[i] = (part[i] == p) == inside ? weight ? weight[i] : 1 : 0;
         out[1 + p] = NAN;
         if (sum > 0)
-            status = mc_measure_values(ctx, row, judged, &out[1 + p]);
+            status = mc_measure_values(ctx, row, scored, &out[1 + p]);
     }
     mc_free(masked.weight);
     return status;
 }
 
-mercer_status mc_measure_parts(mercer_ctx *ctx, const mc_measure_row *row, mc_judged judged, const int64_t *part,
+mercer_status mc_measure_parts(mercer_ctx *ctx, const mc_measure_row *row, mc_scored_values scored, const int64_t *part,
                                int64_t parts, double *out) {
-    return measure_masked(ctx, row, judged, part, parts, true, out);
+    return measure_masked(ctx, row, scored, part, parts, true, out);
 }
 
-mercer_status mc_measure_blocks(mercer_ctx *ctx, const mc_measure_row *row, mc_judged judged, double *out) {
+mercer_status mc_measure_blocks(mercer_ctx *ctx, const mc_measure_row *row, mc_scored_values scored, double *out) {
     int64_t *part = NULL;
-    MC_TRY(MC_ALLOC(ctx, part, judged.data->n));
-    for (int64_t i = 0; i < judged.data->n; i++)
+    MC_TRY(MC_ALLOC(ctx, part, scored.data->n));
+    for (int64_t i = 0; i < scored.data->n; i++)
         part[i] = i % MC_BLOCKS;
-    const mercer_status status = measure_masked(ctx, row, judged, part, MC_BLOCKS, false, out);
+    const mercer_status status = measure_masked(ctx, row, scored, part, MC_BLOCKS, false, out);
     for (int p = 0; p < MC_BLOCKS && !status; p++)
         out[1 + p] = MC_BLOCKS * out[0] - (MC_BLOCKS - 1) * out[1 + p];
     mc_free(part);

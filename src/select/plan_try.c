@@ -13,7 +13,7 @@
 typedef struct attempt {
     const mercer_search *s;
     mc_round round;
-    mc_shared shared;
+    mc_shared_kernel shared;
     int64_t best; /* candidate */
     double score; /* its, the larger the better; NaN: none has one yet */
 } attempt;
@@ -50,7 +50,7 @@ static mercer_status try_run(mercer_ctx *ctx, attempt *a, int64_t begin, int64_t
 
 /* One split speaks for all, another one for every run: along a path and for single fits they cost about the same, and
    one K holds all. */
-static mercer_status try_runs(mercer_ctx *ctx, attempt *a, int64_t most, mc_tried *out) {
+static mercer_status try_runs(mercer_ctx *ctx, attempt *a, int64_t most, mc_trial_seconds *out) {
     const mc_search_space *space = &a->s->space;
     int64_t runs = 0, tried = 0;
     for (int64_t i = 0; i < space->count; i = mc_search_space_run(space, i))
@@ -68,7 +68,7 @@ static mercer_status try_runs(mercer_ctx *ctx, attempt *a, int64_t most, mc_trie
     return MERCER_OK;
 }
 
-static mercer_status try_fit(mercer_ctx *ctx, const attempt *a, mc_tried *out) {
+static mercer_status try_fit(mercer_ctx *ctx, const attempt *a, mc_trial_seconds *out) {
     mc_run run;
     mercer_model *model = NULL;
     const mc_stopwatch watch = mc_stopwatch_start();
@@ -83,7 +83,7 @@ static mercer_status try_fit(mercer_ctx *ctx, const attempt *a, mc_tried *out) {
 }
 
 static mercer_status try_rows(mercer_ctx *ctx, const mercer_search *s, const mercer_tune *set, const mercer_data *data,
-                              const char *const *groups, int64_t most, mc_tried *out) {
+                              const char *const *groups, int64_t most, mc_trial_seconds *out) {
     attempt a = {.s = s, .score = NAN};
     mercer_status status = mc_round_open(ctx, s, set, data, groups, &a.round);
     a.round.shared = &a.shared;
@@ -97,11 +97,11 @@ static mercer_status try_rows(mercer_ctx *ctx, const mercer_search *s, const mer
 }
 
 mercer_status mc_search_try(mercer_ctx *ctx, const mercer_search *s, const mercer_tune *set, const mercer_data *data,
-                            int64_t parts, int64_t most, mc_tried *out) {
+                            int64_t parts, int64_t most, mc_trial_seconds *out) {
     mercer_tune own = *set;
     mercer_data *some = NULL, *test = NULL;
     const char **groups = NULL;
-    *out = (mc_tried){0};
+    *out = (mc_trial_seconds){0};
     if (parts < 2)
         return try_rows(ctx, s, set, data, set->groups, most, out);
     mercer_status status = mc_stage_rows(ctx, set, data, 1, parts, &some, &groups);

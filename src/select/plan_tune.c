@@ -21,7 +21,7 @@
 #include <string.h>
 
 enum { ROWS_LEAST = 250, RUNS = 6, TRIALS = 2 };
-/* Seconds that a trial may take in any case, at most, and as a part of the search that is foreseen. */
+/* Seconds that a trial may take in any case, at most, and as a part of the search that is forecast. */
 static const double TRIAL_SHORT = 1, TRIAL_LONG = 2, TRIAL_SHARE = 0.1;
 static const double ASTRAY = 1.5; /* how far two trials may lead from what the last alone says */
 
@@ -62,12 +62,12 @@ typedef struct load {
     size_t bytes;
     int64_t rows, splits;
     const char *solver;
-    mc_foresight foresight;
+    mc_run_cost cost;
 } load;
 
 /* Runs on part of the rows. */
 typedef struct trial {
-    mc_tried took;
+    mc_trial_seconds took;
     load load;
 } trial;
 
@@ -94,19 +94,19 @@ static mercer_status estimate_load(mercer_ctx *ctx, scale *e, const mc_round *ro
     const mc_planner *planner = &mc_learner_of(e->s->machine)->plan;
     const size_t before = mercer_memory_used(ctx);
     mc_problem problem;
-    mc_options options;
+    mc_solver_options options;
     MC_TRY(planner->prepare(ctx, e->m.settings, e->m.kernel, rows, &problem));
     const size_t held = mercer_memory_used(ctx) - before;
     const mercer_status status = e->speed.pair > 0 ? MERCER_OK : mc_speed_measure(ctx, &problem, &e->speed);
-    planner->weigh(ctx, e->m.settings, &problem, &options);
-    const mc_option *fit = &options.option[options.chosen];
-    out->foresight = (mc_foresight){.text = e->s->engine->text, .bytes = fit->bytes};
-    if (e->s->engine->foresee)
-        e->s->engine->foresee(ctx, round, &problem, test, count, &out->foresight);
-    out->bytes = held + out->foresight.bytes;
+    planner->rank_solvers(ctx, e->m.settings, &problem, &options);
+    const mc_solver_option *fit = &options.option[options.chosen];
+    out->cost = (mc_run_cost){.text = e->s->engine->text, .bytes = fit->bytes};
+    if (e->s->engine->estimate_cost)
+        e->s->engine->estimate_cost(ctx, round, &problem, test, count, &out->cost);
+    out->bytes = held + out->cost.bytes;
     out->solver = fit->solver;
     out->fit = mc_speed_seconds(&e->speed, fit);
-    out->run = mc_speed_seconds(&e->speed, &out->foresight.work);
+    out->run = mc_speed_seconds(&e->speed, &out->cost.work);
     mc_problem_close(&problem);
     return status;
 }
@@ -121,7 +121,7 @@ static mercer_status estimate_round_load(mercer_ctx *ctx, scale *e, const mc_rou
                  : mc_split_take(ctx, &round->splits, round->data, round->splits.count - 1, &train, &test));
     const size_t copies = mercer_memory_used(ctx) - before;
     mercer_status status = estimate_load(ctx, e, round, train, test ? test : train, count, out);
-    if (!status && out->foresight.shared)
+    if (!status && out->cost.shared)
         status = estimate_load(ctx, e, round, round->data, test, count, out);
     out->bytes += copies;
     out->rows = round->data->n;
@@ -167,7 +167,7 @@ static double growth_of_fit(const load *more, const load *less) {
 
 static double growth_of_run(const load *more, const load *less) {
     const double rows = (double)more->rows / (double)less->rows;
-    return more->foresight.shared && less->foresight.shared ? rows * rows : growth_of_fit(more, less);
+    return more->cost.shared && less->cost.shared ? rows * rows : growth_of_fit(more, less);
 }
 
 /* Along the line through the last two trials, where there are two: last and before took so many seconds, and grown and
@@ -196,7 +196,7 @@ static bool is_long(const trials *t, const load *l, const load *all) {
 
 /* The time limit is that of the search, not of a trial; the caller may stop it. */
 static mercer_status try_unlimited(mercer_ctx *ctx, const mercer_search *alike, const scale *e, int64_t parts,
-                                   mc_tried *out) {
+                                   mc_trial_seconds *out) {
     const double limit = ctx->options.time_limit;
     ctx->options.time_limit = 0;
     mc_shield_from_stop(ctx, false);
@@ -248,7 +248,7 @@ static mercer_status try_few(mercer_ctx *ctx, scale *e, const load *all) {
 /* ---- All stages ---- */
 
 static double seconds_of(const scale *e, const mc_stage *stage, const load *l, int64_t runs) {
-    if (l->foresight.counted)
+    if (l->cost.counted)
         return (double)runs * l->run;
     return extrapolate_seconds(&e->tried, l) * (double)stage->candidates / (double)e->s->space.count;
 }
@@ -257,20 +257,20 @@ static double seconds_of(const scale *e, const mc_stage *stage, const load *l, i
 static mercer_status add_stages(mercer_ctx *ctx, scale *e, const mc_stage *stage, int count, mercer_tune_plan *out) {
     load l = {0};
     MC_TRY(estimate_part_load(ctx, e, 1, 1, 1, &l));
-    if (!l.foresight.counted)
+    if (!l.cost.counted)
         MC_TRY(try_few(ctx, e, &l));
     for (int k = 0; k < count; k++) {
         const int64_t runs = stage[k].level || stage[k].candidates < e->runs ? stage[k].candidates : e->runs;
         MC_TRY(estimate_part_load(ctx, e, stage[k].share, stage[k].all, (stage[k].candidates + runs - 1) / runs, &l));
         out->fits += runs
-                     * (e->s->engine->steps                         ? e->s->engine->steps
-                        : e->s->engine->whole || l.foresight.shared ? 1
-                                                                    : l.splits);
+                     * (e->s->engine->steps                    ? e->s->engine->steps
+                        : e->s->engine->whole || l.cost.shared ? 1
+                                                               : l.splits);
         out->seconds += seconds_of(e, &stage[k], &l, runs);
     }
     out->seconds += e->fit && e->tried.count ? foretell_fit(&e->tried, &l) : 0;
     out->splits = l.splits;
-    out->engine = l.foresight.text;
+    out->engine = l.cost.text;
     out->memory_bytes = l.bytes + (size_t)(e->s->space.count * (l.splits + MC_BLOCKS + 40)) * sizeof(double);
     return MERCER_OK;
 }

@@ -32,7 +32,7 @@ static double cut_at(const mc_dimension *d, int64_t k, int64_t points) {
     return d->whole ? round(cut) : cut;
 }
 
-mercer_status mc_dimension_cut(mercer_ctx *ctx, mc_dimension *d, int64_t points) {
+mercer_status mc_dimension_grid(mercer_ctx *ctx, mc_dimension *d, int64_t points) {
     MC_TRY(MC_ALLOC(ctx, d->value, points));
     for (int64_t k = 0; k < points; k++) {
         const double v = cut_at(d, k, points);
@@ -94,10 +94,10 @@ static mercer_status read_range_number(mercer_ctx *ctx, const mercer_machine *ma
 
 static mercer_status read_set(mercer_ctx *ctx, const mercer_machine *machine, const char *p, mc_dimension *d) {
     const char *comma = p;
-    int64_t room = 1;
+    int64_t capacity = 1;
     for (; *comma; comma++)
-        room += *comma == ',';
-    MC_TRY(MC_ALLOC(ctx, d->value, room));
+        capacity += *comma == ',';
+    MC_TRY(MC_ALLOC(ctx, d->value, capacity));
     d->set = true;
     if (*skip_blanks(p) == '}')
         return mc_fail(ctx, MERCER_INVALID, "tune: --%s: the set is empty; write {1, 2, 3}", d->name);
@@ -132,7 +132,7 @@ static mercer_status read_range(mercer_ctx *ctx, const mercer_machine *machine, 
         return mc_fail(ctx, MERCER_INVALID, "tune: --%s: the range %g..%g is empty; write one number", d->name, d->low,
                        d->high);
     d->log = d->low > 0;
-    return mc_dimension_cut(ctx, d, points);
+    return mc_dimension_grid(ctx, d, points);
 }
 
 mercer_status mc_range_read(mercer_ctx *ctx, const mercer_machine *machine, const char *text, int64_t points,

@@ -19,7 +19,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MORE_ROWS = 4, FEWER = 16, KEPT_LEAST = 3, ROWS_LEAST = 200 };
+enum { MORE_ROWS = 4, FEWER = 16, SURVIVORS_LEAST = 3, ROWS_LEAST = 200 };
 /* into which rows are dealt for a descent; of its first level, where there are enough */
 enum { PARTS = 16, ROWS_OF_A_TABLE = 300 };
 
@@ -30,12 +30,12 @@ static const struct {
 } levels[] = {{PARTS / 4, 24, 14}, {PARTS / 2, 12, 8}, {PARTS, 8, 6}};
 enum { LEVELS = sizeof levels / sizeof levels[0] };
 
-typedef struct sweep {
+typedef struct round_state {
     mercer_search *s;
     const mercer_tune *set;
     mc_journal *journal;
     mc_round round;
-    mc_shared shared;
+    mc_shared_kernel shared;
     bool *active;   /* count: candidates of this round; NULL: all */
     int64_t *start; /* the first candidate of every run */
     int64_t runs;
@@ -44,7 +44,7 @@ typedef struct sweep {
     double begin, end; /* of the whole search, this round: for the progress */
     /* seconds of the longest measurement of one candidate on one split: about what the last fit will take */
     double longest;
-} sweep;
+} round_state;
 
 /* ---- One run ---- */
 
@@ -72,7 +72,7 @@ static double error_of(const double *part, int64_t parts, int64_t independent) {
     return error < 1e-14 * fabs(mean) ? 0 : error; /* equal parts, but for rounding */
 }
 
-static void finish_candidate(sweep *w, int64_t c, const double *values, double seconds) {
+static void finish_candidate(round_state *w, int64_t c, const double *values, double seconds) {
     mercer_search *s = w->s;
     double *own = s->value + c * (s->parts + 1);
     memcpy(own, values, (size_t)(s->parts + 1) * sizeof *own);
@@ -85,12 +85,12 @@ static void finish_candidate(sweep *w, int64_t c, const double *values, double s
 }
 
 /* A split under way; up to the end of its run, for one that is measured with the others. */
-static void hold_tune_phase(mercer_ctx *ctx, const sweep *w, int64_t place, double split) {
+static void hold_tune_phase(mercer_ctx *ctx, const round_state *w, int64_t place, double split) {
     const double each = (w->end - w->begin) / (double)w->runs;
     mc_hold_phase(ctx, "tune", w->begin + each * ((double)place + split), w->begin + each * (double)(place + 1));
 }
 
-static mercer_status measure_splits(mercer_ctx *ctx, sweep *w, const mc_run *run, int64_t place, double *values) {
+static mercer_status measure_splits(mercer_ctx *ctx, round_state *w, const mc_run *run, int64_t place, double *values) {
     const int64_t splits = w->s->engine->whole ? 1 : w->round.splits.count;
     for (int64_t k = 0; k < splits; k++) {
         hold_tune_phase(ctx, w, place, (double)k / (double)splits);
@@ -111,7 +111,7 @@ static mercer_status measure_splits(mercer_ctx *ctx, sweep *w, const mc_run *run
 }
 
 /* tail: the slopes of the one candidate, where there are any. */
-static mercer_status measure_run(mercer_ctx *ctx, sweep *w, mc_run *run, int64_t place, double *tail) {
+static mercer_status measure_run(mercer_ctx *ctx, round_state *w, mc_run *run, int64_t place, double *tail) {
     const int64_t count = run->end - run->begin, width = mc_round_width(&w->round);
     const double began = mc_clock_seconds();
     double *values = NULL;
@@ -143,7 +143,7 @@ void mc_run_close(mc_run *run) {
 }
 
 /* The run that begins with a candidate. */
-static mercer_status measure_from(mercer_ctx *ctx, sweep *w, int64_t begin, int64_t place, double *tail) {
+static mercer_status measure_from(mercer_ctx *ctx, round_state *w, int64_t begin, int64_t place, double *tail) {
     const int64_t most = mc_search_space_run(&w->s->space, begin);
     int64_t end = begin;
     while (end < most && (!w->active || w->active[end]))
@@ -156,13 +156,13 @@ static mercer_status measure_from(mercer_ctx *ctx, sweep *w, int64_t begin, int6
 }
 
 /* There is still the chosen one to be fitted. */
-static mercer_status check_time(mercer_ctx *ctx, const sweep *w) {
+static mercer_status check_time(mercer_ctx *ctx, const round_state *w) {
     return mc_time_left(ctx) < 2 * w->longest ? mc_fail(ctx, MERCER_TIME, "the time limit is near") : MERCER_OK;
 }
 
 /* ---- One round ---- */
 
-static mercer_status list_runs(mercer_ctx *ctx, sweep *w) {
+static mercer_status list_runs(mercer_ctx *ctx, round_state *w) {
     const mc_search_space *space = &w->s->space;
     MC_TRY(MC_ALLOC(ctx, w->start, space->count));
     for (int64_t i = 0; i < space->count;) {
@@ -175,7 +175,7 @@ static mercer_status list_runs(mercer_ctx *ctx, sweep *w) {
     return MERCER_OK;
 }
 
-static mercer_status shuffle_runs(mercer_ctx *ctx, sweep *w) {
+static mercer_status shuffle_runs(mercer_ctx *ctx, round_state *w) {
     int64_t *order = NULL, *start = NULL;
     MC_TRY(MC_ALLOC(ctx, order, w->runs));
     mercer_status status = MC_ALLOC(ctx, start, w->runs);
@@ -191,7 +191,7 @@ static mercer_status shuffle_runs(mercer_ctx *ctx, sweep *w) {
     return status;
 }
 
-static mercer_status sweep_runs(mercer_ctx *ctx, sweep *w) {
+static mercer_status measure_runs(mercer_ctx *ctx, round_state *w) {
     const double began = mc_clock_seconds();
     if (isfinite(mc_time_left(ctx)))
         MC_TRY(shuffle_runs(ctx, w));
@@ -222,7 +222,7 @@ mercer_status mc_round_open(mercer_ctx *ctx, const mercer_search *s, const merce
     return MERCER_OK;
 }
 
-static mercer_status run_round(mercer_ctx *ctx, sweep *w, const mercer_data *data, const char *const *groups,
+static mercer_status run_round(mercer_ctx *ctx, round_state *w, const mercer_data *data, const char *const *groups,
                                int number) {
     w->runs = 0;
     w->late = false;
@@ -232,7 +232,7 @@ static mercer_status run_round(mercer_ctx *ctx, sweep *w, const mercer_data *dat
     w->round.forgiven = w->s->forgiven;
     mc_print(w->s->splits, sizeof w->s->splits, "%s", w->round.splits.text);
     MC_THEN(status, list_runs(ctx, w));
-    MC_THEN(status, sweep_runs(ctx, w));
+    MC_THEN(status, measure_runs(ctx, w));
     mc_shared_close(&w->shared);
     mc_splits_close(&w->round.splits);
     mc_free(w->start);
@@ -252,20 +252,20 @@ static int by_score(const void *arg, int64_t a, int64_t b) {
 }
 
 /* The best sixteenth goes on, three at least. */
-static int64_t kept_of(int64_t count) {
-    const int64_t part = (count + FEWER - 1) / FEWER, kept = part > KEPT_LEAST ? part : KEPT_LEAST;
-    return kept < count ? kept : count;
+static int64_t survivors_of(int64_t count) {
+    const int64_t part = (count + FEWER - 1) / FEWER, survivors = part > SURVIVORS_LEAST ? part : SURVIVORS_LEAST;
+    return survivors < count ? survivors : count;
 }
 
 /* Of those measured in this round. */
-static mercer_status drop_worst(mercer_ctx *ctx, sweep *w) {
+static mercer_status drop_worst(mercer_ctx *ctx, round_state *w) {
     int64_t *order = NULL, count = 0;
     MC_TRY(MC_ALLOC(ctx, order, 2 * w->s->space.count));
     for (int64_t c = 0; c < w->s->space.count; c++)
         if (w->active[c])
             order[count++] = c;
     mc_sort(order, order + w->s->space.count, count, by_score, w->s);
-    for (int64_t k = kept_of(count); k < count; k++)
+    for (int64_t k = survivors_of(count); k < count; k++)
         w->active[order[k]] = false;
     mc_free(order);
     return MERCER_OK;
@@ -288,8 +288,8 @@ static int rounds_of(const mercer_search *s, const mercer_data *data) {
     const int64_t folds = s->folds ? s->folds : 1;
     int64_t c = s->space.count, rare = rarest_class_size(data) / MORE_ROWS;
     int rounds = 1;
-    for (int64_t n = data->n / MORE_ROWS; n >= ROWS_LEAST && rare >= folds && c > KEPT_LEAST && rounds < MC_STAGES_MOST;
-         n /= MORE_ROWS) {
+    for (int64_t n = data->n / MORE_ROWS;
+         n >= ROWS_LEAST && rare >= folds && c > SURVIVORS_LEAST && rounds < MC_STAGES_MOST; n /= MORE_ROWS) {
         rounds++;
         rare /= MORE_ROWS;
         c /= FEWER;
@@ -321,8 +321,8 @@ mercer_status mc_stage_rows(mercer_ctx *ctx, const mercer_tune *set, const merce
     return status;
 }
 
-static mercer_status run_small_round(mercer_ctx *ctx, sweep *w, const mercer_data *data, int64_t share, int64_t all,
-                                     int number) {
+static mercer_status run_small_round(mercer_ctx *ctx, round_state *w, const mercer_data *data, int64_t share,
+                                     int64_t all, int number) {
     mercer_data *some = NULL;
     const char **groups = NULL;
     mercer_status status = mc_stage_rows(ctx, w->set, data, share, all, &some, &groups);
@@ -363,7 +363,7 @@ static int list_rounds(const mercer_search *s, const mercer_data *data, mc_stage
         all *= MORE_ROWS;
     for (int r = 0; r < rounds; r++, share *= MORE_ROWS) {
         out[r] = (mc_stage){.share = share, .all = all, .candidates = candidates};
-        candidates = kept_of(candidates);
+        candidates = survivors_of(candidates);
     }
     return rounds;
 }
@@ -384,7 +384,7 @@ static void place_stages(const mercer_search *s, int count, mc_stage *stage) {
 }
 
 int mc_search_stages(const mercer_search *s, bool halved, const mercer_data *data, mc_stage *out) {
-    const bool descends = halved && mc_descent_serves(s);
+    const bool descends = halved && mc_descent_applies(s);
     const int64_t first = descends ? first_share(s, data) : 0;
     int count = 1;
     out[0] = (mc_stage){.share = 1, .all = 1, .candidates = s->space.count};
@@ -398,13 +398,13 @@ int mc_search_stages(const mercer_search *s, bool halved, const mercer_data *dat
 
 /* ---- Downhill ---- */
 
-static void place_sweep(sweep *w, const mc_stage *stage, double from, double to) {
+static void place_round(round_state *w, const mc_stage *stage, double from, double to) {
     w->begin = stage->begin + (stage->end - stage->begin) * from;
     w->end = stage->begin + (stage->end - stage->begin) * to;
 }
 
-static mercer_status descend_on_level(mercer_ctx *ctx, sweep *w, const mercer_data *data, const char *const *groups,
-                                      mc_descent *d, const mc_stage *stage) {
+static mercer_status descend_on_level(mercer_ctx *ctx, round_state *w, const mercer_data *data,
+                                      const char *const *groups, mc_descent *d, const mc_stage *stage) {
     const int64_t most = levels[stage->level - 1].most;
     mc_descent_level(d, data->n);
     for (int64_t k = 0; k < most; k++) {
@@ -413,19 +413,19 @@ static mercer_status descend_on_level(mercer_ctx *ctx, sweep *w, const mercer_da
             return MERCER_OK;
         memset(w->active, false, (size_t)w->s->space.count * sizeof *w->active);
         w->active[next] = true;
-        place_sweep(w, stage, (double)k / (double)most, (double)(k + 1) / (double)most);
+        place_round(w, stage, (double)k / (double)most, (double)(k + 1) / (double)most);
         MC_TRY(run_round(ctx, w, data, groups, stage->level < LEVELS ? stage->level + 1 : 0));
     }
     return MERCER_OK;
 }
 
 /* All candidates on so many of the parts. */
-static mercer_status run_table(mercer_ctx *ctx, sweep *w, const mercer_data *data, const mc_stage *stage,
+static mercer_status run_table(mercer_ctx *ctx, round_state *w, const mercer_data *data, const mc_stage *stage,
                                mc_descent *d) {
     mercer_data *some = NULL;
     const char **groups = NULL;
     mercer_status status = mc_stage_rows(ctx, w->set, data, stage->share, stage->all, &some, &groups);
-    place_sweep(w, stage, 0, 1);
+    place_round(w, stage, 0, 1);
     MC_THEN(status, run_round(ctx, w, some, groups, 1));
     MC_THEN(status, mc_descent_open(ctx, w->s, some->n, d));
     mercer_data_free(some);
@@ -434,7 +434,8 @@ static mercer_status run_table(mercer_ctx *ctx, sweep *w, const mercer_data *dat
 }
 
 /* Then fewer and fewer on more. */
-static mercer_status run_descent(mercer_ctx *ctx, sweep *w, const mercer_data *data, const mc_stage *stage, int count) {
+static mercer_status run_descent(mercer_ctx *ctx, round_state *w, const mercer_data *data, const mc_stage *stage,
+                                 int count) {
     mc_descent d = {0};
     mercer_status status = run_table(ctx, w, data, &stage[0], &d);
     for (int k = 1; k < count && !status; k++) {
@@ -451,7 +452,7 @@ static mercer_status run_descent(mercer_ctx *ctx, sweep *w, const mercer_data *d
     return status;
 }
 
-static mercer_status run_stages(mercer_ctx *ctx, sweep *w, bool halved, const mercer_data *data) {
+static mercer_status run_stages(mercer_ctx *ctx, round_state *w, bool halved, const mercer_data *data) {
     mc_stage stage[MC_STAGES_MOST];
     const int count = mc_search_stages(w->s, halved, data, stage);
     w->s->report.halved = count > 1;
@@ -459,7 +460,7 @@ static mercer_status run_stages(mercer_ctx *ctx, sweep *w, bool halved, const me
     if (stage[count - 1].level)
         return run_descent(ctx, w, data, stage, count);
     for (int k = 0; k < count; k++) {
-        place_sweep(w, &stage[k], 0, 1);
+        place_round(w, &stage[k], 0, 1);
         MC_TRY(k < count - 1 ? run_small_round(ctx, w, data, stage[k].share, stage[k].all, k + 1)
                              : run_round(ctx, w, data, w->set->groups, 0));
     }
@@ -473,7 +474,7 @@ static mercer_status visit_candidate(mercer_ctx *ctx, void *arg, int64_t c, int6
     return check_time(ctx, arg);
 }
 
-static mercer_status run_slopes(mercer_ctx *ctx, sweep *w, const mercer_data *data) {
+static mercer_status run_slopes(mercer_ctx *ctx, round_state *w, const mercer_data *data) {
     mercer_status status = mc_round_open(ctx, w->s, w->set, data, w->set->groups, &w->round);
     w->round.slopes = 1 + w->s->space.width;
     w->round.forgiven = w->s->forgiven;
@@ -489,9 +490,9 @@ static mercer_status run_slopes(mercer_ctx *ctx, sweep *w, const mercer_data *da
 
 /* One run on the few rows of a first round, with which halving would begin: whether one on all rows takes more than
    half the time left, so that nothing might be measured at all. */
-static mercer_status look_ahead(mercer_ctx *ctx, sweep *w, const mercer_data *data) {
+static mercer_status look_ahead(mercer_ctx *ctx, round_state *w, const mercer_data *data) {
     mc_stage stage[MC_STAGES_MOST];
-    mc_tried tried;
+    mc_trial_seconds tried;
     if (!w->trial || w->set->halving || mc_search_stages(w->s, true, data, stage) < 2)
         return MERCER_OK;
     const int64_t parts = stage[0].all / stage[0].share;
@@ -507,7 +508,7 @@ static mercer_status look_ahead(mercer_ctx *ctx, sweep *w, const mercer_data *da
 
 mercer_status mc_search_measure(mercer_ctx *ctx, mercer_search *s, const mercer_tune *set, const mercer_data *data,
                                 mc_journal *journal) {
-    sweep w = {.s = s, .set = set, .journal = journal, .trial = isfinite(mc_time_left(ctx)), .end = 1};
+    round_state w = {.s = s, .set = set, .journal = journal, .trial = isfinite(mc_time_left(ctx)), .end = 1};
     if (s->engine->steps)
         return run_slopes(ctx, &w, data);
     MC_TRY(MC_ALLOC(ctx, w.active, s->space.count));

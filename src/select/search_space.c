@@ -72,7 +72,7 @@ static mercer_status open_value(mercer_ctx *ctx, const mc_open_value *open, int6
         return take_set(ctx, open->value, d);
     if (open->parameter->choices)
         return take_choices(ctx, open, d);
-    return mc_dimension_cut(ctx, d, points);
+    return mc_dimension_grid(ctx, d, points);
 }
 
 /* "rbf.gamma", and "2.rbf.gamma" for the second of that name. */

@@ -94,7 +94,7 @@ static mercer_status check_set(mercer_ctx *ctx, const mercer_machine *machine, c
                        "tune: rows in order of time go with no groups, no hold-out and no repeats; leave these out");
     if (set->hold_out && (set->groups || set->folds || set->repeats > 1))
         return mc_fail(ctx, MERCER_INVALID, "tune: a hold-out goes with no folds, groups or repeats; leave these out");
-    if (strcmp(machine->name, "ridge") == 0 && mc_ridge_open_lambda(settings))
+    if (strcmp(machine->name, "ridge") == 0 && mc_ridge_finds_lambda(settings))
         return mc_fail(ctx, MERCER_INVALID,
                        "tune: norm-bound and dof find lambda themselves; leave them out to search it");
     return MERCER_OK;
@@ -195,10 +195,10 @@ mercer_status mc_search_open(mercer_ctx *ctx, const mercer_machine *machine, con
 }
 
 static void close_texts(mercer_search *s) {
-    mc_free(s->words);
+    mc_free(s->texts);
     mc_free(s->kernel);
     mc_free(s->text);
-    s->words = NULL;
+    s->texts = NULL;
     s->kernel = s->text = NULL;
 }
 
@@ -246,7 +246,7 @@ static mercer_status write_words(mercer_ctx *ctx, mercer_search *s, int64_t *pla
         mc_text_bytes(&text, "", 1);
     }
     if (!status)
-        return mc_text_take(&text, &s->words);
+        return mc_text_take(&text, &s->texts);
     mc_text_close(&text);
     return status;
 }
@@ -260,8 +260,8 @@ static mercer_status write_texts(mercer_ctx *ctx, mercer_search *s) {
     MC_TRY(MC_ALLOC(ctx, place, 2 * count));
     const mercer_status status = write_words(ctx, s, place);
     for (int64_t i = 0; i < count && !status; i++) {
-        s->kernel[i] = s->words + place[2 * i];
-        s->text[i] = s->words + place[2 * i + 1];
+        s->kernel[i] = s->texts + place[2 * i];
+        s->text[i] = s->texts + place[2 * i + 1];
     }
     mc_free(place);
     return status;

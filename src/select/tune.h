@@ -85,7 +85,7 @@ void mc_search_space_write(const mc_search_space *space, int64_t i, mc_text *tex
 mercer_status mc_range_read(mercer_ctx *ctx, const mercer_machine *machine, const char *text, int64_t points,
                             mc_dimension *out);
 /* The values of a dimension with low, high, log and whole: points of them, or as many whole numbers as there are. */
-mercer_status mc_dimension_cut(mercer_ctx *ctx, mc_dimension *d, int64_t points);
+mercer_status mc_dimension_grid(mercer_ctx *ctx, mc_dimension *d, int64_t points);
 
 /* The i-th point of a scrambled Sobol sequence: d numbers in [0, 1). d at most MC_SOBOL_MOST. */
 enum { MC_SOBOL_MOST = 12 };
@@ -130,13 +130,13 @@ extern const mc_measure_row mc_evidence, mc_gcv;
 mercer_status mc_measure_find(mercer_ctx *ctx, const mercer_machine *machine, const char *name, const mercer_data *data,
                               const mc_measure_row **out);
 /* The score of some values. */
-mercer_status mc_measure_values(mercer_ctx *ctx, const mc_measure_row *row, mc_judged judged, double *out);
+mercer_status mc_measure_values(mercer_ctx *ctx, const mc_measure_row *row, mc_scored_values scored, double *out);
 /* The score of all rows, then of each of the parts alone: part[i] says where row i belongs. */
-mercer_status mc_measure_parts(mercer_ctx *ctx, const mc_measure_row *row, mc_judged judged, const int64_t *part,
+mercer_status mc_measure_parts(mercer_ctx *ctx, const mc_measure_row *row, mc_scored_values scored, const int64_t *part,
                                int64_t parts, double *out);
 /* The score of all rows, then the pseudo-values of the jackknife, whose spread gives its standard error for any score:
    B s - (B - 1) s_b, s_b the score without a block of every B-th row. */
-mercer_status mc_measure_blocks(mercer_ctx *ctx, const mc_measure_row *row, mc_judged judged, double *out);
+mercer_status mc_measure_blocks(mercer_ctx *ctx, const mc_measure_row *row, mc_scored_values scored, double *out);
 
 /* ---- How ---- */
 
@@ -153,7 +153,7 @@ typedef struct mc_round {
        */
     int64_t slopes;
     int number;
-    struct mc_shared *shared; /* what one measurement leaves for the next ones */
+    struct mc_shared_kernel *shared; /* what one measurement leaves for the next ones */
     char *forgiven; /* MC_FORGIVEN bytes: why the first candidate without a score has none; NULL: not wanted */
 } mc_round;
 
@@ -162,14 +162,14 @@ static inline int64_t mc_round_width(const mc_round *r) {
 }
 
 /* What one K for all splits of a run has said. */
-typedef struct mc_shared {
+typedef struct mc_shared_kernel {
     int64_t begin; /* the run it belongs to */
     int64_t outputs;
     double **values; /* of each split, for each C the outputs of the rows it is measured on; NULL: K did not fit */
-    double *room;
+    double *outputs_block;
     bool made;
-    mc_svm_room memory;
-} mc_shared;
+    mc_svm_buffers buffers;
+} mc_shared_kernel;
 
 /* Candidates [begin, end) of one run. */
 typedef struct mc_run {
@@ -179,14 +179,14 @@ typedef struct mc_run {
 } mc_run;
 
 /* What a run takes, beside the rows it learns from and the problem made of them. */
-typedef struct mc_foresight {
+typedef struct mc_run_cost {
     const char *text; /* how, in words */
     size_t bytes;     /* comes with those of a fit */
     bool shared;      /* all splits come from one walk */
     /* work holds the operations of a run of so many candidates; else a trial must show its seconds */
     bool counted;
-    mc_option work;
-} mc_foresight;
+    mc_solver_option work;
+} mc_run_cost;
 
 typedef struct mc_engine {
     const char *text; /* for people */
@@ -198,15 +198,15 @@ typedef struct mc_engine {
     mercer_status (*measure)(mercer_ctx *ctx, const mc_round *round, const mc_run *run, int64_t split, double *out);
     /* Of a run of count candidates: problem is of the rows learned from, of all of them where all splits are measured
        in one call or share what is made. NULL: nothing beside a fit. */
-    void (*foresee)(mercer_ctx *ctx, const mc_round *round, const mc_problem *problem, const mercer_data *test,
-                    int64_t count, mc_foresight *out);
+    void (*estimate_cost)(mercer_ctx *ctx, const mc_round *round, const mc_problem *problem, const mercer_data *test,
+                          int64_t count, mc_run_cost *out);
 } mc_engine;
 /* exact: where the machine has closed forms and they may be used. */
 const mc_engine *mc_engine_of(const mercer_machine *machine, bool exact);
 /* Down the slopes, where there are any: NULL for gp, which goes up its own from every candidate. */
 mercer_status mc_engine_slopes(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
                                const mercer_tune *set, const mc_measure_row *measure, const mc_engine **out);
-void mc_shared_close(mc_shared *shared);
+void mc_shared_close(mc_shared_kernel *shared);
 /* Whether closed forms serve: no hold-out, no order of time, no repeats, no approximation, memory for them. */
 bool mc_engine_exact(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, const mercer_tune *set,
                      const mercer_data *data);
@@ -216,7 +216,7 @@ bool mc_engine_exact(mercer_ctx *ctx, const mercer_machine *machine, const void 
 typedef struct mc_journal {
     FILE *file; /* NULL: none */
     const char *path;
-    int64_t kept, room; /* measurements read from it */
+    int64_t count, capacity; /* measurements read from it */
     struct mc_entry *entry;
 } mc_journal;
 
@@ -244,7 +244,7 @@ struct mercer_search {
     const mercer_kernel **list;  /* the kernels and that of the winner of an earlier search; NULL: there was none */
     mercer_kernel *winner;       /* of the chosen candidate */
     int64_t folds;               /* 0: closed forms without folds */
-    char *words;                 /* of every candidate its kernel and its settings, each closed by a zero */
+    char *texts;                 /* of every candidate its kernel and its settings, each closed by a zero */
     const char **kernel, **text; /* count: where they stand */
     int64_t parts;
     double *value; /* count x (parts + 1) */
@@ -286,7 +286,7 @@ typedef struct mc_descent {
 } mc_descent;
 
 /* Whether it can be used: closed forms, on a grid, with lambda along every run. */
-bool mc_descent_serves(const mercer_search *s);
+bool mc_descent_applies(const mercer_search *s);
 /* After all candidates were measured with so many rows. */
 mercer_status mc_descent_open(mercer_ctx *ctx, const mercer_search *s, int64_t rows, mc_descent *out);
 void mc_descent_close(mc_descent *d);
@@ -315,13 +315,13 @@ void mc_run_close(mc_run *run);
 
 /* What some runs took: themselves, one with all its splits, all runs by them, and a fit of the best of their candidates
    to the same rows. */
-typedef struct mc_tried {
+typedef struct mc_trial_seconds {
     double spent, run, seconds, fit;
-} mc_tried;
+} mc_trial_seconds;
 /* At most so many runs, spread evenly over all of them, on one of so many equal parts of the rows. Scores are not kept.
    */
 mercer_status mc_search_try(mercer_ctx *ctx, const mercer_search *s, const mercer_tune *set, const mercer_data *data,
-                            int64_t parts, int64_t most, mc_tried *out);
+                            int64_t parts, int64_t most, mc_trial_seconds *out);
 
 /* mercer_plan_tune without the beginning of a call: the settings are whole, and time limits are off; fit: whether the
    fit of the best to all rows is counted. */

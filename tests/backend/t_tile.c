@@ -379,10 +379,10 @@ static void products_multiply(const mc_tile_ops *ops, mercer_dtype precision) {
         memset(y, 0, sizeof y);
         memset(z, 0, sizeof z);
         if (t) {
-            const mc_rights rights = {.t = t, .v_columns = w, .v_rows = v, .y_rows = y, .y_columns = z};
-            ops->products(PANELS, K, &rights);
+            const mc_rhs_block rhs = {.t = t, .v_columns = w, .v_rows = v, .y_rows = y, .y_columns = z};
+            ops->products(PANELS, K, &rhs);
         } else {
-            const mc_right right = {.w_columns = w, .w_rows = v, .y_rows = y, .y_columns = z};
+            const mc_rhs right = {.w_columns = w, .w_rows = v, .y_rows = y, .y_columns = z};
             ops->product(PANELS, K, &right);
             ops->sum(rows, 1, y, sums);
         }

@@ -77,19 +77,19 @@ static void test_open_survives_failing_memory(void **state) {
     assert_survives_failing_memory(open_and_close, NULL);
 }
 
-static void test_a_room_keeps_its_block_until_it_must_grow(void **state) {
+static void test_a_buffer_keeps_its_block_until_it_must_grow(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
-    mc_room room = {0};
-    char *first = mc_room_take(ctx, &room, 1000);
+    mc_buffer buffer = {0};
+    char *first = mc_buffer_reserve(ctx, &buffer, 1000);
     assert_non_null(first);
     first[999] = 7;
-    assert_ptr_equal(mc_room_take(ctx, &room, 10), first);
+    assert_ptr_equal(mc_buffer_reserve(ctx, &buffer, 10), first);
     assert_int_equal(first[999], 7);
-    assert_non_null(mc_room_take(ctx, &room, 100000));
-    assert_null(mc_room_take(ctx, &room, SIZE_MAX / 2));
-    assert_null(room.block);
-    mc_room_close(&room);
+    assert_non_null(mc_buffer_reserve(ctx, &buffer, 100000));
+    assert_null(mc_buffer_reserve(ctx, &buffer, SIZE_MAX / 2));
+    assert_null(buffer.block);
+    mc_buffer_close(&buffer);
     close_clean(ctx);
 }
 
@@ -130,7 +130,7 @@ int main(void) {
         cmocka_unit_test(test_overflowing_products_are_refused),
         cmocka_unit_test(test_a_block_outlives_its_context),
         cmocka_unit_test(test_open_survives_failing_memory),
-        cmocka_unit_test(test_a_room_keeps_its_block_until_it_must_grow),
+        cmocka_unit_test(test_a_buffer_keeps_its_block_until_it_must_grow),
         cmocka_unit_test(test_a_workspace_that_counts_asks_for_what_cutting_takes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

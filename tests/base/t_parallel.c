@@ -211,7 +211,7 @@ static void test_a_shield_holds_a_stop_back(void **state) {
     close_clean(ctx);
 }
 
-/* A product as every room calls it: the bits must not know how many threads the caller gave to BLAS or to OpenMP. */
+/* A product as every module calls it: the bits must not know how many threads the caller gave to BLAS or to OpenMP. */
 static void product(double *c) {
     enum { SIZE = 300 };
     static double a[SIZE * SIZE];

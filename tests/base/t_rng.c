@@ -68,7 +68,7 @@ static void test_below_is_uniform_and_shuffle_permutes(void **state) {
     assert_int_equal(seen, (1 << K) - 1);
 }
 
-static void test_steady_functions_are_accurate(void **state) {
+static void test_portable_functions_are_accurate(void **state) {
     (void)state;
     mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 5);
     for (int i = 0; i < 100000; i++) {
@@ -105,7 +105,7 @@ int main(void) {
         cmocka_unit_test(test_items_and_streams_do_not_share_numbers),
         cmocka_unit_test(test_moments),
         cmocka_unit_test(test_below_is_uniform_and_shuffle_permutes),
-        cmocka_unit_test(test_steady_functions_are_accurate),
+        cmocka_unit_test(test_portable_functions_are_accurate),
         cmocka_unit_test(test_normals_have_the_same_bits_everywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -148,8 +148,8 @@ static void test_objective_and_norm_are_the_definitions(void **state) {
     close_clean(ctx);
 }
 
-/* What a witness has seen is taken over; coefficients that differ in one bit are measured anew. */
-static void test_a_witness_counts_for_its_own_coefficients_only(void **state) {
+/* A cached product is taken over; coefficients that differ in one bit are measured anew. */
+static void test_a_cached_product_counts_for_its_own_coefficients_only(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
     sheet s = random_sheet(40, OUTPUTS, 55);
@@ -158,25 +158,25 @@ static void test_a_witness_counts_for_its_own_coefficients_only(void **state) {
     mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 56);
     perturb(&t, 1e-3, 0, &rng);
     mc_gram *gram = NULL;
-    mc_cached_product witness;
+    mc_cached_product cached;
     double product[ROWS * OUTPUTS];
     assert_ok(ctx, mc_gram_open(ctx, t.p.kernel, t.p.x, NULL, MERCER_F64, &gram));
-    assert_ok(ctx, mc_cached_product_open(ctx, gram, t.p.outputs, &witness));
-    const mc_matrix K = mc_cached_product_matrix(&witness);
+    assert_ok(ctx, mc_cached_product_open(ctx, gram, t.p.outputs, &cached));
+    const mc_matrix K = mc_cached_product_matrix(&cached);
     assert_ok(ctx, K.apply(ctx, K.self, t.p.outputs, t.alpha, product));
     mc_gram_close(gram);
     mc_residual_findings plain_one, seen, other;
     assert_ok(ctx, mc_certify_squared_loss(ctx, &t.p, 0.1, false, t.alpha, t.b, &plain_one));
-    assert_ok(ctx, mc_certify_seen(ctx, &t.p, 0.1, false, t.alpha, t.b, &witness, &seen));
+    assert_ok(ctx, mc_certify_with_product(ctx, &t.p, 0.1, false, t.alpha, t.b, &cached, &seen));
     assert_true(seen.objective == plain_one.objective && seen.norm == plain_one.norm);
     assert_true(seen.certificate.residual == plain_one.certificate.residual);
-    witness.KV[0] += 1; /* now it would show, if it were used */
-    assert_ok(ctx, mc_certify_seen(ctx, &t.p, 0.1, false, t.alpha, t.b, &witness, &seen));
+    cached.KV[0] += 1; /* now it would show, if it were used */
+    assert_ok(ctx, mc_certify_with_product(ctx, &t.p, 0.1, false, t.alpha, t.b, &cached, &seen));
     assert_true(seen.certificate.residual > plain_one.certificate.residual + 0.1);
     t.alpha[5] = nextafter(t.alpha[5], 9);
-    assert_ok(ctx, mc_certify_seen(ctx, &t.p, 0.1, false, t.alpha, t.b, &witness, &other));
+    assert_ok(ctx, mc_certify_with_product(ctx, &t.p, 0.1, false, t.alpha, t.b, &cached, &other));
     assert_close(other.certificate.residual, plain_one.certificate.residual, 1e-9);
-    mc_cached_product_close(&witness);
+    mc_cached_product_close(&cached);
     close_trial(&t);
     close_clean(ctx);
 }
@@ -189,27 +189,27 @@ static mercer_status more_on_the_diagonal(mercer_ctx *ctx, const void *self, int
 }
 
 /* A product that is read from elsewhere is compared with the rows: a K that is wrong by a millionth is found out. */
-static void test_a_witness_of_another_matrix_is_found_out(void **state) {
+static void test_a_cached_product_of_another_matrix_is_found_out(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
     sheet s = random_sheet(40, OUTPUTS, 57);
     trial t;
     open_trial(ctx, &t, &s, "rbf(gamma=0.4)", 0.1, false);
     mc_gram *gram = NULL;
-    mc_cached_product witness;
+    mc_cached_product cached;
     assert_ok(ctx, mc_gram_open(ctx, t.p.kernel, t.p.x, NULL, MERCER_F64, &gram));
-    assert_ok(ctx, mc_cached_product_open(ctx, gram, t.p.outputs, &witness));
+    assert_ok(ctx, mc_cached_product_open(ctx, gram, t.p.outputs, &cached));
     mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 58);
     perturb(&t, 1e-3, 0, &rng);
     mc_matrix wrong = mc_gram_matrix(gram);
     wrong.apply = more_on_the_diagonal;
-    assert_ok(ctx, mc_cached_product_compute(ctx, &witness, t.alpha));
-    assert_true(witness.filled);
-    mc_cached_product_through(&witness, &wrong);
-    assert_int_equal(mc_cached_product_compute(ctx, &witness, t.alpha), MERCER_INTERNAL);
-    assert_false(witness.filled);
+    assert_ok(ctx, mc_cached_product_compute(ctx, &cached, t.alpha));
+    assert_true(cached.filled);
+    mc_cached_product_use_matrix(&cached, &wrong);
+    assert_int_equal(mc_cached_product_compute(ctx, &cached, t.alpha), MERCER_INTERNAL);
+    assert_false(cached.filled);
     assert_non_null(strstr(mercer_message(ctx), "by the rows of the data"));
-    mc_cached_product_close(&witness);
+    mc_cached_product_close(&cached);
     mc_gram_close(gram);
     close_trial(&t);
     close_clean(ctx);
@@ -248,8 +248,8 @@ int main(void) {
         cmocka_unit_test(test_bounds_stay_sharp_where_lambda_is_small),
         cmocka_unit_test(test_the_prediction_bound_is_attained),
         cmocka_unit_test(test_objective_and_norm_are_the_definitions),
-        cmocka_unit_test(test_a_witness_counts_for_its_own_coefficients_only),
-        cmocka_unit_test(test_a_witness_of_another_matrix_is_found_out),
+        cmocka_unit_test(test_a_cached_product_counts_for_its_own_coefficients_only),
+        cmocka_unit_test(test_a_cached_product_of_another_matrix_is_found_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

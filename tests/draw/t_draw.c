@@ -39,7 +39,7 @@ static void contours_lie_on_the_level(void **state) {
     (void)state;
     enum { N = 81 };
     static double circle[N * N], saddle[N * N];
-    static spot at[4 * N * N], run[6 * N * N];
+    static canvas_point at[4 * N * N], run[6 * N * N];
     const box b = {-2, -2, 2, 2};
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) {
@@ -47,14 +47,15 @@ static void contours_lie_on_the_level(void **state) {
             circle[i * N + j] = x * x + y * y;
             saddle[i * N + j] = x * y;
         }
-    int64_t spots = contour_trace(circle, N, N, 1, b, at);
-    assert_true(spots > 100);
-    for (int64_t i = 0; i < spots; i++)
+    int64_t points = contour_trace(circle, N, N, 1, b, at);
+    assert_true(points > 100);
+    for (int64_t i = 0; i < points; i++)
         assert_true(fabs(hypot(at[i].x, at[i].y) - 1) < 2e-3);
-    int64_t joined = contour_join(at, spots, run);
-    assert_int_equal(joined, spots / 2 + 2); /* one closed line: its first spot again at the end, and the closing one */
-    spots = contour_trace(saddle, N, N, 0.1, b, at);
-    joined = contour_join(at, spots, run);
+    int64_t joined = contour_join(at, points, run);
+    assert_int_equal(joined, points / 2 + 2); /* one closed line: its first point again at the end, and the closing one
+                                                 */
+    points = contour_trace(saddle, N, N, 0.1, b, at);
+    joined = contour_join(at, points, run);
     int lines = 0;
     for (int64_t i = 0; i < joined; i++)
         lines += isnan(run[i].x);
@@ -82,10 +83,10 @@ static void a_canvas_makes_whole_files(void **state) {
         size_t size = 0;
         canvas *c = canvas_open(format[k], 200, 100);
         assert_non_null(c);
-        canvas_line(c, (pen){.ink = colour_ink, .dash = 1}, (spot[]){{0, 0}, {NAN, 1}, {50, 50}, {70, 20}}, 4);
-        canvas_mark(c, (spot){100, 50}, 3, 8, colour_of(1));
-        canvas_mark(c, (spot){NAN, 50}, 3, 8, colour_of(1));
-        canvas_words(c, (spot){10, 90}, "\xce\xb3 = 0.5", 9, SIDE_START, false, colour_ink);
+        canvas_line(c, (pen){.ink = colour_ink, .dash = 1}, (canvas_point[]){{0, 0}, {NAN, 1}, {50, 50}, {70, 20}}, 4);
+        canvas_mark(c, (canvas_point){100, 50}, 3, 8, colour_of(1));
+        canvas_mark(c, (canvas_point){NAN, 50}, 3, 8, colour_of(1));
+        canvas_label(c, (canvas_point){10, 90}, "\xce\xb3 = 0.5", 9, SIDE_START, false, colour_ink);
         const char *bytes = canvas_finish(c, &size);
         assert_non_null(bytes);
         assert_memory_equal(bytes, head[k], strlen(head[k]));

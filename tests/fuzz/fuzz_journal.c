@@ -18,7 +18,7 @@ static void open_twice(mercer_ctx *ctx, const char *path) {
     must(!status || strlen(mercer_message(ctx)) > 10, "a failure says why");
     if (!status) {
         must(mc_journal_open(ctx, path, 7, &second) == MERCER_OK, "what was left is a journal");
-        must(second.kept == first.kept, "and the same one");
+        must(second.count == first.count, "and the same one");
         mc_journal_close(&second);
     }
     mc_journal_close(&first);

@@ -123,13 +123,13 @@ static void fill_truth(mercer_ctx *ctx, trial *t) {
 }
 
 /* Expressions of the size of the data: G is 1 over squares of it, H a thousand times that, L a length. */
-static void write_text(const char *format, const cloud *c, char *text, size_t room) {
+static void write_text(const char *format, const cloud *c, char *text, size_t capacity) {
     const double square = c->scale * c->scale * (double)c->d;
     *text = '\0';
     for (const char *at = format; *at; at++) {
         const double v = *at == 'L' ? 1.5 * sqrt(square) : (*at == 'H' ? 300 : 0.3) / square;
         if (*at == 'G' || *at == 'H' || *at == 'L')
-            snprintf(text + strlen(text), room - strlen(text), "%.17g", v);
+            snprintf(text + strlen(text), capacity - strlen(text), "%.17g", v);
         else
             strncat(text, at, 1);
     }

@@ -34,7 +34,7 @@ static mercer_data *points(mercer_ctx *ctx, uint64_t item) {
     return data;
 }
 
-static void by_the_judge(const mercer_kernel *kernel, const mercer_data *data, double *sums, double *size) {
+static void by_reference(const mercer_kernel *kernel, const mercer_data *data, double *sums, double *size) {
     double x[N][D], g[SLOTS];
     for (int64_t i = 0; i < N; i++)
         mercer_data_row(data, i, x[i]);
@@ -56,15 +56,16 @@ static void check(mercer_ctx *ctx, const char *text, const mercer_data *data) {
     assert_ok(ctx, mercer_kernel_parse(ctx, text, &kernel));
     if (kernel->slots <= SLOTS) {
         assert_ok(ctx, mc_gram_contract(ctx, kernel, data, block, NULL, fast));
-        by_the_judge(kernel, data, slow, size);
+        by_reference(kernel, data, slow, size);
         for (int64_t k = 0; k < kernel->slots; k++)
             if (isfinite(size[k]) && !(fabs(fast[k] - slow[k]) <= 1e-11 * size[k] + 1e-300))
-                fail_msg("%s: slot %lld: %.17g, the judge says %.17g", text, (long long)k, fast[k], slow[k]);
+                fail_msg("%s: slot %lld: %.17g, the reference evaluator says %.17g", text, (long long)k, fast[k],
+                         slow[k]);
     }
     mercer_kernel_free(kernel);
 }
 
-static void test_every_covered_atom_equals_the_judge(void **state) {
+static void test_every_covered_atom_equals_the_reference(void **state) {
     (void)state;
     static const char *const text[] = {"2*rbf(gamma=0.7)",
                                        "rbf(gamma=[0.1, 2, 0.7])",
@@ -94,7 +95,7 @@ static void test_every_covered_atom_equals_the_judge(void **state) {
     close_clean(ctx);
 }
 
-static void test_random_expressions_equal_the_judge(void **state) {
+static void test_random_expressions_equal_the_reference(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
     mercer_data *data = points(ctx, 2);
@@ -154,8 +155,8 @@ static void test_survives_failing_memory(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_covered_atom_equals_the_judge),
-        cmocka_unit_test(test_random_expressions_equal_the_judge),
+        cmocka_unit_test(test_every_covered_atom_equals_the_reference),
+        cmocka_unit_test(test_random_expressions_equal_the_reference),
         cmocka_unit_test(test_same_bits_on_any_number_of_threads),
         cmocka_unit_test(test_survives_failing_memory),
     };

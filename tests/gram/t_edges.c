@@ -50,7 +50,7 @@ static void nudge(mc_rng *rng, const double *x, int64_t d, double *out) {
         out[k] = x[k] * (1 + 8 * DBL_EPSILON * (2 * mc_rng_uniform(rng) - 1));
 }
 
-static void judge(const mc_node *root, trial *t) {
+static void evaluate_reference(const mc_node *root, trial *t) {
     mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 99);
     double x[D_MOST], z[D_MOST];
     t->all_numbers = true;
@@ -124,7 +124,7 @@ static void check_here(mercer_ctx *ctx, trial *t, mercer_dtype precision) {
     const mercer_table table = {.size = sizeof table, .n = N, .d = t->d, .dtype = MERCER_F64, .values = t->x};
     assert_ok(ctx, mercer_kernel_parse(ctx, t->text, &kernel));
     assert_ok(ctx, mercer_data_make(ctx, &table, &data));
-    judge(kernel->root, t);
+    evaluate_reference(kernel->root, t);
     for (int sides = 1; sides <= 2; sides++) {
         mc_gram *gram = NULL;
         assert_ok(ctx, mc_gram_open(ctx, kernel, data, sides == 2 ? data : NULL, precision, &gram));

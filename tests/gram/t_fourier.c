@@ -195,7 +195,7 @@ static void test_sparse_rows_and_kept_frequencies_give_the_same_features(void **
         rows[i] = f->omega[i % D * 10 + i / D % 10];
     const mercer_table table = {.size = sizeof table, .n = 20, .d = D, .dtype = MERCER_F64, .values = rows};
     assert_ok(ctx, mercer_data_make(ctx, &table, &kept));
-    assert_ok(ctx, mc_fourier_of(ctx, kept, &g));
+    assert_ok(ctx, mc_fourier_from_rows(ctx, kept, &g));
     assert_ok(ctx, mc_fourier_rows(ctx, f, dense, 0, N, a));
     assert_ok(ctx, mc_fourier_rows(ctx, g, sparse, 0, N, b));
     assert_ok(ctx, mc_fourier_rows(ctx, g, sparse, 3, 8, c));

@@ -102,12 +102,12 @@ static void check_entries(const setup *s, const mc_matrix *K, double tolerance) 
 
 static void check_sums(const setup *s, const mc_matrix *K, double tolerance) {
     static double f[N], bound[N];
-    mc_doubt doubt = {bound, INFINITY};
+    mc_sum_error sum_error = {bound, INFINITY};
     for (int64_t i = 0; i < N; i++) {
         f[i] = 10;
         bound[i] = 0;
     }
-    assert_ok(s->ctx, mc_matrix_add(s->ctx, K, K->dtype, FEW_IDS, FEW_C, FEW, f, &doubt));
+    assert_ok(s->ctx, mc_matrix_add(s->ctx, K, K->dtype, FEW_IDS, FEW_C, FEW, f, &sum_error));
     for (int pass = 0; pass < (K->add_at ? 2 : 1); pass++) {
         for (int64_t i = 0; i < N; i++) {
             double sum = pass && i < 3 ? 0 : 10;
@@ -117,7 +117,7 @@ static void check_sums(const setup *s, const mc_matrix *K, double tolerance) {
         }
         if (K->add_at && !pass)
             assert_ok(s->ctx,
-                      K->add_at(s->ctx, K->self, FEW_IDS, FEW_C, FEW, (const int64_t[]){0, 1, 2}, 3, f, &doubt));
+                      K->add_at(s->ctx, K->self, FEW_IDS, FEW_C, FEW, (const int64_t[]){0, 1, 2}, 3, f, &sum_error));
     }
 }
 

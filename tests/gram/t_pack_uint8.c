@@ -19,7 +19,7 @@ static uint8_t byte_of(const uint32_t *words, int64_t rows, int64_t r, int64_t k
 
 /* All rows packed, then some of them gathered, in any order and more than once. */
 static void check_packing(int64_t d, mc_rng *rng) {
-    mc_tile_part p = {.d = d, .grain = 1};
+    mc_tile_part p = {.d = d, .uint8_unit = 1};
     const int64_t words = mc_part_elements(&p), panels = (ROWS + WIDTH - 1) / WIDTH;
     static double x[ROWS][COLUMNS_MOST];
     int64_t row[7];
@@ -78,7 +78,7 @@ static double grain_of(mercer_ctx *ctx, const table *t) {
                        &data));
     assert_ok(ctx, mc_part_uint8_unit(ctx, &p, data));
     mercer_data_free(data);
-    return p.grain;
+    return p.uint8_unit;
 }
 
 /* k unit for whole numbers k up to most, 1 and most among them. */

@@ -29,7 +29,7 @@ static void close_fixture(fixture *f) {
     mercer_kernel_free(f->kernel);
 }
 
-static double judge(mercer_ctx *ctx, const fixture *f, const mercer_data *other, int64_t i, int64_t j) {
+static double reference_entry(mercer_ctx *ctx, const fixture *f, const mercer_data *other, int64_t i, int64_t j) {
     double x[16], z[16], value = NAN;
     mercer_data_row(f->x, i, x);
     mercer_data_row(other, j, z);
@@ -37,7 +37,7 @@ static double judge(mercer_ctx *ctx, const fixture *f, const mercer_data *other,
     return value;
 }
 
-static void check_against_judge(const char *text, bool symmetric) {
+static void check_against_reference(const char *text, bool symmetric) {
     mercer_ctx *ctx = open_ctx(2);
     fixture f;
     double K[N * N];
@@ -47,16 +47,16 @@ static void check_against_judge(const char *text, bool symmetric) {
     assert_ok(ctx, mercer_gram(ctx, f.kernel, f.x, symmetric ? NULL : f.z, K));
     for (int64_t i = 0; i < N; i++)
         for (int64_t j = 0; j < m; j++)
-            assert_close(K[i * m + j], judge(ctx, &f, other, i, j), 1e-12);
+            assert_close(K[i * m + j], reference_entry(ctx, &f, other, i, j), 1e-12);
     close_fixture(&f);
     close_clean(ctx);
 }
 
-static void test_every_entry_is_the_judges(void **state) {
+static void test_every_entry_is_the_reference(void **state) {
     (void)state;
-    check_against_judge("rbf + 0.5*linear", true);
-    check_against_judge("rbf + 0.5*linear", false);
-    check_against_judge("matern(nu=2.5)[1:3]*poly", false);
+    check_against_reference("rbf + 0.5*linear", true);
+    check_against_reference("rbf + 0.5*linear", false);
+    check_against_reference("matern(nu=2.5)[1:3]*poly", false);
 }
 
 static void test_a_product_is_the_matrix_times_the_columns(void **state) {
@@ -99,7 +99,7 @@ static void test_failing_memory_leaves_nothing(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_entry_is_the_judges),
+        cmocka_unit_test(test_every_entry_is_the_reference),
         cmocka_unit_test(test_a_product_is_the_matrix_times_the_columns),
         cmocka_unit_test(test_failing_memory_leaves_nothing),
     };

@@ -117,7 +117,7 @@ static const char *const texts[] = {
     "0.5*laplacian(gamma=0.1) + laplacian(gamma=0.3)*rbf(gamma=0.1)",
 };
 
-static void test_every_kernel_is_what_the_judge_says(void **state) {
+static void test_every_kernel_equals_the_reference(void **state) {
     (void)state;
     for (size_t isa = 0; isa < 3; isa++) {
         mercer_ctx *ctx = open_isa(isas[isa], 1);
@@ -329,7 +329,7 @@ static void test_columns_of_the_whole_serve_products(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_kernel_is_what_the_judge_says),
+        cmocka_unit_test(test_every_kernel_equals_the_reference),
         cmocka_unit_test(test_kernels_of_nonnegative_data_too),
         cmocka_unit_test(test_wide_rows_on_either_side),
         cmocka_unit_test(test_the_layout_of_the_data_does_not_matter),

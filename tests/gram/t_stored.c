@@ -49,19 +49,20 @@ static void test_a_product_is_that_of_the_matrix(void **state) {
         setup *s = prepare(ctx, sizes[c]);
         mc_stored *k = NULL;
         assert_ok(ctx, mc_stored_open(ctx, s->gram, T, true, &k));
-        const mc_matrix K = mc_stored_matrix(k), fine = mc_stored_split_matrix(k), swift = mc_stored_reduced_matrix(k);
-        const double kept = fine.errors(fine.self, T).entry - mc_gram_entry_error(s->gram);
-        const double error = kept * N * 4; /* |V| < 4 */
+        const mc_matrix K = mc_stored_matrix(k), split = mc_stored_split_matrix(k),
+                        reduced = mc_stored_reduced_matrix(k);
+        const double storing = split.errors(split.self, T).entry - mc_gram_entry_error(s->gram);
+        const double error = storing * N * 4; /* |V| < 4 */
         assert_true(mc_stored_is_split(k) && error < 1e-7);
         for (int64_t t = 1; t <= T; t += t < 6 ? 1 : 6) {
             assert_ok(ctx, mc_gram_apply(ctx, s->gram, t, s->V, exact));
             assert_ok(ctx, K.apply(ctx, K.self, t, s->V, s->Y));
             for (int64_t i = 0; i < sizes[c] * t; i++)
                 assert_close(s->Y[i], exact[i], 2e-6 * sqrt((double)N) * 3);
-            assert_ok(ctx, fine.apply(ctx, fine.self, t, s->V, s->Y));
+            assert_ok(ctx, split.apply(ctx, split.self, t, s->V, s->Y));
             for (int64_t i = 0; i < sizes[c] * t; i++)
                 assert_true(fabs(s->Y[i] - exact[i]) <= error);
-            assert_ok(ctx, swift.apply(ctx, swift.self, t, s->V, s->Y));
+            assert_ok(ctx, reduced.apply(ctx, reduced.self, t, s->V, s->Y));
             for (int64_t i = 0; i < sizes[c] * t; i++)
                 assert_true(fabs(s->Y[i] - exact[i]) <= 2e-6 * sqrt((double)N) * 3);
         }
@@ -171,7 +172,7 @@ static void test_pairs_and_rows_are_entries_of_the_matrix(void **state) {
     setup *s = prepare(ctx, N);
     mc_stored *k = NULL;
     assert_ok(ctx, mc_stored_open(ctx, s->gram, 1, true, &k));
-    const mc_matrix entries = mc_gram_matrix(s->gram), kept = mc_stored_matrix(k);
+    const mc_matrix entries = mc_gram_matrix(s->gram), storing = mc_stored_matrix(k);
     const int64_t rows[] = {5, 699, 0, 5, 300};
     double pairs[25], same[25], exact;
     float *also = calloc(5 * N, sizeof *also);
@@ -180,8 +181,8 @@ static void test_pairs_and_rows_are_entries_of_the_matrix(void **state) {
     assert_ok(limited, entries.pairs(limited, entries.self, rows, 5, pairs));
     close_clean(limited);
     assert_ok(ctx, entries.rows(ctx, entries.self, MERCER_F32, rows, 5, taken, N));
-    assert_ok(ctx, kept.rows(ctx, kept.self, MERCER_F32, rows, 5, also, N));
-    assert_ok(ctx, kept.pairs(ctx, kept.self, rows, 5, same));
+    assert_ok(ctx, storing.rows(ctx, storing.self, MERCER_F32, rows, 5, also, N));
+    assert_ok(ctx, storing.pairs(ctx, storing.self, rows, 5, same));
     for (int i = 0; i < 5 * N; i++)
         assert_close((double)also[i], (double)taken[i], 1e-6 * (1 + fabs((double)taken[i])));
     mc_stored_close(k);

@@ -7,11 +7,11 @@
 
 enum { N = 24, I = 17, J = 4 }; /* K(I, J) is the one that differs, counted from 0 */
 
-typedef struct given {
+typedef struct external {
     mercer_data *data, *classes;
     mercer_kernel *kernel;
     const char *words; /* of the message */
-} given;
+} external;
 
 /* x z + 1, and more than that in one direction. */
 static int lopsided(void *user, int64_t d, int64_t n, const double *x, int64_t m, const double *z, double *out) {
@@ -43,9 +43,9 @@ static mercer_data *table(mercer_ctx *ctx, const double *values, int64_t d, bool
 }
 
 /* exp(-(i - j)^2) with one value off by 2^-20: far above rounding, far below what shows. */
-static given open_matrix(mercer_ctx *ctx) {
+static external open_matrix(mercer_ctx *ctx) {
     static double K[N * (N + 1)];
-    given g = {.words = "precomputed: the matrix is not symmetric: K(18, 5) is "};
+    external g = {.words = "precomputed: the matrix is not symmetric: K(18, 5) is "};
     for (int i = 0; i < N; i++) {
         K[i * (N + 1)] = i + 1;
         for (int j = 0; j < N; j++)
@@ -57,11 +57,11 @@ static given open_matrix(mercer_ctx *ctx) {
     return g;
 }
 
-static given open_function(mercer_ctx *ctx) {
+static external open_function(mercer_ctx *ctx) {
     static double x[N];
     static const mercer_user_kernel user = {
         .size = sizeof user, .name = "lopsided", .fill = lopsided, .positive = true};
-    given g = {.words = "user(\"lopsided\"): the function is not symmetric: K("};
+    external g = {.words = "user(\"lopsided\"): the function is not symmetric: K("};
     mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 41);
     for (int i = 0; i < N; i++)
         x[i] = mc_rng_normal(&rng);
@@ -71,9 +71,9 @@ static given open_function(mercer_ctx *ctx) {
     return g;
 }
 
-static given (*const kinds[])(mercer_ctx *ctx) = {open_matrix, open_function};
+static external (*const kinds[])(mercer_ctx *ctx) = {open_matrix, open_function};
 
-static void close_given(given *g) {
+static void close_external(external *g) {
     mercer_data_free(g->data);
     mercer_data_free(g->classes);
     mercer_kernel_free(g->kernel);
@@ -82,7 +82,7 @@ static void close_given(given *g) {
 static void test_the_matrix_is_written_as_it_is_given(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
-    given g = open_matrix(ctx);
+    external g = open_matrix(ctx);
     double K[N * N];
     mercer_gram_facts facts = {.size = sizeof facts};
     assert_ok(ctx, mercer_gram(ctx, g.kernel, g.data, NULL, K));
@@ -95,21 +95,21 @@ static void test_the_matrix_is_written_as_it_is_given(void **state) {
     assert_int_equal(facts.asymmetric[1], I);
     assert_false(facts.symmetric);
     assert_false(facts.positive);
-    close_given(&g);
+    close_external(&g);
     close_clean(ctx);
 }
 
 static void test_a_function_is_asked_for_both_sides(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
-    given g = open_function(ctx);
+    external g = open_function(ctx);
     double K[N * N];
     mercer_gram_facts facts = {.size = sizeof facts};
     assert_ok(ctx, mercer_gram(ctx, g.kernel, g.data, NULL, K));
     assert_ok(ctx, mercer_gram_check(ctx, K, N, &facts));
     assert_close(facts.asymmetry, 0.5, 1e-12);
     assert_false(facts.positive);
-    close_given(&g);
+    close_external(&g);
     close_clean(ctx);
 }
 
@@ -117,7 +117,7 @@ static void test_every_machine_refuses_it(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
-        given g = kinds[k](ctx);
+        external g = kinds[k](ctx);
         for (int i = 0; mercer_machine_at(i); i++) {
             mercer_model *model = NULL;
             mercer_plan plan = {.size = sizeof plan};
@@ -127,7 +127,7 @@ static void test_every_machine_refuses_it(void **state) {
             const mercer_status planned = mercer_plan_fit(ctx, mercer_machine_at(i)->name, NULL, g.kernel, data, &plan);
             assert_true(planned == MERCER_OK || strstr(mercer_message(ctx), g.words));
         }
-        close_given(&g);
+        close_external(&g);
     }
     close_clean(ctx);
 }
@@ -136,7 +136,7 @@ static void test_all_that_needs_a_symmetric_matrix_refuses_it(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
-        given g = kinds[k](ctx);
+        external g = kinds[k](ctx);
         double v[N] = {1}, out[N];
         int64_t group[N];
         mercer_clusters clusters = {.size = sizeof clusters};
@@ -153,7 +153,7 @@ static void test_all_that_needs_a_symmetric_matrix_refuses_it(void **state) {
                      g.words);
         assert_fails(ctx, mercer_test_hsic(ctx, g.kernel, g.kernel, g.data, 9, 1, &test), MERCER_DATA, g.words);
         assert_fails(ctx, mercer_tune_run(ctx, "svr", NULL, &tune, g.data, &search), MERCER_DATA, "not symmetric");
-        close_given(&g);
+        close_external(&g);
     }
     close_clean(ctx);
 }

@@ -294,7 +294,7 @@ static void check_values(tally *t, const trial *a, mc_rng *rng) {
 /* ---- one expression ---- */
 
 /* What mercer_prove does, with a search that gives up sooner: what is unknown cannot be wrong. */
-static mercer_verdict judge(mercer_ctx *ctx, const trial *a, mc_refutation *r) {
+static mercer_verdict prove_or_refute(mercer_ctx *ctx, const trial *a, mc_refutation *r) {
     mc_derivation derivation = {0};
     const mc_term *stuck = NULL;
     bool found = false, valid = false;
@@ -326,7 +326,7 @@ static void check(mercer_ctx *ctx, tally *t, mc_rng *rng, const char *text, int6
     mc_refutation r = {0};
     assert_ok(ctx, mc_parse(ctx, text, (mc_users){0}, &a.parsed));
     assert_ok(ctx, mercer_kernel_parse(ctx, text, &a.kernel));
-    const mercer_verdict verdict = judge(ctx, &a, &r);
+    const mercer_verdict verdict = prove_or_refute(ctx, &a, &r);
     t->seen[verdict]++;
     if (verdict == MERCER_PROVED) {
         check_proved(t, &a, rng);

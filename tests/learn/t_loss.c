@@ -434,7 +434,7 @@ static void test_the_same_bits_on_any_number_of_threads(void **state) {
     (void)state;
     for (int i = 0; i < COUNT; i++)
         for (int64_t classes = 2; classes < 4; classes++) {
-            /* of smooth losses also by a stand-in */
+            /* of smooth losses also by a surrogate */
             const table t = random_table(i < SMOOTH ? 400 : 200, classes, 700);
             double *values[3];
             for (int threads = 1; threads < 4; threads++) {

@@ -1,4 +1,4 @@
-/* Conjugate gradients against the factorisation, stopped, killed and taken up again. */
+/* Conjugate gradients against the factorisation, stopped, killed and resumed. */
 #include "base/ctx.h"
 #include "base/rng.h"
 #include "learn/ridge/ridge_system.h"
@@ -322,10 +322,10 @@ static void write_bytes(const char *path, const void *bytes, size_t size) {
     fclose(file);
 }
 
-static size_t read_bytes(const char *path, char *bytes, size_t room) {
+static size_t read_bytes(const char *path, char *bytes, size_t capacity) {
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
-    const size_t size = fread(bytes, 1, room, file);
+    const size_t size = fread(bytes, 1, capacity, file);
     fclose(file);
     return size;
 }
@@ -572,7 +572,7 @@ static void test_steps_that_are_not_worth_it_end_in_a_factorisation(void **state
     mc_residual_findings found;
     assert_ok(ctx, mc_certify_squared_loss(ctx, &p, 1e-3, false, alpha, &b, &found));
     assert_true(found.certificate.residual_relative < 1e-9);
-    mc_cached_product_close(&r.witness);
+    mc_cached_product_close(&r.cached_product);
     mc_problem_close(&p);
     mercer_kernel_free(kernel);
     mercer_data_free(data);

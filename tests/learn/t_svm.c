@@ -359,8 +359,9 @@ typedef struct kept {
     const mercer_kernel *kernel;
     const mercer_data *data;
     mc_svm_kind kind;
-    int64_t room, most; /* rows kept, 0: products keep account of their error instead; variables in an active set */
-    int64_t skipped;    /* rows that the certificate did not compute */
+    int64_t store_rows,
+        most;        /* rows kept, 0: products keep account of their error instead; variables in an active set */
+    int64_t skipped; /* rows that the certificate did not compute */
     double primal, dual, violation, first; /* first: of the multipliers */
 } kept;
 
@@ -374,19 +375,19 @@ static mercer_status solve_kept(mercer_ctx *ctx, void *arg) {
     mercer_status status = mc_svm_open(ctx, k->kind, &set, k->kernel, k->data, &s);
     if (!status)
         s.solver->most = k->most;
-    if (!status && k->room)
-        status = mc_store_open(ctx, MOST, k->room, &s.solver->store);
+    if (!status && k->store_rows)
+        status = mc_row_store_open(ctx, MOST, k->store_rows, &s.solver->store);
     if (!status)
         status = mc_drive_once(ctx, &driver, &f);
     k->skipped = 0;
-    for (int64_t i = 0; !status && s.task[0].known && i < s.task[0].n; i++)
+    for (int64_t i = 0; !status && s.task[0].error_is_known && i < s.task[0].n; i++)
         k->skipped += s.task[0].error[i] > 0;
     if (!status) {
         k->primal = f.report.objective;
         k->dual = f.report.certificate.dual;
         k->violation = f.report.certificate.kkt_violation;
         k->first = s.task[0].beta[0] + 3 * s.task[0].beta[1] + 7 * s.task[0].beta[2];
-        s.task[0].known = false; /* and now without screening */
+        s.task[0].error_is_known = false; /* and now without screening */
         f.kernel = s.p.kernel;
         status = mc_svm_certify(ctx, &s, &f);
         f.kernel = NULL;
@@ -415,9 +416,9 @@ static void test_kept_rows_and_screening_change_no_number(void **state) {
             kept k = {.kernel = kernel,
                       .data = data,
                       .kind = (mc_svm_kind)kind,
-                      .room = way < 2    ? MOST
-                              : way == 2 ? 8
-                                         : 0,
+                      .store_rows = way < 2    ? MOST
+                                    : way == 2 ? 8
+                                               : 0,
                       .most = 64};
             assert_ok(ctx, solve_kept(ctx, &k));
             assert_true(way != 2 ? k.skipped > 0 : k.skipped == 0);
@@ -441,7 +442,7 @@ static void test_kept_rows_survive_failing_memory(void **state) {
     mercer_kernel *kernel = NULL;
     assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=0.4)", &kernel));
     for (int64_t room = 0; room <= MOST; room += MOST) {
-        kept k = {.kernel = kernel, .data = data, .kind = MC_SVC, .room = room, .most = 24};
+        kept k = {.kernel = kernel, .data = data, .kind = MC_SVC, .store_rows = room, .most = 24};
         assert_survives_failing_memory(solve_kept, &k);
     }
     mercer_kernel_free(kernel);

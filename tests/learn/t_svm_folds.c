@@ -167,13 +167,13 @@ static void check_walk(mercer_ctx *ctx, mc_svm_kind kind, const table *t, int64_
     setting s = {.kind = kind, .t = t, .set = plain(kind == MC_SVC ? "svc" : "svr", TIGHT)};
     mercer_data *data = data_of(ctx, t, kind == MC_SVC);
     mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, item);
-    mc_svm_room room = {0};
+    mc_svm_buffers buffers = {0};
     mc_svm_folds *folds = NULL;
     mc_svm_split split[SPLITS];
     int64_t rows[SPLITS * MOST];
     s.data = data;
     assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=0.4)", &s.kernel));
-    assert_ok(ctx, mc_svm_folds_open(ctx, kind, &s.set, s.kernel, data, SPLITS, &room, &folds));
+    assert_ok(ctx, mc_svm_folds_open(ctx, kind, &s.set, s.kernel, data, SPLITS, &buffers, &folds));
     assert_non_null(folds);
     const int64_t outputs = mc_svm_folds_outputs(folds);
     assert_int_equal(outputs, kind == MC_SVC ? classes : 1);
@@ -188,7 +188,7 @@ static void check_walk(mercer_ctx *ctx, mc_svm_kind kind, const table *t, int64_
     for (int k = 0; k < SPLITS; k++)
         free(split[k].out);
     mc_svm_folds_close(folds);
-    mc_svm_room_close(&room);
+    mc_svm_buffers_close(&buffers);
     mercer_kernel_free(s.kernel);
     mercer_data_free(data);
 }

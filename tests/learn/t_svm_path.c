@@ -120,7 +120,7 @@ typedef struct walked {
 static mercer_status assert_certified(mercer_ctx *ctx, mc_svm *s, mc_fitted *f) {
     const mercer_certificate was = f->report.certificate;
     const double objective = f->report.objective;
-    s->task[0].known = false;
+    s->task[0].error_is_known = false;
     f->kernel = s->p.kernel;
     const mercer_status status = mc_svm_certify(ctx, s, f);
     f->kernel = NULL;
@@ -150,7 +150,7 @@ static mercer_status walk(mercer_ctx *ctx, void *arg) {
     for (int k = 0; k < w->values && !status; k++) {
         mc_fitted f = {0};
         if (k)
-            mc_svm_rise(&s, C[k]);
+            mc_svm_raise_C(&s, C[k]);
         status = mc_drive_once(ctx, &driver, &f);
         for (int64_t i = 0; k && !status && i < s.task[0].n; i++)
             w->skipped += s.task[0].error[i] > 0;

@@ -37,7 +37,7 @@ static void open_solved(mercer_ctx *ctx, solved *a, mc_svm_kind kind, int64_t n,
     assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=0.5)", &a->kernel));
     assert_ok(ctx, mc_svm_open(ctx, kind, &a->set, a->kernel, a->data, &a->s));
     write_K(a);
-    assert_ok(ctx, mc_svm_begin(ctx, &a->s));
+    assert_ok(ctx, mc_svm_start_programs(ctx, &a->s));
     a->s.task[0].tolerance = 1e-5;
     assert_ok(ctx, mc_svm_program_improve(ctx, &a->s, &a->s.task[0]));
     assert_ok(ctx, mc_quadratic_program_open(ctx, &a->s, &a->s.task[0], &a->program));
@@ -93,11 +93,11 @@ static void blur(mercer_ctx *ctx, solved *a, double error, uint64_t item) {
         t->error[i] = error * (0.1 + mc_rng_uniform(&rng));
         t->f[i] = raw_value(a, i) + 0.99 * t->error[i] * (2 * mc_rng_uniform(&rng) - 1);
     }
-    t->known = true;
+    t->error_is_known = true;
 }
 
 /* Row i has no multiplier and lies on the right side of its margin with this b, by the raw numbers. */
-static bool truly_rests(const solved *a, int64_t i, double b) {
+static bool is_inactive(const solved *a, int64_t i, double b) {
     const mc_svm_program *t = &a->s.task[0];
     const mc_dual *d = &a->program.dual;
     const double f = raw_value(a, i);
@@ -117,7 +117,7 @@ static int64_t check_screen(const solved *a, const double b[2]) {
         if (t->error[i] == 0)
             assert_close(t->f[i], raw_value(a, i), 1e-10);
         else {
-            assert_true(truly_rests(a, i, b[0]));
+            assert_true(is_inactive(a, i, b[0]));
             left_out++;
         }
     return left_out;
@@ -193,9 +193,9 @@ static void test_what_was_computed_serves_the_next_certificate(void **state) {
         }
     assert_true(moved > 0);
     blur(ctx, &a, 1e-6, 852);
-    t->tolerance = 1e-2; /* the multipliers are no longer a solution: what rests does so by more */
+    t->tolerance = 1e-2; /* the multipliers are no longer a solution: what is inactive is so by more */
     assert_ok(ctx, mc_svm_program_screen(ctx, &a.s, t, &a.program.dual, &error, &sure));
-    assert_true(sure && t->seen.error > 0); /* it went on */
+    assert_true(sure && t->certified.error > 0); /* it went on */
     check_screen(&a, t->result.intercept);
     close_solved(&a);
     close_clean(ctx);
@@ -221,7 +221,7 @@ static void check_rise(mercer_ctx *ctx, solved *a, double C) {
     double *last = calloc((size_t)t->n, sizeof *last);
     for (int64_t i = 0; i < t->n; i++)
         last[i] = t->intercept + raw_value(a, i);
-    mc_svm_rise(&a->s, C);
+    mc_svm_raise_C(&a->s, C);
     assert_ok(ctx, mc_quadratic_program_open(ctx, &a->s, t, &p));
     assert_ok(ctx, mc_kernel_matrix_open(ctx, a->s.p.kernel, a->s.p.x, NULL, true, &rows));
     mc_active_problem whole = whole_problem(a, &rows, &p);
@@ -231,10 +231,10 @@ static void check_rise(mercer_ctx *ctx, solved *a, double C) {
     raw_violation(a, &p.dual); /* that is, it is feasible */
     for (int64_t i = 0; i < t->n; i++) {
         assert_close(t->f[i], raw_value(a, i), 8 * sqrt(whole.noise2) + 1e-9 * C * (double)t->n);
-        assert_close(t->earlier[i], last[i], 1e-4);
+        assert_close(t->previous_decision[i], last[i], 1e-4);
     }
     t->rise = 0;
-    whole.close = true;
+    whole.close_start = true;
     assert_ok(ctx, mc_active_solve(ctx, &whole, t->beta, t->f, &t->result));
     mc_svm_program_finish(&a->s, t, t->result.intercept);
     assert_true(raw_violation(a, &p.dual) <= 1.1e-5);

@@ -46,13 +46,13 @@ static reduced reduce(mercer_ctx *ctx, const double *A, int64_t n) {
                  .below = calloc((size_t)n, 8),
                  .tau = calloc((size_t)n, 8),
                  .Q = calloc((size_t)(n * n), 8)};
-    double *room = calloc((size_t)mc_tridiagonal_room(n), 8);
+    double *scratch = calloc((size_t)mc_tridiagonal_workspace(n), 8);
     memcpy(r.R, A, (size_t)(n * n) * 8);
-    assert_ok(ctx, mc_sytrd(ctx, mc_column_major(r.R, n, n, n), r.diagonal, r.below, r.tau, room));
+    assert_ok(ctx, mc_sytrd(ctx, mc_column_major(r.R, n, n, n), r.diagonal, r.below, r.tau, scratch));
     for (int64_t i = 0; i < n; i++)
         r.Q[i * n + i] = 1;
-    assert_ok(ctx, mc_ormtr(ctx, mc_column_major(r.R, n, n, n), r.tau, mc_column_major(r.Q, n, n, n), room));
-    free(room);
+    assert_ok(ctx, mc_ormtr(ctx, mc_column_major(r.R, n, n, n), r.tau, mc_column_major(r.Q, n, n, n), scratch));
+    free(scratch);
     return r;
 }
 

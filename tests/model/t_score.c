@@ -138,8 +138,8 @@ static void test_values_that_are_no_numbers_have_no_area(void **state) {
         mercer_data *data = NULL;
         mercer_scores scores = {.size = sizeof scores};
         assert_ok(ctx, mercer_data_make(ctx, &table, &data));
-        const mc_judged judged = {.known = data, .data = data, .outputs = 2, .values = values, .tau = NAN};
-        assert_ok(ctx, mc_score_values(ctx, &judged, &scores));
+        const mc_scored_values scored = {.known = data, .data = data, .outputs = 2, .values = values, .tau = NAN};
+        assert_ok(ctx, mc_score_values(ctx, &scored, &scores));
         assert_true(isnan(scores.auc));
         mercer_data_free(data);
     }

@@ -160,7 +160,7 @@ def nystrom():
 
 
 def fourier():
-    """Ridge in the waves that the model keeps; and closer to the exact answer the more of them there are."""
+    """Ridge in the random features that the model keeps; and closer to the exact answer the more of them there are."""
     exact = KT @ np.linalg.solve(K + 0.05 * np.eye(n), y)
     far = []
     for count in (12, 96, 768):

@@ -24,7 +24,7 @@ static inline sample sample_new(int64_t n) {
     const size_t square = (size_t)(n * n), two = (size_t)(2 * n);
     return (sample){.n = n,
                     .K = calloc(square, sizeof(double)),
-                    .single = calloc(square + MC_TOGETHER_BEYOND, sizeof(float)),
+                    .single = calloc(square + MC_BATCH_SMO_PADDING, sizeof(float)),
                     .diagonal = calloc(two, sizeof(double)),
                     .q = calloc(two, sizeof(double)),
                     .low = calloc(two, sizeof(double)),
@@ -138,8 +138,8 @@ static inline void as_regression(sample *s, double C, double epsilon) {
 void test_an_interior_point_finds_the_optimum_at_any_C(void **state);
 void test_an_interior_point_keeps_two_sums(void **state);
 void test_an_interior_point_needs_no_upper_bound(void **state);
-void test_programmes_over_one_matrix_are_solved_together(void **state);
+void test_programs_over_one_matrix_are_solved_in_a_batch(void **state);
 void test_newton_steps_in_between_lead_to_the_optimum(void **state);
-void test_a_step_on_a_face_ends_where_slopes_agree(void **state);
+void test_a_newton_step_ends_where_slopes_agree(void **state);
 
 #endif

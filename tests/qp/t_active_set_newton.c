@@ -1,5 +1,5 @@
 /* Newton's steps on the free variables against the conditions of optimality, computed from the raw numbers, and against
-   LAPACK's solution of the linear system that they are on the face that was found. */
+   LAPACK's solution of the linear system that they are among the free variables that were found. */
 #include "qp/active_set_newton.h"
 #include "smo_of_test.h"
 
@@ -31,10 +31,10 @@ static long double objective(const sample *s, const mc_dual *d) {
     return sum;
 }
 
-/* ---- The face ---- */
+/* ---- The free variables ---- */
 
 /* [K_FF 1; 1' 0] [beta_F; nu] = [-q_F - K_FB beta_B; -sum of beta_B], F the free variables, by LU. */
-static void solve_face(const sample *s, const mc_dual *d, const int64_t *F, int64_t count, double *x) {
+static void solve_free_variables(const sample *s, const mc_dual *d, const int64_t *F, int64_t count, double *x) {
     const int order = (int)count + 1, one = 1;
     int *pivot = calloc((size_t)order, sizeof *pivot), info;
     double *A = calloc((size_t)(order * order), sizeof *A), rest = 0;
@@ -65,12 +65,12 @@ static int64_t free_variables(const sample *s, const mc_dual *d, int64_t *F) {
     return count;
 }
 
-static void check_face(const sample *s, const mc_dual *d, double C) {
+static void check_free_variables(const sample *s, const mc_dual *d, double C) {
     int64_t *F = calloc((size_t)d->m, sizeof *F);
     const int64_t count = free_variables(s, d, F);
     double *x = calloc((size_t)count + 1, sizeof *x);
     assert_true(count >= 2);
-    solve_face(s, d, F, count, x);
+    solve_free_variables(s, d, F, count, x);
     for (int64_t a = 0; a < count; a++)
         assert_close(s->beta[F[a]], x[a], 1e-6 * C); /* K_FF of a Gaussian has a condition of 1e8 or so */
     free(F);
@@ -86,7 +86,7 @@ static void check_optimal(const sample *s, const mc_dual *dual, double C) {
     assert_close(group_sum(s, dual, 0), 0, 1e-12 * C * n);
     for (int64_t i = 0; i < s->n; i++)
         assert_close(s->f[i], (double)value_at(s, dual, i), 1e-11 * C * n);
-    check_face(s, dual, C);
+    check_free_variables(s, dual, C);
 }
 
 /* From a rough start to the optimum. False where it gave up, which is allowed. */
@@ -158,7 +158,7 @@ static void test_a_matrix_of_floats(void **state) {
     solve_roughly(ctx, &s, &dual, MERCER_F32, 0.05);
     assert_ok(ctx, mc_active_set_newton(ctx, &dual, &rows, 1e-7, s.beta, s.f, &moved));
     assert_true(moved && true_violation(&s, &dual) <= 2e-7);
-    check_face(&s, &dual, 10);
+    check_free_variables(&s, &dual, 10);
     sample_free(&s);
     close_clean(ctx);
 }

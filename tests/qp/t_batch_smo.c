@@ -2,21 +2,21 @@
 #include "smo_of_test.h"
 #include "qp/newton_free.h"
 
-enum { TOGETHER = 3 };
+enum { BATCH = 3 };
 
 /* Every third row is left out of each; rows that nobody asked for have no room. beta and f of all of them behind each
    other. */
-static mercer_status solve_together(mercer_ctx *ctx, const sample *s, mercer_dtype dtype, int64_t most, double *beta,
-                                    double *f, double *bound) {
-    mc_dual dual[TOGETHER];
-    double *betas[TOGETHER], *fs[TOGETHER];
-    int64_t steps[TOGETHER] = {0};
-    mc_room room[MC_TOGETHER_ROOMS] = {0};
-    for (int64_t k = 0; k < TOGETHER; k++) {
+static mercer_status solve_batch(mercer_ctx *ctx, const sample *s, mercer_dtype dtype, int64_t most, double *beta,
+                                 double *f, double *bound) {
+    mc_dual dual[BATCH];
+    double *betas[BATCH], *fs[BATCH];
+    int64_t steps[BATCH] = {0};
+    mc_buffer buffer[MC_BATCH_SMO_BUFFERS] = {0};
+    for (int64_t k = 0; k < BATCH; k++) {
         double *low = bound + 2 * k * s->n, *high = low + s->n;
         for (int64_t i = 0; i < s->n; i++) {
-            low[i] = i % TOGETHER == k ? 0 : s->low[i];
-            high[i] = i % TOGETHER == k ? 0 : s->high[i];
+            low[i] = i % BATCH == k ? 0 : s->low[i];
+            high[i] = i % BATCH == k ? 0 : s->high[i];
         }
         dual[k] = (mc_dual){.m = s->n, .q = s->q, .low = low, .high = high};
         betas[k] = memset(beta + k * s->n, 0, (size_t)s->n * sizeof *beta);
@@ -26,22 +26,22 @@ static mercer_status solve_together(mercer_ctx *ctx, const sample *s, mercer_dty
     const mc_batch_smo problem = {.K = mc_matrix_square(s->n, dtype, K, s->n, s->diagonal),
                                   .tolerance = 1e-3,
                                   .steps_max = most,
-                                  .count = TOGETHER,
+                                  .count = BATCH,
                                   .dual = dual,
                                   .beta = betas,
                                   .f = fs,
                                   .steps = steps,
-                                  .room = room};
+                                  .buffers = buffer};
     const mercer_status status = mc_batch_smo_solve(ctx, &problem);
-    for (int k = 0; k < MC_TOGETHER_ROOMS; k++)
-        mc_room_close(&room[k]);
+    for (int k = 0; k < MC_BATCH_SMO_BUFFERS; k++)
+        mc_buffer_close(&buffer[k]);
     return status;
 }
 
 /* beta of all of them, and their bounds behind f, from solve_together. */
 static void assert_optimal(sample *s, const double *own) {
-    for (int64_t k = 0; k < TOGETHER; k++) {
-        const double *low = own + (2 * TOGETHER + 2 * k) * s->n;
+    for (int64_t k = 0; k < BATCH; k++) {
+        const double *low = own + (2 * BATCH + 2 * k) * s->n;
         const mc_dual dual = {.m = s->n, .q = s->q, .low = low, .high = low + s->n};
         memcpy(s->beta, own + k * s->n, (size_t)s->n * sizeof *s->beta);
         assert_true(true_violation(s, &dual) <= 1.2e-3);
@@ -49,21 +49,20 @@ static void assert_optimal(sample *s, const double *own) {
     }
 }
 
-void test_programmes_over_one_matrix_are_solved_together(void **state) {
+void test_programs_over_one_matrix_are_solved_in_a_batch(void **state) {
     (void)state;
     sample s = random_sample(900, 16, 3);
     as_classifier(&s, 20);
-    double *own = calloc((size_t)(4 * TOGETHER * s.n), sizeof *own),
-           *first = calloc((size_t)(TOGETHER * s.n), sizeof *first);
+    double *own = calloc((size_t)(4 * BATCH * s.n), sizeof *own), *first = calloc((size_t)(BATCH * s.n), sizeof *first);
     for (int run = 0; run < 3; run++) {
         mercer_ctx *ctx = open_ctx(run == 1 ? 1 : 3);
-        assert_ok(ctx, solve_together(ctx, &s, run == 2 ? MERCER_F64 : MERCER_F32, 10000000, own, own + TOGETHER * s.n,
-                                      own + 2 * TOGETHER * s.n));
+        assert_ok(ctx, solve_batch(ctx, &s, run == 2 ? MERCER_F64 : MERCER_F32, 10000000, own, own + BATCH * s.n,
+                                   own + 2 * BATCH * s.n));
         if (run != 1)
             assert_optimal(&s, own);
         if (run == 1)
-            assert_memory_equal(first, own, (size_t)(TOGETHER * s.n) * sizeof *own);
-        memcpy(first, own, (size_t)(TOGETHER * s.n) * sizeof *own);
+            assert_memory_equal(first, own, (size_t)(BATCH * s.n) * sizeof *own);
+        memcpy(first, own, (size_t)(BATCH * s.n) * sizeof *own);
         close_clean(ctx);
     }
     free(own);
@@ -77,9 +76,9 @@ void test_newton_steps_in_between_lead_to_the_optimum(void **state) {
     (void)state;
     sample s = random_sample(700, 18, 4);
     as_classifier(&s, 300);
-    double *own = calloc((size_t)(4 * TOGETHER * s.n), sizeof *own);
+    double *own = calloc((size_t)(4 * BATCH * s.n), sizeof *own);
     mercer_ctx *ctx = open_ctx(2);
-    assert_ok(ctx, solve_together(ctx, &s, MERCER_F64, 10000000, own, own + TOGETHER * s.n, own + 2 * TOGETHER * s.n));
+    assert_ok(ctx, solve_batch(ctx, &s, MERCER_F64, 10000000, own, own + BATCH * s.n, own + 2 * BATCH * s.n));
     assert_optimal(&s, own);
     close_clean(ctx);
     free(own);
@@ -88,7 +87,7 @@ void test_newton_steps_in_between_lead_to_the_optimum(void **state) {
 
 /* Free variables that stay so have one slope, those held are at a bound, the sum is kept. width: of the bounds around
    beta. */
-static void step_on_a_face(mercer_dtype dtype, double width, double tolerance) {
+static void step_on_free_variables(mercer_dtype dtype, double width, double tolerance) {
     sample s = random_sample(200, 19, 200);
     as_classifier(&s, 1);
     mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 20);
@@ -100,14 +99,14 @@ static void step_on_a_face(mercer_dtype dtype, double width, double tolerance) {
     }
     write_f(&s, &dual);
     mercer_ctx *ctx = open_ctx(2);
-    mc_room room = {0};
+    mc_buffer buffer = {0};
     double *step = calloc((size_t)s.n, sizeof *step), low = INFINITY, high = -INFINITY;
     bool found = false;
     int64_t held = 0;
     const void *entries = dtype == MERCER_F64 ? (const void *)s.K : (const void *)s.single;
     const mc_matrix K = mc_matrix_square(s.n, dtype, entries, s.n, NULL);
-    const mc_newton_free face = {&dual, &K, s.beta, s.f, &room};
-    assert_ok(ctx, mc_newton_free_step(ctx, &face, step, &found));
+    const mc_newton_free newton = {&dual, &K, s.beta, s.f, &buffer};
+    assert_ok(ctx, mc_newton_free_step(ctx, &newton, step, &found));
     assert_true(found);
     for (int64_t i = 0; i < s.n; i++) {
         assert_true(i % 5 || step[i] == 0);
@@ -124,15 +123,15 @@ static void step_on_a_face(mercer_dtype dtype, double width, double tolerance) {
     }
     assert_true(high - low <= tolerance);
     assert_true(width > 1e6 ? held == 0 : held > 0);
-    mc_room_close(&room);
+    mc_buffer_close(&buffer);
     close_clean(ctx);
     free(step);
     sample_free(&s);
 }
 
-void test_a_step_on_a_face_ends_where_slopes_agree(void **state) {
+void test_a_newton_step_ends_where_slopes_agree(void **state) {
     (void)state;
-    step_on_a_face(MERCER_F64, 1e9, 1e-9);
-    step_on_a_face(MERCER_F64, 20, 1e-9);
-    step_on_a_face(MERCER_F32, 20, 1e-3);
+    step_on_free_variables(MERCER_F64, 1e9, 1e-9);
+    step_on_free_variables(MERCER_F64, 20, 1e-9);
+    step_on_free_variables(MERCER_F32, 20, 1e-3);
 }

@@ -35,11 +35,11 @@ static cloud random_cloud(void) {
     return c;
 }
 
-static double entry(const mc_thin *t, int64_t i, int64_t j) {
+static double entry(const mc_pivoted_cholesky *t, int64_t i, int64_t j) {
     double sum = 0;
     for (int64_t p = 0; p < t->panels; p++)
-        for (int c = 0; c < MC_THIN; c++)
-            sum += t->F[(p * N + i) * MC_THIN + c] * t->F[(p * N + j) * MC_THIN + c];
+        for (int c = 0; c < MC_PIVOTED_PANEL; c++)
+            sum += t->F[(p * N + i) * MC_PIVOTED_PANEL + c] * t->F[(p * N + j) * MC_PIVOTED_PANEL + c];
     return sum;
 }
 
@@ -47,20 +47,20 @@ static void test_a_factor_of_low_rank_is_the_matrix(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
     const cloud c = random_cloud();
-    mc_thin thin;
-    assert_ok(ctx, mc_thin_open(ctx, N, c.diagonal, column, &c, COLUMNS - 1, &thin));
-    assert_true(thin.rank == -1 && !thin.F); /* above what was asked for */
-    assert_ok(ctx, mc_thin_open(ctx, N, c.diagonal, column, &c, N / 2, &thin));
-    assert_int_equal(thin.rank, COLUMNS);
+    mc_pivoted_cholesky low_rank;
+    assert_ok(ctx, mc_pivoted_cholesky_open(ctx, N, c.diagonal, column, &c, COLUMNS - 1, &low_rank));
+    assert_true(low_rank.rank == -1 && !low_rank.F); /* above what was asked for */
+    assert_ok(ctx, mc_pivoted_cholesky_open(ctx, N, c.diagonal, column, &c, N / 2, &low_rank));
+    assert_int_equal(low_rank.rank, COLUMNS);
     for (int64_t i = 0; i < N; i++)
         for (int64_t j = 0; j < N; j++)
-            assert_close(entry(&thin, i, j), dot(&c, i, j), 1e-14 * COLUMNS);
-    mc_thin_close(&thin);
+            assert_close(entry(&low_rank, i, j), dot(&c, i, j), 1e-14 * COLUMNS);
+    mc_pivoted_cholesky_close(&low_rank);
     close_clean(ctx);
 }
 
 /* Gaussian elimination of D + F F' in long double, the pivots as they come: it is positive definite. */
-static void eliminate(const mc_thin *t, const double *D, const double *b, double *x) {
+static void eliminate(const mc_pivoted_cholesky *t, const double *D, const double *b, double *x) {
     long double *A = calloc(N * (N + 1), sizeof *A);
     for (int64_t i = 0; i < N; i++) {
         for (int64_t j = 0; j < N; j++)
@@ -90,15 +90,15 @@ static void test_the_product_form_solves_where_the_diagonal_spans_all_scales(voi
     for (int threads = 1; threads <= 3; threads += 2) {
         mercer_ctx *ctx = open_ctx(threads);
         mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 2);
-        mc_thin thin;
+        mc_pivoted_cholesky low_rank;
         mc_product_form form;
         mc_work work;
-        assert_ok(ctx, mc_thin_open(ctx, N, c.diagonal, column, &c, N / 2, &thin));
+        assert_ok(ctx, mc_pivoted_cholesky_open(ctx, N, c.diagonal, column, &c, N / 2, &low_rank));
         mc_work counted = {0};
-        mc_product_form_cut(&counted, N, thin.panels, &form);
+        mc_product_form_lay_out(&counted, N, low_rank.panels, &form);
         assert_ok(ctx, mc_work_open(ctx, &work, counted.used));
-        mc_product_form_cut(&work, N, thin.panels, &form);
-        form.thin = &thin;
+        mc_product_form_lay_out(&work, N, low_rank.panels, &form);
+        form.low_rank = &low_rank;
         for (int64_t i = 0; i < N; i++) {
             const double u = mc_rng_uniform(&rng);
             D[i] = i % 23 == 0 ? pow(10, -14 + 4 * u) : pow(10, -3 + 15 * u);
@@ -108,7 +108,7 @@ static void test_the_product_form_solves_where_the_diagonal_spans_all_scales(voi
         memcpy(x, b, sizeof b);
         assert_ok(ctx, mc_product_form_factor(ctx, &form));
         mc_product_form_solve(&form, x);
-        eliminate(&thin, D, b, y);
+        eliminate(&low_rank, D, b, y);
         double top = 0;
         for (int64_t i = 0; i < N; i++)
             top = fmax(top, fabs(y[i]));
@@ -117,7 +117,7 @@ static void test_the_product_form_solves_where_the_diagonal_spans_all_scales(voi
         assert_true(threads == 1 || !memcmp(first, x, sizeof x));
         memcpy(first, x, sizeof x);
         mc_work_close(&work);
-        mc_thin_close(&thin);
+        mc_pivoted_cholesky_close(&low_rank);
         close_clean(ctx);
     }
 }
@@ -137,18 +137,18 @@ static void test_an_interior_point_needs_only_a_factor_of_low_rank(void **state)
     }
     for (double C = 1e-6; C < 1e9; C *= 1e3) {
         mercer_ctx *ctx = open_ctx(2);
-        mc_thin thin;
+        mc_pivoted_cholesky low_rank;
         bool moved;
-        assert_ok(ctx, mc_thin_open(ctx, N, c.diagonal, column, &c, N / 2, &thin));
+        assert_ok(ctx, mc_pivoted_cholesky_open(ctx, N, c.diagonal, column, &c, N / 2, &low_rank));
         as_classifier(&s, C);
         const mc_smo_problem p = problem_of(&s, MERCER_F64, 1e-4);
         const mc_matrix none = {.n = N, .dtype = MERCER_F64, .diag = s.diagonal};
         memset(s.beta, 0, N * sizeof *s.beta);
         memset(s.f, 0, N * sizeof *s.f);
-        assert_ok(ctx, mc_interior_solve(ctx, &p.dual, &none, &thin, s.beta, s.f, &moved));
+        assert_ok(ctx, mc_interior_solve(ctx, &p.dual, &none, &low_rank, s.beta, s.f, &moved));
         assert_true(moved && true_violation(&s, &p.dual) <= fmax(1e-5, 1e-13 * C * N));
         assert_close(group_sum(&s, &p.dual, 0), 0, 1e-12 * C * N);
-        mc_thin_close(&thin);
+        mc_pivoted_cholesky_close(&low_rank);
         close_clean(ctx);
     }
     sample_free(&s);

@@ -271,7 +271,7 @@ static void test_the_clock_can_stop_it(void **state) {
 }
 
 /* Every pair of a constant kernel has curvature zero: the steps go to the bounds. */
-static void test_a_constant_kernel_and_opposite_twins_end(void **state) {
+static void test_a_constant_kernel_and_opposite_duplicates_end(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
     sample s = sample_new(40);
@@ -360,14 +360,14 @@ int main(void) {
         cmocka_unit_test(test_a_warm_start_costs_nothing),
         cmocka_unit_test(test_the_steps_are_capped_and_the_answer_feasible),
         cmocka_unit_test(test_the_clock_can_stop_it),
-        cmocka_unit_test(test_a_constant_kernel_and_opposite_twins_end),
+        cmocka_unit_test(test_a_constant_kernel_and_opposite_duplicates_end),
         cmocka_unit_test(test_heart_scale_matches_the_published_optimum),
         cmocka_unit_test(test_an_interior_point_finds_the_optimum_at_any_C),
         cmocka_unit_test(test_an_interior_point_keeps_two_sums),
         cmocka_unit_test(test_an_interior_point_needs_no_upper_bound),
-        cmocka_unit_test(test_programmes_over_one_matrix_are_solved_together),
+        cmocka_unit_test(test_programs_over_one_matrix_are_solved_in_a_batch),
         cmocka_unit_test(test_newton_steps_in_between_lead_to_the_optimum),
-        cmocka_unit_test(test_a_step_on_a_face_ends_where_slopes_agree),
+        cmocka_unit_test(test_a_newton_step_ends_where_slopes_agree),
         cmocka_unit_test(test_survives_failing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

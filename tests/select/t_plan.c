@@ -394,7 +394,7 @@ static void test_a_time_limit_decides(void **state) {
                   {2e6, 4e6, 3e6, 1, "pcg"}};
     for (size_t k = 0; k < sizeof wanted / sizeof wanted[0]; k++) {
         const mc_ridge_size size = {.n = 10, .outputs = 1, .lambda = 1, .features = -1};
-        mc_options ways;
+        mc_solver_options ways;
         mc_ridge_rank_solvers(ctx, &size, "auto", &ways);
         assert_string_equal(ways.option[ways.chosen].solver, "cholesky");
         for (int i = 0; i < ways.count; i++) {

@@ -1,5 +1,5 @@
 /* Random shapes of data through every machine and every verb, on every instruction set, in both precisions, in full and
-   compressed. What comes out is judged: Gram matrices by the reference evaluator of kernels, answers of one layout by
+   compressed. What comes out is checked: Gram matrices by the reference evaluator of kernels, answers of one layout by
    those of another within their certificates, memory by its forecast. MERCER_TEST_SHAPES says how many shapes are
    drawn, MERCER_TEST_SHAPE draws one of them again. */
 #include "data/table/data.h"
@@ -68,7 +68,7 @@ static double *doubles(int64_t count) {
 /* ---- Gram matrices ---- */
 
 /* Some entries of K(x, z), all of a small one, against the reference evaluator. */
-static void judge_entries(const scene *s, const mc_gram *gram, const double *K, const mercer_data *x,
+static void check_entries(const scene *s, const mc_gram *gram, const double *K, const mercer_data *x,
                           const mercer_data *z, mercer_dtype precision) {
     const int64_t n = x->n, m = z->n, d = mercer_data_columns(x), most = 30 + JUDGED / (d + 50),
                   step = 1 + n * m / most;
@@ -116,7 +116,7 @@ static void check_gram(const scene *s, const mercer_data *x, const mercer_data *
     const int64_t n = x->n, m = z ? z->n : n;
     double *K = doubles(n * m), *row = doubles(m);
     assert_ok(s->ctx, mc_gram_block(s->ctx, gram, 0, n, 0, m, MERCER_F64, K, m));
-    judge_entries(s, gram, K, x, z ? z : x, precision);
+    check_entries(s, gram, K, x, z ? z : x, precision);
     check_product(s, gram, K, precision);
     const int64_t last = n - 1;
     assert_ok(s->ctx, mc_gram_take(s->ctx, gram, &last, 1, MERCER_F64, row, m));

@@ -38,7 +38,8 @@ static float largest_lane(const lanes *x) {
 }
 
 /* v <- v - step (K_i - K_j); the largest v that may grow, and the smallest that may shrink. */
-static void update_slopes(const mc_quick *p, const float *Ki, const float *Kj, float step, float *top, float *bottom) {
+static void update_slopes(const mc_smo_block_f32 *p, const float *Ki, const float *Kj, float step, float *top,
+                          float *bottom) {
     lanes high[CHAINS], low[CHAINS];
     EACH(u) {
         high[u] = (lanes){0} - INFINITY;
@@ -76,7 +77,7 @@ static int first_equal(const lanes *a, float x) {
 }
 
 /* Where the largest is: the first of equals. */
-static int64_t place_of(const mc_quick *p, float top) {
+static int64_t place_of(const mc_smo_block_f32 *p, float top) {
     for (int64_t t = 0; t < p->width; t += MC_WIDE) {
         const lanes may_grow = AT(p->v, t) + AT(p->up, t);
         const int l = first_equal(&may_grow, top);
@@ -88,7 +89,7 @@ static int64_t place_of(const mc_quick *p, float top) {
 
 /* The partner of i that lowers the objective most when both bounds are far: the largest gap^2 / curvature. Fractions
    are compared by cross multiplication. */
-static int64_t select_partner(const mc_quick *p, int64_t i, float vi) {
+static int64_t select_partner(const mc_smo_block_f32 *p, int64_t i, float vi) {
     const float *Ki = p->K + i * p->ld, dii = p->diagonal[i];
     const lanes tiny = (lanes){0} + 1e-7f, none = {0};
     lanes gain[CHAINS], cost[CHAINS];
@@ -121,7 +122,7 @@ static int64_t select_partner(const mc_quick *p, int64_t i, float vi) {
     return best;
 }
 
-static double step_pair(mc_quick *p, int64_t i, int64_t j) {
+static double step_pair(mc_smo_block_f32 *p, int64_t i, int64_t j) {
     const double curvature = (double)p->diagonal[i] + (double)p->diagonal[j] - 2 * (double)p->K[i * p->ld + j];
     const double step = mc_pair_step((double)p->v[i] - (double)p->v[j], curvature, p->low, p->high, i, j, p->beta);
     p->up[i] = p->beta[i] < p->high[i] ? 0 : -INFINITY;
@@ -131,7 +132,7 @@ static double step_pair(mc_quick *p, int64_t i, int64_t j) {
     return step;
 }
 
-static void solve_working_set(mc_quick *p) {
+static void solve_working_set(mc_smo_block_f32 *p) {
     const float *Ki = p->K, *Kj = p->K;
     double step = 0;
     for (;; p->steps++) {

@@ -24,15 +24,15 @@ INLINE void F(multiply_tile)(bool symmetric, const REAL *K, const REAL *w_column
         UNROLL for (int g = 0; g < GROUPS; g++) F(store_vector)(y_columns + g * LANES, y[g]);
 }
 
-INLINE void F(load_sums)(const mc_right *right, V *sums) {
+INLINE void F(load_sums)(const mc_rhs *right, V *sums) {
     UNROLL for (int r = 0; r < ROWS; r++) sums[r] = F(load_vector)((const REAL *)right->y_rows + r * LANES);
 }
 
-INLINE void F(store_sums)(const V *sums, const mc_right *right) {
+INLINE void F(store_sums)(const V *sums, const mc_rhs *right) {
     UNROLL for (int r = 0; r < ROWS; r++) F(store_vector)((REAL *)right->y_rows + r * LANES, sums[r]);
 }
 
-INLINE void F(product_loop)(bool symmetric, int64_t panels, const REAL *K, const mc_right *right) {
+INLINE void F(product_loop)(bool symmetric, int64_t panels, const REAL *K, const mc_rhs *right) {
     V sums[ROWS];
     F(load_sums)(right, sums);
     const REAL *w = right->w_columns;
@@ -50,7 +50,7 @@ static void F(sum_rows)(int64_t n, double factor, void *y_rows, double *out) {
     }
 }
 
-static void F(multiply_strip_vector)(int64_t panels, const void *values, const mc_right *right) {
+static void F(multiply_strip_vector)(int64_t panels, const void *values, const mc_rhs *right) {
     if (right->w_rows)
         F(product_loop)(true, panels, values, right);
     else
@@ -87,11 +87,11 @@ INLINE void F(products_columns)(int64_t panels, const REAL *K, const REAL *v, in
         }
 }
 
-static void F(multiply_strip_matrix)(int64_t panels, const void *values, const mc_rights *rights) {
-    const int64_t t = rights->t;
+static void F(multiply_strip_matrix)(int64_t panels, const void *values, const mc_rhs_block *rhs) {
+    const int64_t t = rhs->t;
     for (int64_t c = 0; c < t;) {
-        const REAL *v = (const REAL *)rights->v_columns + c;
-        REAL *y = (REAL *)rights->y_rows + c;
+        const REAL *v = (const REAL *)rhs->v_columns + c;
+        REAL *y = (REAL *)rhs->y_rows + c;
         if (t - c >= 3 * LANES && ROWS * 3 <= 24)
             F(products_rows)(3, panels, values, v, t, y), c += 3 * LANES;
         else if (t - c >= 2 * LANES)
@@ -99,9 +99,9 @@ static void F(multiply_strip_matrix)(int64_t panels, const void *values, const m
         else
             F(products_rows)(1, panels, values, v, t, y), c += LANES;
     }
-    if (rights->v_rows)
+    if (rhs->v_rows)
         for (int64_t c = 0; c < t; c += LANES)
-            F(products_columns)(panels, values, (const REAL *)rights->v_rows + c, t, (REAL *)rights->y_columns + c);
+            F(products_columns)(panels, values, (const REAL *)rhs->v_rows + c, t, (REAL *)rhs->y_columns + c);
 }
 
 /* The Gaussian, all in registers: 2^row_i sum_j 2^(<x_i, z_j> + column_j) w_j. The accumulators start at the column's
@@ -132,7 +132,7 @@ INLINE void F(gauss_tile)(bool symmetric, const mc_operands *o, const REAL *b, c
 }
 
 INLINE void F(gauss_loop)(bool symmetric, const mc_operands *o, const REAL *row, const REAL *column,
-                          const mc_right *right) {
+                          const mc_rhs *right) {
     V sums[ROWS] = {{0}};
     REAL factor[ROWS + LANES] = {0}, w_rows[ROWS] = {0};
     memcpy(factor, row, ROWS * sizeof(REAL));
@@ -174,7 +174,7 @@ INLINE void F(finish_tile)(mc_function_of_tile function, const mc_step *step, co
 
 /* Any other function: the statistic of a micro-tile passes through the first cache, its values stay in registers. */
 INLINE void F(fused_loop)(mc_function_of_tile function, mc_statistic kind, const mc_operands *o, const mc_guard *guard,
-                          const mc_step *step, const REAL *row, const REAL *column, const mc_right *right) {
+                          const mc_step *step, const REAL *row, const REAL *column, const mc_rhs *right) {
     V sums[ROWS];
     F(load_sums)(right, sums);
     REAL K[ROWS * COLUMNS];
@@ -192,7 +192,7 @@ INLINE void F(fused_loop)(mc_function_of_tile function, mc_statistic kind, const
 }
 
 static void F(fused_kernel_product)(mc_statistic kind, const mc_operands *o, const mc_guard *guard, const mc_step *step,
-                                    const void *row, const void *column, const mc_right *right) {
+                                    const void *row, const void *column, const mc_rhs *right) {
     if (step->function == MC_EXP2 && kind == MC_DOT && !guard && step->alpha == 1 && step->degree) {
         if (right->w_rows)
             F(gauss_loop)(true, o, row, column, right);

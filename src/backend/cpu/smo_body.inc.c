@@ -36,7 +36,7 @@ static void F(gather_row_entries)(const void *row, const int64_t *column, int64_
 }
 
 /* v <- v - step (K_i - K_j) on one group; the largest v that may grow and the smallest that may shrink. */
-static void F(update_slopes)(const mc_block *p, int g, const REAL *Ki, const REAL *Kj, double step, best *top,
+static void F(update_slopes)(const mc_smo_block *p, int g, const REAL *Ki, const REAL *Kj, double step, best *top,
                              best *bottom) {
     lanes high = (lanes){0} - INFINITY, low = high;
     masks high_at = {0}, low_at = {0};
@@ -57,7 +57,7 @@ static void F(update_slopes)(const mc_block *p, int g, const REAL *Ki, const REA
 
 /* The partner of i that lowers the objective most when both bounds are far: the largest gap^2 / curvature. Fractions
    are compared by cross multiplication: a division costs more than all the rest. */
-static int64_t F(select_partner)(const mc_block *p, int g, int64_t i, double vi) {
+static int64_t F(select_partner)(const mc_smo_block *p, int g, int64_t i, double vi) {
     const REAL *Ki = (const REAL *)p->K + i * p->ld;
     const lanes tiny = (lanes){0} + 1e-12, none = {0};
     lanes gain = {0}, cost = (lanes){0} + 1;
@@ -76,7 +76,7 @@ static int64_t F(select_partner)(const mc_block *p, int g, int64_t i, double vi)
     return best_lane(&share, &at).at;
 }
 
-static double F(step_pair)(mc_block *p, int64_t i, int64_t j) {
+static double F(step_pair)(mc_smo_block *p, int64_t i, int64_t j) {
     const double curvature = p->diagonal[i] + p->diagonal[j] - 2 * (double)((const REAL *)p->K)[i * p->ld + j];
     const double step = mc_pair_step(p->v[i] - p->v[j], curvature, p->low, p->high, i, j, p->beta);
     p->up[i] = p->beta[i] < p->high[i] ? 0 : -INFINITY;
@@ -86,7 +86,7 @@ static double F(step_pair)(mc_block *p, int64_t i, int64_t j) {
     return step;
 }
 
-static void F(solve_working_set)(mc_block *p) {
+static void F(solve_working_set)(mc_smo_block *p) {
     const REAL *K = p->K, *Ki = K, *Kj = K;
     best top[MC_SMO_GROUPS] = {{-INFINITY, -1}, {-INFINITY, -1}},
          bottom[MC_SMO_GROUPS] = {{INFINITY, -1}, {INFINITY, -1}};

@@ -10,10 +10,10 @@
    exactly. slope: of i less that of j. */
 static inline double mc_pair_step(double slope, double curvature, const double *low, const double *high, int64_t i,
                                   int64_t j, double *beta) {
-    const double room_i = high[i] - beta[i], room_j = beta[j] - low[j];
-    const double step = fmin(slope / fmax(curvature, 1e-12), fmin(room_i, room_j));
-    beta[i] = step >= room_i ? high[i] : beta[i] + step;
-    beta[j] = step >= room_j ? low[j] : beta[j] - step;
+    const double slack_i = high[i] - beta[i], slack_j = beta[j] - low[j];
+    const double step = fmin(slope / fmax(curvature, 1e-12), fmin(slack_i, slack_j));
+    beta[i] = step >= slack_i ? high[i] : beta[i] + step;
+    beta[j] = step >= slack_j ? low[j] : beta[j] - step;
     return step;
 }
 

@@ -74,9 +74,7 @@ INLINE void F(combine_row)(mc_combine combine, REAL factor, const V *v, REAL *ta
         REAL *t = target + g * LANES;
         const V fresh = factor * v[g];
         F(store_vector)
-        (t, combine == MC_SET   ? fresh
-            : combine == MC_ADD ? F(load_vector)(t) + fresh
-                                : F(load_vector)(t) * fresh);
+        (t, combine == MC_SET ? fresh : combine == MC_ADD ? F(load_vector)(t) + fresh : F(load_vector)(t) * fresh);
     }
 }
 

@@ -81,12 +81,12 @@ INLINE void add_four(double *y, four sums) {
 
 /* The last n % LANES entries of the rows, one by one. */
 INLINE void multiply_last_columns(const mc_symv_f32 *s, int64_t i, int rows, int64_t k, int columns, bool along,
-                                  bool across, bool fine) {
+                                  bool across, bool split) {
     for (int64_t j = s->n / LANES * LANES; j < s->n; j++)
         for (int r = 0; r < rows; r++)
             for (int c = 0; c < columns; c++) {
                 const int64_t place = (i + r) * s->ld + j;
-                const double a = (double)s->A[place] + (fine ? s->unit * (double)s->low[place] : 0);
+                const double a = (double)s->A[place] + (split ? s->unit * (double)s->low[place] : 0);
                 if (along)
                     s->Y[(k + c) * s->ys + i + r] += a * s->V[(k + c) * s->vs + j];
                 if (across)
@@ -96,13 +96,13 @@ INLINE void multiply_last_columns(const mc_symv_f32 *s, int64_t i, int rows, int
 
 /* Rows i .. i + rows - 1 against columns k .. k + columns - 1. */
 INLINE void multiply_row_strip(const mc_symv_f32 *s, int64_t i, const int rows, int64_t k, const int columns,
-                               bool along, bool across, bool fine) {
+                               bool along, bool across, bool split) {
     lanes y[ROWS][COLUMNS] = {{{0}}}, u[ROWS][COLUMNS];
     const int64_t whole = s->n / LANES * LANES, vs = s->vs, zs = s->zs, ld = s->ld;
     const double *V = along ? s->V + k * vs : NULL;
     double *Z = across ? s->Z + k * zs : NULL;
     const float *A = s->A + i * ld;
-    const int16_t *low = fine ? s->low + i * ld : NULL;
+    const int16_t *low = split ? s->low + i * ld : NULL;
     for (int r = 0; r < rows && across; r++)
         for (int c = 0; c < columns; c++)
             u[r][c] = s->U[(k + c) * s->us + i + r] - (lanes){0};
@@ -116,7 +116,7 @@ INLINE void multiply_row_strip(const mc_symv_f32 *s, int64_t i, const int rows, 
             if (k == 0)
                 __builtin_prefetch(A + (rows + r) * ld + j);
             const lanes high = widen_floats(A + r * ld + j),
-                        a = fine ? high + s->unit * widened_whole(low + r * ld + j) : high;
+                        a = split ? high + s->unit * widened_whole(low + r * ld + j) : high;
             for (int c = 0; c < columns; c++) {
                 if (along)
                     y[r][c] += a * v[c];
@@ -132,34 +132,34 @@ INLINE void multiply_row_strip(const mc_symv_f32 *s, int64_t i, const int rows, 
             add_four(s->Y + (k + c) * s->ys + i, sums_of(y[0][c], y[1][c], y[2][c], y[3][c]));
         else
             s->Y[(k + c) * s->ys + i] += sum_lanes(y[0][c]);
-    multiply_last_columns(s, i, rows, k, columns, along, across, fine);
+    multiply_last_columns(s, i, rows, k, columns, along, across, split);
 }
 
 /* Four rows against `columns` columns, a number that the compiler must know. */
 INLINE void some_columns(const mc_symv_f32 *s, int64_t i, int64_t k, int64_t columns, bool along, bool across,
-                         bool fine) {
+                         bool split) {
     switch (columns) {
-    case 1: multiply_row_strip(s, i, ROWS, k, 1, along, across, fine); break;
-    case 2: multiply_row_strip(s, i, ROWS, k, 2, along, across, fine); break;
+    case 1: multiply_row_strip(s, i, ROWS, k, 1, along, across, split); break;
+    case 2: multiply_row_strip(s, i, ROWS, k, 2, along, across, split); break;
 #if defined(__AVX512F__)
-    case 3: multiply_row_strip(s, i, ROWS, k, 3, along, across, fine); break;
-    case 4: multiply_row_strip(s, i, ROWS, k, 4, along, across, fine); break;
-    default: multiply_row_strip(s, i, ROWS, k, 5, along, across, fine); break;
+    case 3: multiply_row_strip(s, i, ROWS, k, 3, along, across, split); break;
+    case 4: multiply_row_strip(s, i, ROWS, k, 4, along, across, split); break;
+    default: multiply_row_strip(s, i, ROWS, k, 5, along, across, split); break;
 #endif
     }
 }
 
 /* Columns in as few parts as there must be, of about the same size. */
-INLINE void multiply_block(const mc_symv_f32 *s, bool along, bool across, bool fine) {
+INLINE void multiply_block(const mc_symv_f32 *s, bool along, bool across, bool split) {
     int64_t i = 0;
     for (; i + ROWS <= s->m; i += ROWS)
         for (int64_t k = 0, parts = (s->t + COLUMNS - 1) / COLUMNS, width; parts > 0; k += width, parts--) {
             width = (s->t - k + parts - 1) / parts;
-            some_columns(s, i, k, width, along, across, fine);
+            some_columns(s, i, k, width, along, across, split);
         }
     for (; i < s->m; i++)
         for (int64_t k = 0; k < s->t; k++)
-            multiply_row_strip(s, i, 1, k, 1, along, across, fine);
+            multiply_row_strip(s, i, 1, k, 1, along, across, split);
 }
 
 static void multiply_along(const mc_symv_f32 *s) {
@@ -194,7 +194,7 @@ enum {
     BLOCK = 16,
     FEW = 8,                     /* rows of a block; where one part has all columns, and memory has them wait anyway */
     SPAN = COLUMNS == 5 ? 4 : 2, /* vectors that sums across take at a time */
-    TOGETHER = 10                /* columns, at most */
+    COLUMNS_AT_ONCE = 10         /* columns, at most */
 };
 typedef float wide __attribute__((vector_size(64)));
 typedef float quarter __attribute__((vector_size(16)));
@@ -235,13 +235,13 @@ INLINE int64_t block_of(int64_t columns) {
 }
 
 /* Some rows, some columns, and the sums across of these. */
-typedef struct swift_task {
+typedef struct reduced_task {
     const mc_symv_fast *s;
     int64_t i0, i1, k;
     float (*z)[MC_SYMV_FAST_WIDTH];
-} swift_task;
+} reduced_task;
 
-INLINE void reduced_along(const swift_task *t, int64_t i, const int rows, const int columns) {
+INLINE void reduced_along(const reduced_task *t, int64_t i, const int rows, const int columns) {
     wide y[ROWS][COLUMNS] = {{{0}}};
     const mc_symv_fast *s = t->s;
     const float *A = s->A + i * s->ld, *V = s->V + t->k * s->vs;
@@ -262,7 +262,7 @@ INLINE void reduced_along(const swift_task *t, int64_t i, const int rows, const 
             s->Y[(t->k + c) * s->ys + i] += sum_floats(y[0][c]);
 }
 
-INLINE void reduced_across(const swift_task *t, int64_t j, const int width, const int columns) {
+INLINE void reduced_across(const reduced_task *t, int64_t j, const int width, const int columns) {
     wide z[SPAN][COLUMNS];
     const mc_symv_fast *s = t->s;
     const float *U = s->U + t->k * s->us;
@@ -282,7 +282,7 @@ INLINE void reduced_across(const swift_task *t, int64_t j, const int width, cons
             memcpy(t->z[c] + j + p * WIDE, &z[p][c], sizeof z[p][c]);
 }
 
-INLINE void reduced_block(const swift_task *t, const int columns) {
+INLINE void reduced_block(const reduced_task *t, const int columns) {
     int64_t i = t->i0, j = 0;
     for (; i + ROWS <= t->i1; i += ROWS)
         reduced_along(t, i, ROWS, columns);
@@ -295,7 +295,7 @@ INLINE void reduced_block(const swift_task *t, const int columns) {
 }
 
 /* A number of columns that the compiler must know. */
-INLINE void reduced_columns(const swift_task *t, int64_t columns) {
+INLINE void reduced_columns(const reduced_task *t, int64_t columns) {
     switch (columns) {
     case 1: reduced_block(t, 1); break;
     case 2: reduced_block(t, 2); break;
@@ -313,12 +313,12 @@ INLINE void reduced_rows(const mc_symv_fast *s, int64_t i0, int64_t i1, int64_t 
     int64_t parts = (count + COLUMNS - 1) / COLUMNS;
     for (int64_t done = 0, width; parts > 0; done += width, parts--) {
         width = (count - done + parts - 1) / parts;
-        reduced_columns(&(swift_task){s, i0, i1, k + done, z + done}, width);
+        reduced_columns(&(reduced_task){s, i0, i1, k + done, z + done}, width);
     }
 }
 
 static void reduced_pass(const mc_symv_fast *s, int64_t k, int64_t count) {
-    float z[TOGETHER][MC_SYMV_FAST_WIDTH];
+    float z[COLUMNS_AT_ONCE][MC_SYMV_FAST_WIDTH];
     for (int64_t from = 0; from < s->m; from += FLUSH) {
         const int64_t end = from + FLUSH < s->m ? from + FLUSH : s->m;
         memset(z, 0, (size_t)count * sizeof z[0]);
@@ -331,7 +331,7 @@ static void reduced_pass(const mc_symv_fast *s, int64_t k, int64_t count) {
 }
 
 static void multiply_reduced(const mc_symv_fast *s) {
-    for (int64_t k = 0, times = (s->t + TOGETHER - 1) / TOGETHER, count; times > 0; k += count, times--) {
+    for (int64_t k = 0, times = (s->t + COLUMNS_AT_ONCE - 1) / COLUMNS_AT_ONCE, count; times > 0; k += count, times--) {
         count = (s->t - k + times - 1) / times;
         reduced_pass(s, k, count);
     }

@@ -80,8 +80,8 @@ void draw_scale(chart *g, double low, double high) {
     ticks_make(&t, least - 1e-6 * span, most + 1e-6 * span, false);
     for (int k = 0; k < t.count; k++) {
         const double up = most > least ? (t.at[k] - low) / (high - low) : 0.5;
-        canvas_words(g->on, (spot){b.right + 5, b.bottom + (b.top - b.bottom) * up + 3}, t.text[k], 9, SIDE_START,
-                     false, colour_ink);
+        canvas_label(g->on, (canvas_point){b.right + 5, b.bottom + (b.top - b.bottom) * up + 3}, t.text[k], 9,
+                     SIDE_START, false, colour_ink);
     }
 }
 
@@ -157,13 +157,13 @@ static void draw_counts(chart *g, const int64_t *table, int64_t classes) {
             whole += table[i * classes + j];
         for (int64_t j = 0; j < classes; j++) {
             const double share = whole ? (double)table[i * classes + j] / (double)whole : 0;
-            const spot a = chart_at(g, (double)j - 0.5, (double)i - 0.5),
-                       b = chart_at(g, (double)j + 0.5, (double)i + 0.5);
+            const canvas_point a = chart_at(g, (double)j - 0.5, (double)i - 0.5),
+                               b = chart_at(g, (double)j + 0.5, (double)i + 0.5);
             canvas_box(g->on, colour_tint(colour_of(i == j ? 0 : 1), share), (box){a.x, a.y, b.x, b.y});
             char number[24];
             snprintf(number, sizeof number, "%lld", (long long)table[i * classes + j]);
             if (classes <= 20)
-                canvas_words(g->on, (spot){(a.x + b.x) / 2, (a.y + b.y) / 2 + 3}, number, 9, SIDE_MIDDLE, false,
+                canvas_label(g->on, (canvas_point){(a.x + b.x) / 2, (a.y + b.y) / 2 + 3}, number, 9, SIDE_MIDDLE, false,
                              share > 0.5 ? colour_paper : colour_ink);
         }
     }

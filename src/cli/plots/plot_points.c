@@ -139,7 +139,7 @@ static void draw_bins(picture *p, const mercer_calibration_bin *bin, double erro
         if (bin[b].weight > 0) {
             x[count] = bin[b].confidence;
             y[count++] = bin[b].accuracy;
-            canvas_words(p->on, chart_at(&g, bin[b].confidence, -0.075), text_value(bin[b].weight).bytes, 8,
+            canvas_label(p->on, chart_at(&g, bin[b].confidence, -0.075), text_value(bin[b].weight).bytes, 8,
                          SIDE_MIDDLE, false, colour_grey);
         }
     chart_line(&g, (pen){.ink = colour_of(0), .width = 1.6}, x, y, count);
@@ -153,7 +153,7 @@ int draw_calibration(session *s, picture *p) {
     if (!mercer_model_has_proba(p->model) || !mercer_data_classes(p->data))
         return print_error("calibration is of probabilities, which %s; -m logistic gives them",
                            mercer_data_classes(p->data) ? "this model does not give"
-                                                        : "data without classes cannot judge");
+                                                        : "data without classes cannot show");
     TRY_CTX(s, mercer_calibration(s->ctx, p->model, p->data, BINS, bin));
     TRY_CTX(s, mercer_score(s->ctx, p->model, p->data, &scores));
     draw_bins(p, bin, scores.ece); /* the error as mercer score says it */

@@ -168,9 +168,9 @@ static void compute_class_margins(const double *value, int64_t classes, int64_t 
     }
 }
 
-static void draw_level(chart *g, const double *value, double level, pen line, spot *at) {
+static void draw_level(chart *g, const double *value, double level, pen line, canvas_point *at) {
     const int64_t pieces = contour_trace(value, UP, ACROSS, level, g->frame, at);
-    spot *run = at + (int64_t)4 * ACROSS * UP;
+    canvas_point *run = at + (int64_t)4 * ACROSS * UP;
     canvas_line(g->on, line, run, contour_join(at, pieces, run));
 }
 
@@ -198,7 +198,8 @@ static void smooth_win(const double *value, int64_t classes, int64_t k, double *
 }
 
 /* For two classes of a support vector machine the values are +f and -f: half of the lead is f. */
-static void draw_lines(chart *g, const picture *p, const double *value, int64_t classes, double *work, spot *at) {
+static void draw_lines(chart *g, const picture *p, const double *value, int64_t classes, double *work,
+                       canvas_point *at) {
     for (int64_t k = 0; k < (classes == 2 ? 1 : classes); k++) {
         if (has_vectors(p) && classes > 2)
             smooth_win(value, classes, k, work, work + (int64_t)ACROSS * UP);
@@ -224,7 +225,7 @@ static int draw_decision_regions(session *s, picture *p, const plane *q, chart *
     double *rows = grid_rows(s, p, q), *value = rows ? predict_rows(s, p, rows, cells) : NULL;
     free(rows);
     double *work = value ? session_take(s, cells, 2, sizeof *work) : NULL;
-    spot *at = work ? session_take(s, cells, 4 + 6, sizeof *at) : NULL;
+    canvas_point *at = work ? session_take(s, cells, 4 + 6, sizeof *at) : NULL;
     colour *cell = at ? session_take(s, cells, 1, sizeof *cell) : NULL;
     if (cell) {
         draw_tints(g, value, classes, cell);

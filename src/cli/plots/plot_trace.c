@@ -16,18 +16,18 @@ typedef struct point {
     int name;
 } point;
 
-typedef struct way {
+typedef struct trace_file {
     point *point;
-    int64_t count, room;
+    int64_t count, capacity;
     char name[NAMES][NAME];
     int names;
     double goal;               /* the last one said; NaN: none */
     int goal_of;               /* whose it is */
     bool steps;                /* along the axis, not seconds */
     int64_t before, run, step; /* of the run being read: steps of the ones before it, its number, its last step */
-} way;
+} trace_file;
 
-static int name_of(way *w, const char *name) {
+static int name_of(trace_file *w, const char *name) {
     int k = 0;
     while (k < w->names && strcmp(w->name[k], name) != 0)
         k++;
@@ -36,11 +36,11 @@ static int name_of(way *w, const char *name) {
     return k < NAMES ? k : -1;
 }
 
-static bool make_room(way *w) {
-    if (w->count < w->room)
+static bool grow_points(trace_file *w) {
+    if (w->count < w->capacity)
         return true;
-    w->room = w->room ? 2 * w->room : 256;
-    point *more = realloc(w->point, (size_t)w->room * sizeof *more);
+    w->capacity = w->capacity ? 2 * w->capacity : 256;
+    point *more = realloc(w->point, (size_t)w->capacity * sizeof *more);
     if (more)
         w->point = more;
     return more != NULL;
@@ -48,7 +48,7 @@ static bool make_room(way *w) {
 
 /* "0.0012,1,1,violation,2,0.0005\n"; the goal may be empty. A value that a logarithm cannot show (a gap of nothing, by
    rounding) is left out. */
-static bool read_line(way *w, const char *line) {
+static bool read_line(trace_file *w, const char *line) {
     double seconds, value, goal = NAN;
     long long run, step;
     char name[NAME];
@@ -71,20 +71,20 @@ static bool read_line(way *w, const char *line) {
     return true;
 }
 
-static int read_way(const char *path, way *w) {
+static int read_trace(const char *path, trace_file *w) {
     char line[LINE];
     FILE *file = fopen(path, "rb");
     if (!file)
         return print_error("cannot read '%s': %s", path, strerror(errno));
-    bool good = fgets(line, sizeof line, file) != NULL, room = true;
+    bool good = fgets(line, sizeof line, file) != NULL, has_memory = true;
     int64_t at = 1;
-    while (good && room && fgets(line, sizeof line, file)) {
+    while (good && has_memory && fgets(line, sizeof line, file)) {
         at++;
-        room = make_room(w);
-        good = room && read_line(w, line);
+        has_memory = grow_points(w);
+        good = has_memory && read_line(w, line);
     }
     fclose(file);
-    if (!room)
+    if (!has_memory)
         return print_error("convergence: there is no memory for '%s'", path);
     if (!good)
         return print_error("%s:%lld: this is not a line of a trace: six fields, %.*s", path, (long long)at,
@@ -94,7 +94,7 @@ static int read_way(const char *path, way *w) {
 
 /* ---- Drawing ---- */
 
-static void set_axis_ranges(const way *w, const double *at, const double *value, double x[2], double y[2]) {
+static void set_axis_ranges(const trace_file *w, const double *at, const double *value, double x[2], double y[2]) {
     range_take(&x[0], &x[1], at, w->count);
     range_take(&y[0], &y[1], value, w->count);
     x[0] = fmin(x[0], 0);
@@ -108,12 +108,12 @@ static void set_axis_ranges(const way *w, const double *at, const double *value,
 }
 
 /* Marks where they can be told apart; without them lines differ by their dashes. */
-static bool has_marks(const way *w) {
+static bool has_marks(const trace_file *w) {
     return w->count <= 120;
 }
 
 /* The parts of a measure that belong to one run, each a line. */
-static void draw_measure(chart *g, const way *w, int k, double *at, double *value) {
+static void draw_measure(chart *g, const trace_file *w, int k, double *at, double *value) {
     const pen line = {.ink = colour_of(k), .width = 1.8, .dash = k};
     int64_t count = 0, run = 0;
     for (int64_t i = 0; i <= w->count; i++) {
@@ -134,7 +134,7 @@ static void draw_measure(chart *g, const way *w, int k, double *at, double *valu
     }
 }
 
-static void draw_way(picture *p, const way *w, double *at, double *value) {
+static void draw_trace(picture *p, const trace_file *w, double *at, double *value) {
     key keys[NAMES + 1];
     char goal[80];
     double x[2], y[2];
@@ -164,18 +164,18 @@ static void draw_way(picture *p, const way *w, double *at, double *value) {
 }
 
 int draw_convergence(session *s, picture *p) {
-    way w = {.goal = NAN};
+    trace_file w = {.goal = NAN};
     int along = 0;
     TRY(args_choice(&s->args, "against", "seconds|steps", &along));
     w.steps = along == 1;
-    int code = read_way(p->trace_path, &w);
+    int code = read_trace(p->trace_path, &w);
     if (code == EXIT_DONE && !w.count)
         code = print_error("'%s' holds no step: the solver came to its answer at once", p->trace_path);
     double *work = code == EXIT_DONE ? session_take(s, w.count, 4, sizeof *work) : NULL;
     if (code == EXIT_DONE && !work)
         code = EXIT_MEMORY;
     if (code == EXIT_DONE)
-        draw_way(p, &w, work, work + 2 * w.count);
+        draw_trace(p, &w, work, work + 2 * w.count);
     free(work);
     free(w.point);
     return code;

@@ -208,11 +208,11 @@ static const char *certificate_words(const char *kind) {
         {"gradient",
          "At the optimum the slope of the objective is zero. The slope at this answer was computed from the raw rows "
          "by code that does not know how it was found; its size says how far the answer still is from the bottom."},
-        {"gap", "The problem has a twin, its dual. Every value of the dual is below the optimum, every value of the "
+        {"gap", "The problem has a dual problem. Every value of the dual is below the optimum, every value of the "
                 "problem above it, and both were computed from the raw rows. The gap between the two is the most by "
                 "which the answer can still be improved."},
         {"numerical gap",
-         "The problem has a twin, its dual; the gap between their two values is the most by which the answer can still "
+         "The problem has a dual problem; the gap between their two values is the most by which the answer can still "
          "be improved. The loss came without a conjugate, which was found by search."},
         {"sampled residual",
          "This is an approximation, and the certificate measures it against the exact problem: its equations were "

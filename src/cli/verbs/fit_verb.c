@@ -107,7 +107,7 @@ static int take_settings(session *s, fit *f, const char *words) {
 static int choose_parameters(session *s, fit *f) {
     if (!job_is_open(s))
         return EXIT_DONE;
-    if (!job_has_room(s, &f->job)) {
+    if (!job_has_memory(s, &f->job)) {
         print_note(s, "no parameter was searched for: memory holds no fit of all rows with kernel rbf");
         return EXIT_DONE;
     }

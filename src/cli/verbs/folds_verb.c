@@ -14,28 +14,28 @@ static const option options[] = {
     {0},
 };
 
-typedef struct left_out {
+typedef struct held_out {
     job job;
     folding by;
     int64_t n, outputs, classes;
     double *residual, *std; /* n x outputs, n */
     double rmse, accuracy;  /* accuracy: NaN for numbers */
-} left_out;
+} held_out;
 
 /* ---- Computing ---- */
 
 /* A class is fitted as +1 on its rows and -1 on the others. */
-static double target_of(const left_out *x, int64_t i, int64_t k) {
+static double target_of(const held_out *x, int64_t i, int64_t k) {
     if (!x->classes)
         return mercer_data_target(x->job.data, i, k);
     return mercer_data_class(x->job.data, i) == k ? 1 : -1;
 }
 
-static double value_of(const left_out *x, int64_t i, int64_t k) {
+static double value_of(const held_out *x, int64_t i, int64_t k) {
     return target_of(x, i, k) - x->residual[i * x->outputs + k];
 }
 
-static int64_t predicted_class(const left_out *x, int64_t i) {
+static int64_t predicted_class(const held_out *x, int64_t i) {
     int64_t best = 0;
     for (int64_t k = 1; k < x->classes; k++)
         if (value_of(x, i, k) > value_of(x, i, best))
@@ -43,11 +43,11 @@ static int64_t predicted_class(const left_out *x, int64_t i) {
     return best;
 }
 
-static bool has_residual(const left_out *x, int64_t i) {
+static bool has_residual(const held_out *x, int64_t i) {
     return !isnan(x->residual[i * x->outputs]);
 }
 
-static double accuracy_of(const left_out *x) {
+static double accuracy_of(const held_out *x) {
     int64_t right = 0, all = 0;
     for (int64_t i = 0; i < x->n; i++) {
         all += has_residual(x, i);
@@ -56,7 +56,7 @@ static double accuracy_of(const left_out *x) {
     return x->classes ? (double)right / (double)all : NAN;
 }
 
-static int compute_fold_residuals(session *s, left_out *x) {
+static int compute_fold_residuals(session *s, held_out *x) {
     x->n = mercer_data_rows(x->job.data);
     x->classes = mercer_data_classes(x->job.data);
     x->outputs = x->classes ? x->classes : mercer_data_outputs(x->job.data);
@@ -82,7 +82,7 @@ typedef struct part {
 } part;
 
 /* Unweighted: the rows of a fold as they stand. */
-static part part_of(const left_out *x, int64_t fold) {
+static part part_of(const held_out *x, int64_t fold) {
     part p = {0};
     double sum = 0;
     for (int64_t i = 0; i < x->n; i++) {
@@ -97,7 +97,7 @@ static part part_of(const left_out *x, int64_t fold) {
 }
 
 /* The name of a fold: its number from 1, or its group where each group is one. */
-static text name_of(const left_out *x, int64_t fold) {
+static text name_of(const held_out *x, int64_t fold) {
     text t;
     snprintf(t.bytes, sizeof t.bytes, "%lld", (long long)fold + 1);
     for (int64_t i = 0; i < x->n && x->by.groups && !x->by.k; i++)
@@ -111,7 +111,7 @@ static text name_of(const left_out *x, int64_t fold) {
 
 /* ---- CSV ---- */
 
-static void write_header(FILE *out, const left_out *x) {
+static void write_header(FILE *out, const held_out *x) {
     fputs("fold,prediction", out);
     for (int64_t k = 1; !x->classes && k < x->outputs; k++)
         fprintf(out, ",prediction_%lld", (long long)k + 1);
@@ -130,7 +130,7 @@ static void put_number(FILE *out, double value) {
     fprintf(out, ",%s", isnan(value) ? "" : mc_number_text(value, number));
 }
 
-static void write_row(FILE *out, const left_out *x, int64_t i) {
+static void write_row(FILE *out, const held_out *x, int64_t i) {
     fprintf(out, "%lld", (long long)x->by.fold[i] + 1);
     if (x->classes) {
         fputc(',', out);
@@ -145,7 +145,7 @@ static void write_row(FILE *out, const left_out *x, int64_t i) {
 }
 
 static void write_csv(FILE *out, const void *arg) {
-    const left_out *x = arg;
+    const held_out *x = arg;
     write_header(out, x);
     for (int64_t i = 0; i < x->n; i++)
         write_row(out, x, i);
@@ -153,7 +153,7 @@ static void write_csv(FILE *out, const void *arg) {
 
 /* ---- Reports ---- */
 
-static json_t *json_part(const left_out *x, int64_t fold) {
+static json_t *json_part(const held_out *x, int64_t fold) {
     const part p = part_of(x, fold);
     json_t *object = json_object();
     json_put(object, "fold", json_text(name_of(x, fold).bytes));
@@ -173,7 +173,7 @@ static const report_row folds_rows[] = {
     {0},
 };
 
-static json_t *json_folds(const left_out *x, const char *path) {
+static json_t *json_folds(const held_out *x, const char *path) {
     json_t *object = json_object(), *parts = json_array();
     const mercer_ridge *set = x->job.settings;
     json_put(object, "kernel", json_text(mercer_kernel_text(x->job.kernel)));
@@ -206,7 +206,7 @@ static void say_parts(session *s, const json_t *parts) {
         say_row(s, json_array_get(parts, f), columns, "");
 }
 
-static int report_folds(session *s, const left_out *x, const char *path) {
+static int report_folds(session *s, const held_out *x, const char *path) {
     const mercer_ridge *set = x->job.settings;
     json_t *object = json_folds(x, path);
     say_fact(s, "machine", "ridge, lambda %g, %s intercept", set->lambda, set->intercept ? "with" : "no");
@@ -223,7 +223,7 @@ static int report_folds(session *s, const left_out *x, const char *path) {
 
 /* ---- The verb ---- */
 
-static int cross_validate_ridge(session *s, left_out *x) {
+static int cross_validate_ridge(session *s, held_out *x) {
     const char *path = args_text(&s->args, "output");
     static const char *const known[] = {"lambda", "intercept", "scale", "allow-indefinite", NULL};
     TRY(folding_read(s, &x->by));
@@ -239,7 +239,7 @@ static int cross_validate_ridge(session *s, left_out *x) {
 }
 
 static int run_folds(session *s) {
-    left_out x = {.job.machine = mercer_machine_find("ridge")};
+    held_out x = {.job.machine = mercer_machine_find("ridge")};
     const int code = cross_validate_ridge(s, &x);
     free(x.residual);
     free(x.std);

@@ -17,12 +17,12 @@ static const option options[] = {
 
 /* Which way a machine goes, and what it is measured by: the name in JSON and the title of the column. */
 typedef enum family { RIDGE = 1, SVM = 2, LOSS = 4 } family;
-typedef struct way {
+typedef struct path_machine {
     const char *machine;
     family family;
     const char *measure, *title;
-} way;
-static const way ways[] = {
+} path_machine;
+static const path_machine path_machines[] = {
     {"ridge", RIDGE, "rmse", "RMSE"},
     {"svc", SVM, "accuracy", "correct"},
     {"svr", SVM, "rmse", "RMSE"},
@@ -33,10 +33,10 @@ static const way ways[] = {
     {"absolute", LOSS, "mae", "MAE"},
 };
 
-static const way *way_of(const char *machine) {
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-        if (strcmp(ways[i].machine, machine) == 0)
-            return &ways[i];
+static const path_machine *path_machine_of(const char *machine) {
+    for (size_t i = 0; i < sizeof path_machines / sizeof *path_machines; i++)
+        if (strcmp(path_machines[i].machine, machine) == 0)
+            return &path_machines[i];
     return NULL;
 }
 
@@ -47,7 +47,7 @@ typedef struct path_range {
 } path_range;
 
 typedef struct path {
-    const way *way;
+    const path_machine *path_machine;
     job job;
     folding by;
     path_range range;
@@ -57,7 +57,7 @@ typedef struct path {
 } path;
 
 static const char *variable_of(const path *p) {
-    return p->way->family == SVM ? "C" : "lambda";
+    return p->path_machine->family == SVM ? "C" : "lambda";
 }
 
 /* ---- Values ---- */
@@ -82,9 +82,9 @@ static int read_list(session *s, const char *name, path_range *r) {
 }
 
 static int read_range(session *s, const path *p, path_range *r) {
-    const bool svm = p->way->family == SVM;
+    const bool svm = p->path_machine->family == SVM;
     const char *list = svm ? "C" : "lambdas";
-    *r = p->way->family == RIDGE ? (path_range){1e-8, 1e3, 50, NULL} : (path_range){1e-2, 1e2, 9, NULL};
+    *r = p->path_machine->family == RIDGE ? (path_range){1e-8, 1e3, 50, NULL} : (path_range){1e-2, 1e2, 9, NULL};
     r->list = args_text(&s->args, list);
     if (args_text(&s->args, svm ? "lambdas" : "C"))
         return print_error(svm ? "--lambdas is for machines with a lambda; svc and svr have --C"
@@ -116,9 +116,9 @@ static void make_values(const path_range *r, double *out) {
 static int read_test(session *s, path *p) {
     const char *file = args_text(&s->args, "test");
     static const char *const known[] = {"intercept", "scale", "allow-indefinite", NULL};
-    if (p->way->family == RIDGE && file)
+    if (p->path_machine->family == RIDGE && file)
         return print_error("--test is not for ridge, which has the leave-one-out error");
-    if (p->way->family == RIDGE)
+    if (p->path_machine->family == RIDGE)
         return job_check_ridge(s, &p->job, known);
     return file ? input_data(s, NULL, file, NULL, p->job.machine->target, &p->test) : EXIT_DONE;
 }
@@ -138,7 +138,7 @@ static int compute_ridge_path(session *s, path *p) {
     set.test = p->test;
     set.fold = p->by.asked ? p->by.fold : NULL;
     const mercer_status status =
-        mercer_fit_path(s->ctx, p->way->machine, p->job.settings, p->job.kernel, p->job.data, &set, p->row);
+        mercer_fit_path(s->ctx, p->path_machine->machine, p->job.settings, p->job.kernel, p->job.data, &set, p->row);
     return status ? session_fail_at(s, status, p->job.expression) : session_alive(s);
 }
 
@@ -191,7 +191,7 @@ static double number_at(const mercer_path_row *row, size_t offset) {
 /* Probabilities have a log loss, and other machines not a number in its place. */
 static bool has_column(const path *p, const column *c) {
     const bool log_loss = c->offset == FIELD(test_log_loss) || c->offset == FIELD(fold_log_loss);
-    return c->families & p->way->family && (c->needs != TEST || p->test) && (c->needs != FOLDS || p->by.asked)
+    return c->families & p->path_machine->family && (c->needs != TEST || p->test) && (c->needs != FOLDS || p->by.asked)
            && !(log_loss && isnan(number_at(&p->row[0], c->offset)));
 }
 
@@ -199,7 +199,7 @@ static json_t *json_row(const path *p, const mercer_path_row *row) {
     json_t *object = json_object();
     for (const column *c = columns; c < columns + COLUMNS; c++) {
         char key[NAME];
-        snprintf(key, sizeof key, c->key, p->way->measure); /* the keys are those of this table */
+        snprintf(key, sizeof key, c->key, p->path_machine->measure); /* the keys are those of this table */
         if (has_column(p, c))
             json_put(object, key,
                      c->whole ? json_integer(*(const int64_t *)(const void *)((const char *)row + c->offset))
@@ -216,7 +216,7 @@ static double measured(const path *p, const mercer_path_row *r) {
     const double log_loss = p->by.asked ? r->fold_log_loss : r->test_log_loss;
     return !isnan(log_loss) ? log_loss : p->job.machine->target == MERCER_TARGET_CLASS ? -score : score;
 }
-static double left_out(const path *p, const mercer_path_row *r) {
+static double loo_rmse_of(const path *p, const mercer_path_row *r) {
     (void)p;
     return r->loo_rmse;
 }
@@ -231,14 +231,14 @@ static const struct criterion {
     needs needs;
     double (*of)(const path *p, const mercer_path_row *r);
     const char *key, *name;
-} criteria[] = {{RIDGE, ALWAYS, left_out, "", "LOO RMSE"},
+} criteria[] = {{RIDGE, ALWAYS, loo_rmse_of, "", "LOO RMSE"},
                 {RIDGE, FOLDS, measured, "_folds", "fold RMSE"},
                 {RIDGE, ALWAYS, generalised, "_gcv", "GCV"},
                 {SVM | LOSS, ALWAYS, measured, "", "best"}};
 enum { CRITERIA = sizeof criteria / sizeof criteria[0] };
 
 static bool has_criterion(const path *p, int i) {
-    return criteria[i].families & p->way->family && (criteria[i].needs != FOLDS || p->by.asked);
+    return criteria[i].families & p->path_machine->family && (criteria[i].needs != FOLDS || p->by.asked);
 }
 
 /* -1 where none has a value. */
@@ -256,7 +256,7 @@ static json_t *json_path(const path *p, const int64_t *at) {
     json_t *object = json_object(), *rows = json_array();
     for (int64_t l = 0; l < p->range.count; l++)
         json_array_append_new(rows, json_row(p, &p->row[l]));
-    json_put(object, "machine", json_text(p->way->machine));
+    json_put(object, "machine", json_text(p->path_machine->machine));
     json_put(object, "kernel", json_text(mercer_kernel_text(p->job.kernel)));
     json_put(object, "n", json_integer(mercer_data_rows(p->job.data)));
     for (int i = 0; i < CRITERIA; i++) {
@@ -275,9 +275,9 @@ static void least_criteria_text(const path *p, int64_t l, const int64_t *at, cha
     for (int i = 0; i < CRITERIA; i++)
         if (at[i] == l)
             snprintf(bytes + strlen(bytes), size - strlen(bytes), "%s%s",
-                     *bytes                    ? " and "
-                     : p->way->family == RIDGE ? "  < least "
-                                               : "  < ",
+                     *bytes                             ? " and "
+                     : p->path_machine->family == RIDGE ? "  < least "
+                                                        : "  < ",
                      criteria[i].name);
 }
 
@@ -289,9 +289,9 @@ static void say_rows(session *s, const path *p, const json_t *rows, const int64_
         if (!c->title || !has_column(p, c))
             continue;
         char(*name)[NAME] = names[count];
-        snprintf(name[0], NAME, c->key, p->way->measure);
-        snprintf(name[1], NAME, c->title, p->way->title);
-        const bool share = strstr(c->key, "%s") && strcmp(p->way->measure, "accuracy") == 0;
+        snprintf(name[0], NAME, c->key, p->path_machine->measure);
+        snprintf(name[1], NAME, c->title, p->path_machine->title);
+        const bool share = strstr(c->key, "%s") && strcmp(p->path_machine->measure, "accuracy") == 0;
         shown[count++] = (report_column){name[0], name[1], c->width, share ? "%.2f" : c->format};
     }
     say_titles(s, shown);
@@ -314,11 +314,12 @@ static void say_fit(session *s, const path *p, int64_t place) {
 }
 
 static void say_next(session *s, const path *p, const int64_t *at) {
-    const int64_t last = p->range.count - 1, place = p->way->family == RIDGE ? at[p->by.asked] : at[CRITERIA - 1];
+    const int64_t last = p->range.count - 1,
+                  place = p->path_machine->family == RIDGE ? at[p->by.asked] : at[CRITERIA - 1];
     if (place < 0)
         return;
     say_text(s, "\n");
-    if (p->way->family == RIDGE && last > 0 && (place == 0 || place == last))
+    if (p->path_machine->family == RIDGE && last > 0 && (place == 0 || place == last))
         say_fact(s, "next", "the least error is at the end of the range: widen it with %s",
                  p->range.list ? "--lambdas"
                  : place == 0  ? "--from"
@@ -334,7 +335,7 @@ static int report_path(session *s, const path *p) {
     json_t *object = json_path(p, at);
     say_kernel(s, p->job.kernel, "");
     say_data(s, p->job.path, p->job.data);
-    if (p->by.asked && p->way->family == RIDGE)
+    if (p->by.asked && p->path_machine->family == RIDGE)
         say_fact(s, "folds", "%lld%s%s", (long long)p->by.count, p->by.groups ? ", groups kept together by " : "",
                  p->by.groups ? p->by.groups : "");
     say_rows(s, p, json_object_get(object, "rows"), at);
@@ -347,10 +348,10 @@ static int report_path(session *s, const path *p) {
 static int find(session *s, path *p) {
     TRY(read_range(s, p, &p->range));
     TRY(folding_read(s, &p->by));
-    if (p->way->family == SVM && p->by.asked)
+    if (p->path_machine->family == SVM && p->by.asked)
         return print_error(
             "--folds and --groups are for machines with a lambda; give %s rows to measure on with --test",
-            p->way->machine);
+            p->path_machine->machine);
     TRY(job_open(s, &p->job));
     TRY(compute_ridge_path(s, p));
     return report_path(s, p);
@@ -358,8 +359,8 @@ static int find(session *s, path *p) {
 
 static int run_path(session *s) {
     const char *asked = args_text(&s->args, "machine"), *machine = asked ? asked : "ridge";
-    path p = {.way = way_of(machine), .job.machine = mercer_machine_find(machine)};
-    if (!p.way)
+    path p = {.path_machine = path_machine_of(machine), .job.machine = mercer_machine_find(machine)};
+    if (!p.path_machine)
         return print_error(
             "path: ridge, svc, svr, logistic, squared-hinge, huber, quantile and absolute have a path, '%s' has none",
             machine);

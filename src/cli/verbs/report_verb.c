@@ -179,13 +179,14 @@ static const report_row fit_rows[] = {
     {"passes", "step certificate.kind!=none stopped!=held-out", "{iterations}"},
     {"passes", "step certificate.kind!=none stopped=held-out",
      "{iterations}; later ones did worse on the held-out rows"},
-    {"held out", "certificate.kind!=none", "RMSE {held_out_rmse:.4g} on {held_out:row} kept aside"},
+    {"held out", "certificate.kind!=none", "RMSE {held_out_rmse:.4g} on {held_out:row} held out"},
     {0},
 };
 
 static const report_row shape_rows[] = {
     {"vectors", "certificate.kkt_violation",
-     "{support_vectors} of {n:row} support it; multipliers: {free_vectors} free (on the margin), {bounded_vectors} at "
+     "{support_vectors} of {n:row} are support vectors; multipliers: {free_vectors} free (on the margin), "
+     "{bounded_vectors} at "
      "the bound"},
     {"vectors", "!certificate.kkt_violation support_vectors<n", "{support_vectors} of {n:row} have a coefficient"},
     {"rows", "rows_held=sparse", "held sparse: {stored:%.3g} of the values are stored"},

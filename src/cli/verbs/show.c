@@ -16,11 +16,11 @@ enum { SHOWN = 20 }; /* columns and classes listed for people; --json lists all 
 enum { MANY = 1 << 16 }; /* beyond it columns of LIBSVM text have no names */
 
 /* The name of a column; of many that have none, its number. */
-static const char *column_text(const char *name, int64_t column, int64_t columns, text *room) {
+static const char *column_text(const char *name, int64_t column, int64_t columns, text *buffer) {
     if (columns <= MANY || strcmp(name, "x") != 0)
         return name;
-    snprintf(room->bytes, sizeof room->bytes, "x%lld", (long long)column + 1);
-    return room->bytes;
+    snprintf(buffer->bytes, sizeof buffer->bytes, "x%lld", (long long)column + 1);
+    return buffer->bytes;
 }
 
 /* ---- A model ---- */
@@ -37,11 +37,11 @@ static void say_labels(session *s, const mercer_model *model) {
 static void say_columns(session *s, const mercer_model *model) {
     const int64_t d = mercer_model_columns(model);
     char list[400] = "";
-    text room;
+    text buffer;
     int64_t j = 0;
     for (; j < d && strlen(list) < 80; j++)
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", j ? ", " : "",
-                 column_text(mercer_model_column_name(model, j), j, d, &room));
+                 column_text(mercer_model_column_name(model, j), j, d, &buffer));
     say_fact(s, "columns", "%lld: %s%s", (long long)d, list, j < d ? ", ..." : "");
 }
 
@@ -281,8 +281,8 @@ static int find_ranges(session *s, const mercer_data *data, ranges *out) {
                                                                            : find_dense_ranges(s, data, out);
 }
 
-static const char *range_text(const mercer_data *data, const range *r, text *room) {
-    return column_text(mercer_data_column_name(data, r->column), r->column, mercer_data_columns(data), room);
+static const char *range_text(const mercer_data *data, const range *r, text *buffer) {
+    return column_text(mercer_data_column_name(data, r->column), r->column, mercer_data_columns(data), buffer);
 }
 
 static range target_range(const mercer_data *data, int64_t output) {
@@ -322,10 +322,10 @@ static void say_target(session *s, const mercer_data *data) {
 
 static void say_ranges(session *s, const mercer_data *data, const ranges *r) {
     const int64_t zero = mercer_data_columns(data) - r->count;
-    text room;
+    text buffer;
     say_text(s, "  %-24s %12s %12s %12s\n", "column", "least", "mean", "greatest");
     for (int64_t j = 0; j < r->count && j < SHOWN; j++)
-        say_range(s, range_text(data, &r->of[j], &room), r->of[j]);
+        say_range(s, range_text(data, &r->of[j], &buffer), r->of[j]);
     if (r->count > SHOWN)
         say_text(s, "  and %lld more%s\n", (long long)r->count - SHOWN, zero ? " with values" : "");
     if (zero)
@@ -371,10 +371,10 @@ static json_t *json_classes(const mercer_data *data) {
 static int report_data(session *s, const mercer_data *data, const ranges *r) {
     say_data(s, s->args.operand[0], data);
     say_ranges(s, data, r);
-    text room;
+    text buffer;
     json_t *object = json_object(), *columns = json_array();
     for (int64_t j = 0; j < r->count; j++)
-        json_array_append_new(columns, json_range(range_text(data, &r->of[j], &room), r->of[j]));
+        json_array_append_new(columns, json_range(range_text(data, &r->of[j], &buffer), r->of[j]));
     json_put(object, "type", json_text("data"));
     json_put(object, "n", json_integer(mercer_data_rows(data)));
     json_put(object, "d", json_integer(mercer_data_columns(data)));

@@ -42,19 +42,19 @@ static int read_kernels(session *s, tuning *t) {
 }
 
 static int read_numbers(session *s, tuning *t) {
-    static const char *const ways[] = {"grid", "random", "gradient"};
-    int way = 0;
+    static const char *const methods[] = {"grid", "random", "gradient"};
+    int method = 0;
     int64_t seed = 0;
     TRY(args_whole(&s->args, "repeats", 1, 1000, &t->set.repeats));
     TRY(args_whole(&s->args, "points", 2, 100000, &t->set.points));
     TRY(args_whole(&s->args, "candidates", 1, 1000000, &t->set.candidates));
     TRY(args_whole(&s->args, "seed", 0, (int64_t)1 << 53, &seed));
-    TRY(args_choice(&s->args, "search", "grid|random|gradient", &way));
-    if (args_text(&s->args, "candidates") && way == 0)
+    TRY(args_choice(&s->args, "search", "grid|random|gradient", &method));
+    if (args_text(&s->args, "candidates") && method == 0)
         return print_error(
             "--candidates is the number of random ones, or of starts; --search random or gradient asks for "
             "them, --points sets the grid");
-    t->set.search = ways[way];
+    t->set.search = methods[method];
     t->set.seed = (uint64_t)seed;
     return EXIT_DONE;
 }
@@ -168,7 +168,7 @@ static int say_unfitted(session *s, const tuning *t) {
 
 static int search_and_fit_best(session *s, tuning *t) {
     const double began = clock_now();
-    if (!t->set.kernels && !job_has_room(s, &t->job)) {
+    if (!t->set.kernels && !job_has_memory(s, &t->job)) {
         print_error("tune: whatever is found, a fit to all rows needs more memory than the limit of %s leaves; to see "
                     "what takes it: %s",
                     text_size(mercer_memory_limit(s->ctx)).bytes,

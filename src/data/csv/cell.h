@@ -14,7 +14,7 @@ typedef enum mc_cell_kind {
 } mc_cell_kind;
 enum { MC_CELL_KINDS = 5 };
 typedef enum mc_cell_fault {
-    MC_CELL_FINE,
+    MC_CELL_GOOD,
     MC_CELL_STRAY_QUOTE,
     MC_CELL_OPEN_QUOTE,
     MC_CELL_AFTER_QUOTE,

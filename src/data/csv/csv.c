@@ -88,7 +88,7 @@ static mercer_status check_delimiters(mercer_ctx *ctx, const mc_raw *raw) {
 }
 
 static mercer_status read_cells(mercer_ctx *ctx, const mc_reading *reading, mc_raw *raw) {
-    MC_TRY(mc_raw_room(ctx, raw));
+    MC_TRY(mc_raw_allocate(ctx, raw));
     for (bool again = true; again;) {
         MC_TRY(fill_cells(ctx, raw));
         MC_TRY(mc_raw_classify(ctx, reading, raw, &again));

@@ -14,7 +14,7 @@ mercer_status mc_csv_stream(mercer_ctx *ctx, const mc_input *input, const mc_rea
 
 /* What stopped the filling of rows. */
 typedef struct mc_csv_halt {
-    enum { MC_CSV_FINE, MC_CSV_BAD_CELL, MC_CSV_RAGGED } why;
+    enum { MC_CSV_GOOD, MC_CSV_BAD_CELL, MC_CSV_RAGGED } why;
     mc_cell cell;
 } mc_csv_halt;
 

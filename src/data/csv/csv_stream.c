@@ -35,8 +35,8 @@ typedef struct streaming {
     bool *special;      /* threads x columns */
     int64_t delimiters; /* in the batches so far */
     int64_t rows;       /* records in the batches so far */
-    int64_t room;       /* rows the table has room for */
-    mc_tally tally[PIECES];
+    int64_t capacity;   /* rows the table has room for */
+    mc_line_counts tally[PIECES];
     int64_t row[PIECES + 1]; /* the first record of each piece */
     bool failed[PIECES];
 } streaming;
@@ -52,7 +52,7 @@ static void load_piece(void *arg, int64_t k, int64_t begin, int64_t end, int thr
     const int64_t tail = end == s->size ? s->tail : 0;
     s->failed[k] = mc_input_piece(s->input, s->at + begin, p, end - begin + tail) != 0;
     if (!s->failed[k]) {
-        s->tally[k] = mc_tally_of(p, s->text + end, s->raw->delimiter);
+        s->tally[k] = mc_count_lines(p, s->text + end, s->raw->delimiter);
         s->failed[k] = s->tally[k].quotes || s->tally[k].zero;
     }
 }
@@ -73,8 +73,8 @@ static int64_t tail_of(const streaming *s) {
     return 2 * s->piece;
 }
 
-/* The batch at this place; *fine: nothing unexpected in it, and its records are numbered. */
-static mercer_status load_batch(mercer_ctx *ctx, streaming *s, int64_t at, bool *fine) {
+/* The batch at this place; *good: nothing unexpected in it, and its records are numbered. */
+static mercer_status load_batch(mercer_ctx *ctx, streaming *s, int64_t at, bool *good) {
     s->at = at;
     s->size = smaller_int64(batch_of(s), s->total - at);
     s->tail = smaller_int64(tail_of(s), s->total - at - s->size);
@@ -91,23 +91,23 @@ static mercer_status load_batch(mercer_ctx *ctx, streaming *s, int64_t at, bool 
     s->row[pieces] = s->rows;
     /* The delimiters must do for all records but the last, which may go on in the next batch: otherwise there would be
        room for cells that are not in the file. */
-    *fine = !any_flag_set(s->failed, pieces) && (columns == 1 || s->rows - 1 <= s->delimiters / (columns - 1));
+    *good = !any_flag_set(s->failed, pieces) && (columns == 1 || s->rows - 1 <= s->delimiters / (columns - 1));
     return MERCER_OK;
 }
 
-/* Room for the rows so far, and as many more as the rest of the file will bring if it goes on like this. *fine: the
+/* Room for the rows so far, and as many more as the rest of the file will bring if it goes on like this. *good: the
    guess fits. */
-static mercer_status make_room(mercer_ctx *ctx, streaming *s, bool *fine) {
+static mercer_status reserve_rows(mercer_ctx *ctx, streaming *s, bool *good) {
     const int64_t seen = s->at + s->size;
-    if (s->rows <= s->room)
+    if (s->rows <= s->capacity)
         return MERCER_OK;
     const double rest = (double)s->rows * ((double)(s->total - seen) / (double)seen),
                  rows = (double)s->rows + rest * 33 / 32;
-    *fine = rows * (double)s->raw->columns * sizeof(double) < (double)mc_memory_left(ctx);
-    if (!*fine)
+    *good = rows * (double)s->raw->columns * sizeof(double) < (double)mc_memory_left(ctx);
+    if (!*good)
         return MERCER_OK;
-    s->raw->n = s->room = (int64_t)rows;
-    MC_TRY(mc_raw_room(ctx, s->raw));
+    s->raw->n = s->capacity = (int64_t)rows;
+    MC_TRY(mc_raw_allocate(ctx, s->raw));
     mc_free(s->slot);
     return mc_csv_slots(ctx, s->raw, &s->slot);
 }
@@ -139,15 +139,15 @@ static bool fill_two(const streaming *s, int64_t k, int64_t pieces, const mc_csv
     two.row = stop_other;
     if (k + 1 < pieces)
         two = first_record(s, k + 1);
-    bool fine = true;
-    while (fine && one.row < stop && two.row < stop_other)
-        fine = mc_csv_fill_pair(fill, &one, &two);
-    while (fine && one.row < stop)
-        fine = mc_csv_fill_record(fill, &one);
-    while (fine && two.row < stop_other)
-        fine = mc_csv_fill_record(fill, &two);
+    bool good = true;
+    while (good && one.row < stop && two.row < stop_other)
+        good = mc_csv_fill_pair(fill, &one, &two);
+    while (good && one.row < stop)
+        good = mc_csv_fill_record(fill, &one);
+    while (good && two.row < stop_other)
+        good = mc_csv_fill_record(fill, &two);
     const bool at_end = s->at + s->size + s->tail == s->total;
-    return fine && (at_end || (one.p <= fill->end && two.p <= fill->end));
+    return good && (at_end || (one.p <= fill->end && two.p <= fill->end));
 }
 
 static void fill_pieces(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
@@ -161,18 +161,18 @@ static void fill_pieces(void *arg, int64_t chunk, int64_t begin, int64_t end, in
         s->failed[chunk] = !fill_two(s, k, pieces, &fill);
 }
 
-static mercer_status fill_batch(mercer_ctx *ctx, streaming *s, bool *fine) {
+static mercer_status fill_batch(mercer_ctx *ctx, streaming *s, bool *good) {
     const int64_t pieces = mc_chunk_count(s->size, s->piece);
-    MC_TRY(make_room(ctx, s, fine));
-    if (!*fine)
+    MC_TRY(reserve_rows(ctx, s, good));
+    if (!*good)
         return MERCER_OK;
     MC_TRY(mc_for(ctx, pieces, 2, fill_pieces, s));
-    *fine = !any_flag_set(s->failed, mc_chunk_count(pieces, 2))
+    *good = !any_flag_set(s->failed, mc_chunk_count(pieces, 2))
             && !any_flag_set(s->special, mercer_threads(ctx) * s->raw->columns);
     return MERCER_OK;
 }
 
-static mercer_status take_room(mercer_ctx *ctx, streaming *s) {
+static mercer_status allocate_stream(mercer_ctx *ctx, streaming *s) {
     MC_TRY(MC_ALLOC(ctx, s->special, mercer_threads(ctx) * s->raw->columns));
     s->text = mc_alloc_unset(ctx, smaller_int64(batch_of(s) + tail_of(s), s->total) + MC_INPUT_PAD, 1);
     return s->text ? MERCER_OK : MERCER_MEMORY;
@@ -180,19 +180,19 @@ static mercer_status take_room(mercer_ctx *ctx, streaming *s) {
 
 /* Cells of all rows; *done: all of them are numbers. */
 static mercer_status fill_rows(mercer_ctx *ctx, streaming *s, bool *done) {
-    MC_TRY(take_room(ctx, s));
-    bool fine = true;
-    for (int64_t at = 0; at < s->total && fine; at += batch_of(s)) {
+    MC_TRY(allocate_stream(ctx, s));
+    bool good = true;
+    for (int64_t at = 0; at < s->total && good; at += batch_of(s)) {
         const double low = (double)at / (double)s->total;
         const double high = (double)smaller_int64(at + batch_of(s), s->total) / (double)s->total;
         mc_set_phase_span(ctx, low, low + (high - low) / 4);
-        MC_TRY(load_batch(ctx, s, at, &fine));
+        MC_TRY(load_batch(ctx, s, at, &good));
         mc_set_phase_span(ctx, low + (high - low) / 4, high);
-        if (fine)
-            MC_TRY(fill_batch(ctx, s, &fine));
+        if (good)
+            MC_TRY(fill_batch(ctx, s, &good));
     }
     s->raw->n = s->rows - s->raw->header;
-    *done = fine;
+    *done = good;
     return MERCER_OK;
 }
 

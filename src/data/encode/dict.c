@@ -56,19 +56,19 @@ int64_t mc_dict_find(const mc_dict *dict, const char *bytes, int64_t length) {
     return dict->slots ? dict->slot[place_of(dict, hash_of(bytes, length), bytes, length)] - 1 : -1;
 }
 
-static mercer_status make_room(mc_dict *dict) {
-    const int64_t room = dict->room ? 2 * dict->room : 32;
-    mc_dict_entry *entry = mc_grow_block(dict->ctx, dict->entry, room, sizeof *entry);
+static mercer_status grow_dict(mc_dict *dict) {
+    const int64_t capacity = dict->capacity ? 2 * dict->capacity : 32;
+    mc_dict_entry *entry = mc_grow_block(dict->ctx, dict->entry, capacity, sizeof *entry);
     if (!entry)
         return MERCER_MEMORY;
     dict->entry = entry;
-    int64_t *slot = mc_alloc(dict->ctx, 2 * room, sizeof *slot);
+    int64_t *slot = mc_alloc(dict->ctx, 2 * capacity, sizeof *slot);
     if (!slot)
         return MERCER_MEMORY;
     mc_free(dict->slot);
     dict->slot = slot;
-    dict->slots = 2 * room;
-    dict->room = room;
+    dict->slots = 2 * capacity;
+    dict->capacity = capacity;
     for (int64_t id = 0; id < dict->count; id++) {
         int64_t s = (int64_t)(entry[id].hash & (uint64_t)(dict->slots - 1));
         while (slot[s])
@@ -79,8 +79,8 @@ static mercer_status make_room(mc_dict *dict) {
 }
 
 mercer_status mc_dict_add(mc_dict *dict, const char *bytes, int64_t length, int64_t *id) {
-    if (dict->count == dict->room)
-        MC_TRY(make_room(dict));
+    if (dict->count == dict->capacity)
+        MC_TRY(grow_dict(dict));
     const uint64_t hash = hash_of(bytes, length);
     const int64_t s = place_of(dict, hash, bytes, length);
     *id = dict->slot[s] - 1;

@@ -12,8 +12,8 @@ typedef struct mc_dict_entry {
 
 typedef struct mc_dict {
     mercer_ctx *ctx;
-    int64_t count, room, slots; /* slots: a power of two, at least 2 count */
-    int64_t *slot;              /* entry number + 1; 0: free */
+    int64_t count, capacity, slots; /* slots: a power of two, at least 2 count */
+    int64_t *slot;                  /* entry number + 1; 0: free */
     mc_dict_entry *entry;
     mc_text bytes;
 } mc_dict;

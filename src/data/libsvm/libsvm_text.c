@@ -84,7 +84,7 @@ bool mc_libsvm_looks(const mc_input *input) {
 /* ---- What one line says ---- */
 
 typedef enum fault {
-    FINE,
+    NO_FAULT,
     NO_LABEL,
     MANY_LABELS,
     BAD_LABEL,
@@ -234,7 +234,7 @@ static void fill_pieces(void *arg, int64_t chunk, int64_t begin, int64_t end, in
     (void)thread;
     const filling *f = arg;
     for (int64_t k = begin; k < end; k++) {
-        piece s = {.fault = FINE};
+        piece s = {.fault = NO_FAULT};
         const char *p = f->lines->first[k];
         for (int64_t row = f->lines->row[k]; row < f->lines->row[k + 1] && !s.fault; row++) {
             p = fill_row(f, &s, f->first[k], row, p);
@@ -278,7 +278,7 @@ static mercer_status fail_piece(mercer_ctx *ctx, const mc_input *input, const pi
         return mc_fail_line(ctx, input, s->place, "the value '%s' of index %lld is not finite", seen.text, index);
     case NOT_FLOAT:
         return mc_fail_line(ctx, input, s->place, "'%s' is out of the range of float32; read it as float64", seen.text);
-    case FINE: break;
+    case NO_FAULT: break;
     }
     return MERCER_OK;
 }
@@ -405,7 +405,7 @@ static int64_t count_colons(const char *p, const char *end) {
     return count;
 }
 
-static mercer_status take_room(mercer_ctx *ctx, filling *f) {
+static mercer_status allocate_filling(mercer_ctx *ctx, filling *f) {
     const mc_lines *l = f->lines;
     MC_TRY(MC_ALLOC(ctx, f->first, l->pieces));
     MC_TRY(MC_ALLOC(ctx, f->piece, l->pieces));
@@ -424,7 +424,7 @@ static mercer_status take_room(mercer_ctx *ctx, filling *f) {
 
 static mercer_status read_lines(mercer_ctx *ctx, const mc_input *input, const mc_reading *reading, filling *f,
                                 mercer_data **data) {
-    MC_TRY(take_room(ctx, f));
+    MC_TRY(allocate_filling(ctx, f));
     MC_TRY(mc_for(ctx, f->lines->pieces, 1, fill_pieces, f));
     MC_TRY(report_first_fault(ctx, input, f));
     MC_TRY(make_values(ctx, input->name, f, data));

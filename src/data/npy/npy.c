@@ -66,7 +66,7 @@ static mercer_status read_table(mercer_ctx *ctx, const mc_reading *reading, mc_r
     MC_TRY(MC_ALLOC(ctx, raw->order, raw->columns));
     MC_TRY(mc_roles_find(ctx, reading, raw));
     MC_TRY(refuse_text(ctx, raw));
-    MC_TRY(mc_raw_room(ctx, raw));
+    MC_TRY(mc_raw_allocate(ctx, raw));
     MC_TRY(mc_npy_load(ctx, &header, raw));
     bool again = false;
     MC_TRY(mc_raw_classify(ctx, reading, raw, &again));
@@ -83,10 +83,10 @@ mercer_status mc_npy_read(mercer_ctx *ctx, const mc_input *input, const mc_readi
 /* ---- Writing ---- */
 
 /* The header is padded with spaces so that the elements begin at a multiple of 64. */
-static size_t make_header(char *out, size_t room, int64_t n, int64_t m) {
+static size_t make_header(char *out, size_t capacity, int64_t n, int64_t m) {
     enum { START = 10 };
     const int length =
-        mc_print(out + START, room - START, "{'descr': '<f8', 'fortran_order': False, 'shape': (%lld, %lld), }",
+        mc_print(out + START, capacity - START, "{'descr': '<f8', 'fortran_order': False, 'shape': (%lld, %lld), }",
                  (long long)n, (long long)m);
     const size_t total = (START + (size_t)length + 1 + 63) / 64 * 64;
     memset(out + START + length, ' ', total - START - (size_t)length);

@@ -227,7 +227,7 @@ static void load_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
 
 /* ---- All of it ---- */
 
-static mercer_status take_room(mercer_ctx *ctx, loading *l, int64_t chunks) {
+static mercer_status allocate_loading(mercer_ctx *ctx, loading *l, int64_t chunks) {
     const int threads = mercer_threads(ctx);
     MC_TRY(MC_ALLOC(ctx, l->runs, l->raw->columns));
     MC_TRY(MC_ALLOC(ctx, l->special, threads * l->raw->columns));
@@ -240,7 +240,7 @@ static mercer_status take_room(mercer_ctx *ctx, loading *l, int64_t chunks) {
 static mercer_status load_array(mercer_ctx *ctx, loading *l, mc_raw *raw) {
     const int64_t n = l->header->fortran ? raw->n : raw->n * raw->columns,
                   grain = l->header->fortran ? BLOCK_ROWS : BLOCK;
-    MC_TRY(take_room(ctx, l, mc_chunk_count(n, grain)));
+    MC_TRY(allocate_loading(ctx, l, mc_chunk_count(n, grain)));
     find_runs(l);
     MC_TRY(mc_for(ctx, n, grain, l->header->fortran ? load_rows : load_stretch, l));
     for (int64_t k = 0; k < mc_chunk_count(n, grain); k++)

@@ -89,7 +89,7 @@ static void fill_in_means(const mc_raw *raw) {
 }
 
 /* One-hot columns of a text with very many levels are the usual reason for a table that does not fit. */
-static mercer_status check_room(mercer_ctx *ctx, const mc_raw *raw, int64_t d, mercer_dtype dtype) {
+static mercer_status check_table_memory(mercer_ctx *ctx, const mc_raw *raw, int64_t d, mercer_dtype dtype) {
     int64_t widest = -1;
     for (int64_t j = 0; j < raw->columns; j++)
         if (raw->column[j].levels > 1 && makes_columns(&raw->column[j])
@@ -108,7 +108,7 @@ static mercer_status check_room(mercer_ctx *ctx, const mc_raw *raw, int64_t d, m
 static mercer_status make_values(mercer_ctx *ctx, const mercer_read *set, mc_raw *raw, mercer_data **out) {
     const int64_t d = count_columns(raw);
     if (!cells_are_values(raw, set->dtype)) {
-        MC_TRY(check_room(ctx, raw, d, set->dtype));
+        MC_TRY(check_table_memory(ctx, raw, d, set->dtype));
         MC_TRY(mc_data_new(ctx, raw->n, d, set->dtype, -1, out));
         return fill_values(ctx, raw, *out);
     }
@@ -186,14 +186,15 @@ static mercer_status make_weights(mercer_ctx *ctx, const mc_raw *raw, mercer_dat
 /* ---- Names and schema ---- */
 
 /* Columns without a name are called after their place in the file (the first file, when this is a later one). */
-static int column_name(const mc_reading *reading, const mc_raw *raw, int64_t k, int64_t level, char *out, size_t room) {
+static int column_name(const mc_reading *reading, const mc_raw *raw, int64_t k, int64_t level, char *out,
+                       size_t capacity) {
     const mc_file_column *c = &raw->column[raw->order[k]];
     char place[32];
     const bool later = c->like && !c->like->name && reading->schema->count > 0;
     mc_print(place, sizeof place, "x%lld", (long long)(later ? c->like - reading->schema->column : raw->order[k]) + 1);
     const char *given = c->like ? c->like->name : c->name, *name = given ? given : place;
-    return c->kind == MC_COLUMN_NUMBER ? mc_print(out, room, "%s", name)
-                                       : mc_print(out, room, "%s=%s", name, c->level[level]);
+    return c->kind == MC_COLUMN_NUMBER ? mc_print(out, capacity, "%s", name)
+                                       : mc_print(out, capacity, "%s=%s", name, c->level[level]);
 }
 
 static mercer_status make_names(mercer_ctx *ctx, const mc_reading *reading, const mc_raw *raw, mercer_data *data) {

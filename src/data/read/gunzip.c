@@ -25,17 +25,17 @@ static void zlib_free(void *ctx, void *block) {
 typedef struct inflation {
     z_stream z;
     char *bytes;
-    int64_t size, room;
+    int64_t size, capacity;
     int64_t taken; /* of the compressed bytes */
 } inflation;
 
 /* Twice the room, or what the limit still allows. */
-static mercer_status make_room(mercer_ctx *ctx, const mc_input *input, inflation *f) {
+static mercer_status grow_output(mercer_ctx *ctx, const mc_input *input, inflation *f) {
     const size_t left = mc_memory_left(ctx), spare = 2 * MC_ALIGN + MC_INPUT_PAD;
-    int64_t room = 2 * f->room + PIECE;
-    if ((size_t)room + spare > left && left > (size_t)(f->room + PIECE) + spare)
-        room = (int64_t)(left - spare);
-    char *bytes = mc_alloc_unset(ctx, room + MC_INPUT_PAD, 1);
+    int64_t capacity = 2 * f->capacity + PIECE;
+    if ((size_t)capacity + spare > left && left > (size_t)(f->capacity + PIECE) + spare)
+        capacity = (int64_t)(left - spare);
+    char *bytes = mc_alloc_unset(ctx, capacity + MC_INPUT_PAD, 1);
     if (!bytes)
         return mc_fail(ctx, MERCER_MEMORY,
                        "'%s' holds more than %lld bytes once inflated, past the memory limit; raise it", input->name,
@@ -44,14 +44,14 @@ static mercer_status make_room(mercer_ctx *ctx, const mc_input *input, inflation
         memcpy(bytes, f->bytes, (size_t)f->size);
     mc_free(f->bytes);
     f->bytes = bytes;
-    f->room = room;
+    f->capacity = capacity;
     return MERCER_OK;
 }
 
 /* One step of zlib over a piece of input and a piece of room; both lengths fit its 32-bit counters. */
 static int inflate_piece(const mc_input *input, inflation *f) {
     const int64_t in = input->size - f->taken < PIECE ? input->size - f->taken : PIECE;
-    const int64_t out = f->room - f->size < PIECE ? f->room - f->size : PIECE;
+    const int64_t out = f->capacity - f->size < PIECE ? f->capacity - f->size : PIECE;
     f->z.next_in = (Bytef *)input->bytes + f->taken;
     f->z.avail_in = (uInt)in;
     f->z.next_out = (Bytef *)f->bytes + f->size;
@@ -92,8 +92,8 @@ static mercer_status fail_code(mercer_ctx *ctx, const mc_input *input, const inf
 
 static mercer_status inflate_all(mercer_ctx *ctx, const mc_input *input, inflation *f) {
     for (bool done = false; !done;) {
-        if (f->size == f->room)
-            MC_TRY(make_room(ctx, input, f));
+        if (f->size == f->capacity)
+            MC_TRY(grow_output(ctx, input, f));
         const int code = inflate_piece(input, f);
         if (code == Z_STREAM_END)
             MC_TRY(next_member(ctx, input, f, &done));

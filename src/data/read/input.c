@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PIECE = 4 << 20, FIRST_ROOM = 1 << 16 };
+enum { PIECE = 4 << 20, FIRST_CAPACITY = 1 << 16 };
 
 static mercer_status fail_io(mercer_ctx *ctx, const mc_input *input, int error) {
     return mc_fail(ctx, MERCER_IO, "cannot read '%s': %s", input->name, strerror(error));
@@ -76,16 +76,16 @@ static mercer_status read_sized(mercer_ctx *ctx, mc_input *input) {
 }
 
 static mercer_status read_stream(mercer_ctx *ctx, mc_input *input) {
-    for (int64_t room = 0;;) {
-        if (input->size == room) {
-            room = room ? 2 * room : FIRST_ROOM;
-            char *bytes = mc_grow_block(ctx, input->bytes, room + MC_INPUT_PAD, 1);
+    for (int64_t capacity = 0;;) {
+        if (input->size == capacity) {
+            capacity = capacity ? 2 * capacity : FIRST_CAPACITY;
+            char *bytes = mc_grow_block(ctx, input->bytes, capacity + MC_INPUT_PAD, 1);
             if (!bytes)
                 return MERCER_MEMORY;
             input->bytes = bytes;
         }
         MC_TRY(mc_wait_read(ctx, input->fd));
-        const ssize_t got = read(input->fd, input->bytes + input->size, (size_t)(room - input->size));
+        const ssize_t got = read(input->fd, input->bytes + input->size, (size_t)(capacity - input->size));
         if (got < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (got < 0)

@@ -9,7 +9,7 @@
 
 typedef struct scan {
     mc_lines *lines;
-    mc_tally *tally;
+    mc_line_counts *tally;
     bool *inside; /* per piece: begins between quotes */
     int64_t *rows;
 } scan;
@@ -23,7 +23,7 @@ const char *mc_piece_end(const mc_lines *l, int64_t k) {
 }
 
 /* Bytes are compared and summed sixteen at a time by the compiler as long as the sums fit a byte. */
-static void tally_block(const char *p, int64_t size, char counted, mc_tally *t) {
+static void tally_block(const char *p, int64_t size, char counted, mc_line_counts *t) {
     uint8_t quotes = 0, newlines = 0, others = 0, zeros = 0;
     for (int64_t i = 0; i < size; i++) {
         quotes = (uint8_t)(quotes + (p[i] == '"'));
@@ -37,9 +37,9 @@ static void tally_block(const char *p, int64_t size, char counted, mc_tally *t) 
     t->zero |= zeros;
 }
 
-mc_tally mc_tally_of(const char *p, const char *end, char counted) {
+mc_line_counts mc_count_lines(const char *p, const char *end, char counted) {
     enum { BLOCK = 240 };
-    mc_tally t = {0};
+    mc_line_counts t = {0};
     for (; p < end; p += BLOCK)
         tally_block(p, end - p < BLOCK ? end - p : BLOCK, counted, &t);
     return t;
@@ -110,7 +110,7 @@ static void tally_pieces(void *arg, int64_t chunk, int64_t begin, int64_t end, i
     (void)chunk, (void)thread;
     const scan *s = arg;
     for (int64_t k = begin; k < end; k++) {
-        s->tally[k] = mc_tally_of(piece_begin(s->lines, k), mc_piece_end(s->lines, k), s->lines->counted);
+        s->tally[k] = mc_count_lines(piece_begin(s->lines, k), mc_piece_end(s->lines, k), s->lines->counted);
         count_piece(s, k); /* while the bytes are near */
     }
 }

@@ -24,11 +24,11 @@ mercer_status mc_lines_find(mercer_ctx *ctx, const mc_input *input, mc_lines *li
 void mc_lines_close(mc_lines *lines);
 
 /* What stands in a stretch of bytes: double quotes, newlines, a byte that is counted, and whether there is a zero. */
-typedef struct mc_tally {
+typedef struct mc_line_counts {
     int64_t quotes, newlines, counted;
     bool zero;
-} mc_tally;
-mc_tally mc_tally_of(const char *p, const char *end, char counted);
+} mc_line_counts;
+mc_line_counts mc_count_lines(const char *p, const char *end, char counted);
 
 /* The first byte after the newline that ends the record at p. */
 const char *mc_record_end(const mc_lines *lines, const char *p);

@@ -17,23 +17,23 @@ static bool is_input(const mc_file_column *c) {
     return c->kind != MC_COLUMN_TARGET && c->kind != MC_COLUMN_WEIGHT;
 }
 
-static mercer_status rows_room(mercer_ctx *ctx, int64_t n, int64_t d, double **rows) {
+static mercer_status allocate_rows(mercer_ctx *ctx, int64_t n, int64_t d, double **rows) {
     const size_t size = (size_t)d * sizeof **rows;
-    double *room = *rows ? mc_grow_block(ctx, *rows, n, size) : mc_alloc_unset(ctx, n, size);
-    MC_TRY(room ? MERCER_OK : MERCER_MEMORY);
-    *rows = room;
+    double *grown = *rows ? mc_grow_block(ctx, *rows, n, size) : mc_alloc_unset(ctx, n, size);
+    MC_TRY(grown ? MERCER_OK : MERCER_MEMORY);
+    *rows = grown;
     return MERCER_OK;
 }
 
-mercer_status mc_raw_room(mercer_ctx *ctx, mc_raw *raw) {
+mercer_status mc_raw_allocate(mercer_ctx *ctx, mc_raw *raw) {
     raw->dx = raw->dy = 0;
     for (int64_t k = 0; k < raw->used; k++) {
         const mc_file_column *c = &raw->column[raw->order[k]];
         raw->dx += is_input(c) && !c->skip;
         raw->dy += !is_input(c) && !c->skip;
     }
-    MC_TRY(rows_room(ctx, raw->n, raw->dx, &raw->x));
-    MC_TRY(rows_room(ctx, raw->n, raw->dy, &raw->y));
+    MC_TRY(allocate_rows(ctx, raw->n, raw->dx, &raw->x));
+    MC_TRY(allocate_rows(ctx, raw->n, raw->dy, &raw->y));
     double *x = raw->x, *y = raw->y;
     for (int64_t k = 0; k < raw->used; k++) {
         mc_file_column *c = &raw->column[raw->order[k]];

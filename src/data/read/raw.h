@@ -55,7 +55,7 @@ typedef struct mc_raw {
 mercer_status mc_roles_find(mercer_ctx *ctx, const mc_reading *reading, mc_raw *raw);
 /* Room for the cells of n rows, and where each column's cells go. Called again with a larger n, the cells so far stay.
    */
-mercer_status mc_raw_room(mercer_ctx *ctx, mc_raw *raw);
+mercer_status mc_raw_allocate(mercer_ctx *ctx, mc_raw *raw);
 void mc_raw_close(mc_raw *raw);
 
 /* Count the kinds of cells of every column. *again: numbers of a column turned out to be text, so the cells must be

@@ -17,7 +17,7 @@ static const double WHOLE_MOST = 0x1p30; /* powers by squaring: beyond it they l
 
 typedef struct compiler {
     mercer_ctx *ctx;
-    mc_plan *plan;
+    mc_tile_program *plan;
 } compiler;
 
 /* Where a node stands: its view, the temporary it goes to and how. */
@@ -35,7 +35,7 @@ static int new_temporary(compiler *c) {
 }
 
 static mercer_status new_line(compiler *c, mc_function_of_tile function, place at, mc_tile_line **out) {
-    mc_plan *plan = c->plan;
+    mc_tile_program *plan = c->plan;
     mc_tile_line *line = mc_grow_block(c->ctx, plan->line, plan->lines + 1, sizeof *line);
     if (!line)
         return MERCER_MEMORY;
@@ -67,10 +67,11 @@ typedef struct want {
     mc_use use;
     double a; /* the argument of the function is a statistic + c */
     double c;
-    const mc_value *weight;            /* NULL: all 1 */
-    double (*weigh)(double parameter); /* from a parameter to a weight on the squared (kind SUM: plain) difference */
+    const mc_value *weight; /* NULL: all 1 */
+    double (*to_weight)(
+        double parameter); /* from a parameter to a weight on the squared (kind SUM: plain) difference */
     const mc_value *period, *matrix;
-    const mc_node *given, *strings;
+    const mc_node *precomputed, *strings;
 } want;
 
 static bool same_columns(const mc_tile_part *a, const mc_tile_part *b) {
@@ -88,11 +89,11 @@ static bool same_node(const mc_node *a, const mc_node *b) {
 static bool same_part(const mc_tile_part *a, const mc_tile_part *b) {
     return a->kind == b->kind && a->feature == b->feature && same_columns(a, b)
            && same_numbers(a->weight, b->weight, a->columns) && same_numbers(a->period, b->period, a->columns)
-           && a->matrix == b->matrix && same_node(a->given, b->given) && same_node(a->strings, b->strings);
+           && a->matrix == b->matrix && same_node(a->precomputed, b->precomputed) && same_node(a->strings, b->strings);
 }
 
 static void free_part(mc_tile_part *p) {
-    mc_pack *const sides[] = {&p->left, &p->right};
+    mc_packed_points *const sides[] = {&p->left, &p->right};
     for (int s = 0; s < (p->shared ? 1 : 2); s++) {
         mc_free(sides[s]->values);
         mc_free(sides[s]->start);
@@ -104,13 +105,13 @@ static void free_part(mc_tile_part *p) {
     mc_free(p->column);
     mc_free(p->weight);
     mc_free(p->period);
-    mc_free(p->blank);
+    mc_free(p->is_zero_column);
     mc_free(p->centre);
     mc_string_features_close(p);
 }
 
 /* A weight whose square has left the range of doubles, or come so near to it that digits are lost, is none: the bounds
-   see it, and the judge takes over. */
+   see it, and the reference evaluator takes over. */
 static double weight_or_nan(double weight) {
     return isnormal(weight) ? weight : NAN;
 }
@@ -122,14 +123,14 @@ static mercer_status fill_part(compiler *c, want *w, const mc_view *view, mc_til
                         .feature = w->feature,
                         .columns = view->d,
                         .matrix = w->matrix,
-                        .given = w->given,
+                        .precomputed = w->precomputed,
                         .strings = w->strings,
                         .scale = 1};
     MC_TRY(flatten_view(c, view, &p->column));
     MC_TRY(MC_ALLOC(c->ctx, p->weight, view->d));
-    const double first = w->weight && view->d ? weight_or_nan(w->weigh(mc_value_at(w->weight, 0))) : 1;
+    const double first = w->weight && view->d ? weight_or_nan(w->to_weight(mc_value_at(w->weight, 0))) : 1;
     for (int64_t j = 0; j < view->d; j++)
-        p->weight[j] = w->weight ? weight_or_nan(w->weigh(mc_value_at(w->weight, j))) / first : 1;
+        p->weight[j] = w->weight ? weight_or_nan(w->to_weight(mc_value_at(w->weight, j))) / first : 1;
     w->a *= first;
     if (!w->period)
         return MERCER_OK;
@@ -140,7 +141,7 @@ static mercer_status fill_part(compiler *c, want *w, const mc_view *view, mc_til
 }
 
 static mercer_status add_part(compiler *c, mc_tile_part *fresh, int *out) {
-    mc_plan *plan = c->plan;
+    mc_tile_program *plan = c->plan;
     for (*out = 0; *out < plan->parts; (*out)++)
         if (same_part(&plan->part[*out], fresh)) {
             free_part(fresh);
@@ -200,12 +201,12 @@ static want dot_of(double a, double c) {
     return (want){.kind = MC_DOT, .use = MC_USE_DOT, .a = a, .c = c};
 }
 
-static want distance_of(double a, const mc_value *weight, double (*weigh)(double)) {
-    return (want){.kind = MC_DOT, .use = MC_USE_DISTANCE, .a = a, .weight = weight, .weigh = weigh};
+static want distance_of(double a, const mc_value *weight, double (*to_weight)(double)) {
+    return (want){.kind = MC_DOT, .use = MC_USE_DISTANCE, .a = a, .weight = weight, .to_weight = to_weight};
 }
 
 static want sum_of(mc_statistic kind, double a, const mc_value *weight) {
-    return (want){.kind = kind, .use = MC_USE_SUM, .a = a, .weight = weight, .weigh = identity_weight};
+    return (want){.kind = kind, .use = MC_USE_SUM, .a = a, .weight = weight, .to_weight = identity_weight};
 }
 
 /* What raises to the power n: by squaring where n is whole and small enough to count with, otherwise as pow does. */
@@ -245,7 +246,7 @@ static mercer_status emit_matern(compiler *c, const mc_node *node, place at) {
 
 static mercer_status emit_periodic(compiler *c, const mc_node *node, place at) {
     want w = distance_of(-0.5 * log2e, &node->parameter[1], inverse_square);
-    w.feature = MC_WAVE;
+    w.feature = MC_COS_SIN;
     w.period = &node->parameter[0];
     mc_tile_line *line;
     return emit_want(c, w, MC_EXP2, at, &line);
@@ -314,7 +315,8 @@ static mercer_status emit_atom(compiler *c, const mc_node *node, place at) {
     case MC_SPECTRUM: return emit_want(c, (want){.use = MC_USE_DOT, .a = 1, .strings = node}, MC_SAME, at, &line);
     case MC_PRECOMPUTED:
     case MC_USER:
-        return emit_want(c, (want){.kind = MC_MINIMUM, .use = MC_USE_SUM, .a = 1, .given = node}, MC_SAME, at, &line);
+        return emit_want(c, (want){.kind = MC_MINIMUM, .use = MC_USE_SUM, .a = 1, .precomputed = node}, MC_SAME, at,
+                         &line);
     case MC_ATOM_COUNT: break;
     }
     return mc_fail(c->ctx, MERCER_INTERNAL, "an atom without a tile");
@@ -459,35 +461,35 @@ static mercer_status emit_node(compiler *c, const mc_node *node, place at) {
     return mc_fail(c->ctx, MERCER_INTERNAL, "a node without a tile");
 }
 
-mercer_status mc_plan_compile(mercer_ctx *ctx, const mc_node *root, int64_t d, mc_plan *plan) {
-    *plan = (mc_plan){.temporaries = 1};
+mercer_status mc_tile_program_compile(mercer_ctx *ctx, const mc_node *root, int64_t d, mc_tile_program *plan) {
+    *plan = (mc_tile_program){.temporaries = 1};
     compiler c = {.ctx = ctx, .plan = plan};
     const mc_view all = {.d = d};
     return emit_node(&c, root, (place){.view = &all, .target = 0, .combine = MC_SET, .factor = 1});
 }
 
-mercer_status mc_plan_by_reference(mercer_ctx *ctx, const mc_node *root, int64_t d, mc_plan *plan) {
-    *plan = (mc_plan){.temporaries = 1};
+mercer_status mc_tile_program_by_reference(mercer_ctx *ctx, const mc_node *root, int64_t d, mc_tile_program *plan) {
+    *plan = (mc_tile_program){.temporaries = 1};
     compiler c = {.ctx = ctx, .plan = plan};
     const mc_view all = {.d = d};
-    const want w = {.kind = MC_MINIMUM, .use = MC_USE_SUM, .a = 1, .given = root};
+    const want w = {.kind = MC_MINIMUM, .use = MC_USE_SUM, .a = 1, .precomputed = root};
     mc_tile_line *line;
     MC_TRY(emit_want(&c, w, MC_SAME, (place){.view = &all, .target = 0, .combine = MC_SET, .factor = 1}, &line));
-    plan->part[0].judged = true;
+    plan->part[0].by_reference = true;
     return MERCER_OK;
 }
 
 /* What a matrix or a function of the program says is not asked pair by pair. */
-bool mc_plan_allows_reference(const mc_node *root) {
+bool mc_tile_program_allows_reference(const mc_node *root) {
     if (root->kind == MC_ATOM && (root->atom == MC_PRECOMPUTED || root->atom == MC_USER))
         return false;
     for (int i = 0; i < root->children; i++)
-        if (!mc_plan_allows_reference(root->child[i]))
+        if (!mc_tile_program_allows_reference(root->child[i]))
             return false;
     return true;
 }
 
-void mc_plan_free(mc_plan *plan) {
+void mc_tile_program_free(mc_tile_program *plan) {
     for (int i = 0; i < plan->parts; i++)
         free_part(&plan->part[i]);
     for (int i = 0; i < plan->lines; i++) {
@@ -502,5 +504,5 @@ void mc_plan_free(mc_plan *plan) {
     }
     mc_free(plan->part);
     mc_free(plan->line);
-    *plan = (mc_plan){0};
+    *plan = (mc_tile_program){0};
 }

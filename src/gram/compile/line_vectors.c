@@ -134,14 +134,14 @@ static mercer_status measure_columns(mercer_ctx *ctx, const mc_gram *g, mc_tile_
     return MERCER_OK;
 }
 
-static mercer_status measure_line(mercer_ctx *ctx, mc_gram *g, mc_tile_line *line, const mc_tile_line *kept) {
+static mercer_status measure_line(mercer_ctx *ctx, mc_gram *g, mc_tile_line *line, const mc_tile_line *reused) {
     if (line->vector == MC_VECTOR_IDENTITY)
         return number_equal_rows(ctx, g, line);
     MC_TRY(node_vector(ctx, line, g->x, &line->row_double));
     line->row_max = mc_largest_magnitude(line->row_double, g->x->n);
-    if (!kept)
+    if (!reused)
         return measure_columns(ctx, g, line);
-    line->col_max = kept->col_max;
+    line->col_max = reused->col_max;
     return MERCER_OK;
 }
 
@@ -164,9 +164,9 @@ static recipe recipe_of(const mc_tile_line *line, const mc_tile_part *p) {
     switch (line->use) {
     case MC_USE_DOT: return (recipe){.alpha = a, .by_shift = a, .constant = 0.5 * a * p->centre2 + half};
     case MC_USE_DISTANCE:
-        if (p->bare)
+        if (p->norms_in_line)
             return (recipe){.alpha = -2 * a, .by_norm = a, .constant = half};
-        return (recipe){.alpha = p->way == MC_WAY_DIRECT ? a : -2 * a, .constant = half};
+        return (recipe){.alpha = p->distance_method == MC_DISTANCE_DIRECT ? a : -2 * a, .constant = half};
     case MC_USE_SUM:
         if (p->sparse && p->kind != MC_MINIMUM)
             return (recipe){.alpha = p->kind == MC_ABSOLUTE ? -2 * a : -4 * a, .by_norm = a, .constant = half};
@@ -204,7 +204,7 @@ static mercer_status new_vector(mercer_ctx *ctx, const mc_gram *g, int64_t n, vo
     return *out ? MERCER_OK : MERCER_MEMORY;
 }
 
-static mercer_status from_part(mercer_ctx *ctx, const mc_gram *g, recipe r, const mc_pack *pack, void **out) {
+static mercer_status from_part(mercer_ctx *ctx, const mc_gram *g, recipe r, const mc_packed_points *pack, void **out) {
     MC_TRY(new_vector(ctx, g, pack->n, out));
     for (int64_t i = 0; i < padded_length(g, pack->n); i++) {
         const int64_t j = clamp_index(i, pack->n);
@@ -229,28 +229,28 @@ static bool wants_positive(mc_function_of_tile f) {
     return f == MC_ROOT || f == MC_MATERN3 || f == MC_MATERN5 || f == MC_RATIONAL;
 }
 
-static mercer_status fill_part_line(mercer_ctx *ctx, const mc_gram *g, mc_tile_line *line, const mc_tile_line *kept) {
+static mercer_status fill_part_line(mercer_ctx *ctx, const mc_gram *g, mc_tile_line *line, const mc_tile_line *reused) {
     const mc_tile_part *p = &g->plan.part[line->part];
     recipe r = recipe_of(line, p);
     if (wants_positive(line->step.function))
         r = (recipe){-r.alpha, -r.by_norm, -r.by_shift, -r.constant};
     line->step.alpha = r.alpha;
     if (line->step.function == MC_EXP2)
-        line->step.degree = p->bare && line->use == MC_USE_DISTANCE && 0.5 * p->left.norm2_max <= MC_TILE_LIFT;
+        line->step.degree = p->norms_in_line && line->use == MC_USE_DISTANCE && 0.5 * p->left.norm2_max <= MC_TILE_LIFT;
     if (r.by_norm == 0 && r.by_shift == 0 && r.constant == 0)
         return MERCER_OK;
     MC_TRY(from_part(ctx, g, r, &p->left, &line->row));
-    if (p->shared || kept) {
-        line->col = kept ? kept->col : line->row;
+    if (p->shared || reused) {
+        line->col = reused ? reused->col : line->row;
         return MERCER_OK;
     }
     return from_part(ctx, g, r, &p->right, &line->col);
 }
 
-static mercer_status fill_node_line(mercer_ctx *ctx, const mc_gram *g, mc_tile_line *line, const mc_tile_line *kept) {
+static mercer_status fill_node_line(mercer_ctx *ctx, const mc_gram *g, mc_tile_line *line, const mc_tile_line *reused) {
     MC_TRY(from_double(ctx, g, line, line->row_double, g->x->n, &line->row));
-    if (g->symmetric || kept) {
-        line->col = kept ? kept->col : line->row;
+    if (g->symmetric || reused) {
+        line->col = reused ? reused->col : line->row;
         return MERCER_OK;
     }
     return from_double(ctx, g, line, line->col_double, g->z->n, &line->col);

@@ -20,7 +20,7 @@ typedef enum mc_feature {
     MC_UNIT,  /* x over its norm; 0 stays 0 */
     /* weight_k (cos t - 1), weight_k sin t, t = 2 pi (x_k - centre_k)/period_k: |difference|^2 = 4 weight^2 sin^2(pi
        u/period) */
-    MC_WAVE,
+    MC_COS_SIN,
     MC_IMAGE /* A x on the right side, x on the left */
 } mc_feature;
 
@@ -28,7 +28,7 @@ typedef enum mc_feature {
 typedef enum mc_use { MC_USE_DOT, MC_USE_DISTANCE, MC_USE_ANGLE, MC_USE_SUM, MC_USES } mc_use;
 
 /* Where |x - z|^2 comes from: norms and dot product; the same with a second look at near pairs; direct differences. */
-typedef enum mc_distance_method { MC_WAY_NORMS, MC_WAY_GUARDED, MC_WAY_DIRECT } mc_distance_method;
+typedef enum mc_distance_method { MC_DISTANCE_NORMS, MC_DISTANCE_GUARDED, MC_DISTANCE_DIRECT } mc_distance_method;
 
 /* Pairs nearer than this share of |x|^2 + |z|^2 are looked at again. */
 #define MC_GUARD_SHARE 0x1p-6
@@ -36,7 +36,7 @@ typedef enum mc_distance_method { MC_WAY_NORMS, MC_WAY_GUARDED, MC_WAY_DIRECT } 
 /* Norms are those that the tiles themselves sum up, so that the distance of equal points is exactly 0. */
 
 /* The points of one side in the tile's precision: panels of `columns` points, or compressed rows. */
-typedef struct mc_pack {
+typedef struct mc_packed_points {
     int64_t n, panels;
     void *values;          /* dense: panels x d x columns; sparse: the values */
     int64_t *start;        /* sparse: n + 1 */
@@ -46,7 +46,7 @@ typedef struct mc_pack {
     double *norm2, *shift; /* while opening: |x|^2 (sum |x_k| for sums), <centre, x> */
     double norm2_max, shift_max;
     double least2; /* while opening: the least |x|^2 before centring that is not 0 */
-} mc_pack;
+} mc_packed_points;
 
 typedef struct mc_tile_part {
     mc_statistic kind;
@@ -54,14 +54,14 @@ typedef struct mc_tile_part {
     int64_t columns;        /* in view */
     int64_t *column;        /* their places in the data */
     double *weight;         /* per column, relative to the first: shared parts differ by a factor only */
-    double *period;         /* WAVE */
+    double *period;         /* COS_SIN */
     const mc_value *matrix; /* IMAGE */
     /* the spectrum atom whose counts are the coordinates (string_features.c); NULL: they come from columns */
     const mc_node *strings;
-    struct mc_dict *words; /* of these */
+    struct mc_dict *substrings; /* of these */
     /* the atom whose values come from elsewhere (precomputed.c): no coordinates; NULL: a statistic */
-    const mc_node *given;
-    bool judged; /* given is the whole expression, and the reference evaluator has the values */
+    const mc_node *precomputed;
+    bool by_reference; /* precomputed is the whole expression, and the reference evaluator has the values */
     bool uses[MC_USES];
     bool sparse;
     int64_t d;       /* coordinates */
@@ -69,33 +69,33 @@ typedef struct mc_tile_part {
     double scale;    /* coordinates are multiplied by it: the first line then reads the part as it stands */
     double first;    /* what that line multiplies the statistic by */
     /* per column in view before any was dropped: zero in all rows of the right side; NULL: not looked at */
-    bool *blank;
+    bool *is_zero_column;
     double *centre; /* per column; NULL: not centred */
     double centre2; /* |scaled centre|^2 */
     /* coordinates are whole numbers 0 .. 255, x over this, packed as bytes (pack_uint8.c); 0: they are reals */
-    double grain;
-    double phase; /* WAVE: how far rounding of x can move a point, at most */
-    mc_distance_method way;
-    bool bare;           /* its one distance line adds the norms itself: no strip of distances is made */
-    mc_pack left, right; /* right has no arrays of its own when it is the left */
-    bool shared;         /* right is left */
-    int strip[MC_USES];  /* where each use finds its values */
+    double uint8_unit;
+    double phase; /* COS_SIN: how far rounding of x can move a point, at most */
+    mc_distance_method distance_method;
+    bool norms_in_line;           /* its one distance line adds the norms itself: no strip of distances is made */
+    mc_packed_points left, right; /* right has no arrays of its own when it is the left */
+    bool shared;                  /* right is left */
+    int strip[MC_USES];           /* where each use finds its values */
 } mc_tile_part;
 
 /* A part's statistic in terms of what the tile sums up: <x, z> and |x - z|^2 carry scale^2, plain sums carry scale. */
 static inline double mc_part_unit(const mc_tile_part *p) {
-    if (p->grain > 0)
-        return 1 / (p->grain * p->grain);
+    if (p->uint8_unit > 0)
+        return 1 / (p->uint8_unit * p->uint8_unit);
     return p->first != 0 && p->feature != MC_UNIT ? (p->first < 0 ? -p->first : p->first) : 1;
 }
 
 /* Packed points are made of elements: reals, one for each coordinate, or words of four bytes. */
 static inline int64_t mc_part_elements(const mc_tile_part *p) {
-    return p->grain > 0 ? (p->d + 3) / 4 : p->d;
+    return p->uint8_unit > 0 ? (p->d + 3) / 4 : p->d;
 }
 
 static inline int64_t mc_part_element(const mc_tile_part *p, mercer_dtype precision) {
-    return p->grain > 0 || precision == MERCER_F32 ? 4 : 8;
+    return p->uint8_unit > 0 || precision == MERCER_F32 ? 4 : 8;
 }
 
 /* Vectors a line takes per row and column, beyond those of its part. */
@@ -123,19 +123,19 @@ typedef struct mc_tile_line {
     void *row, *col; /* the vectors in the tile's precision, padded; col is row when both sides are one */
 } mc_tile_line;
 
-typedef struct mc_plan {
+typedef struct mc_tile_program {
     int parts, lines, temporaries, strips;
     mc_tile_part *part;
     mc_tile_line *line;
-} mc_plan;
+} mc_tile_program;
 
 /* compile.c */
-mercer_status mc_plan_compile(mercer_ctx *ctx, const mc_node *root, int64_t d, mc_plan *plan);
+mercer_status mc_tile_program_compile(mercer_ctx *ctx, const mc_node *root, int64_t d, mc_tile_program *plan);
 /* The whole expression as one part whose values the reference evaluator gives, pair by pair: slow, and right wherever
    they are numbers. */
-mercer_status mc_plan_by_reference(mercer_ctx *ctx, const mc_node *root, int64_t d, mc_plan *plan);
-bool mc_plan_allows_reference(const mc_node *root);
-void mc_plan_free(mc_plan *plan);
+mercer_status mc_tile_program_by_reference(mercer_ctx *ctx, const mc_node *root, int64_t d, mc_tile_program *plan);
+bool mc_tile_program_allows_reference(const mc_node *root);
+void mc_tile_program_free(mc_tile_program *plan);
 
 /* feature_rows.c: the rows behind a part. scratch holds mc_feature_scratch(data, part) doubles. */
 int64_t mc_feature_scratch(const mercer_data *data, const mc_tile_part *part);
@@ -148,14 +148,14 @@ mercer_status mc_part_centre(mercer_ctx *ctx, mc_tile_part *part, const mercer_d
 mercer_status mc_part_phase(mercer_ctx *ctx, mc_tile_part *part, const mercer_data *data);
 
 /* pack_uint8.c: symmetric operators of doubles whose rows are whole numbers of one unit. Where the machine multiplies
-   bytes the part gets its grain; what is packed of row i from its coordinates, and a group of `rows` packed rows for
+   bytes the part gets its unit; what is packed of row i from its coordinates, and a group of `rows` packed rows for
    the left side of a tile. */
 mercer_status mc_part_uint8_unit(mercer_ctx *ctx, mc_tile_part *part, const mercer_data *data);
 void mc_pack_uint8_pack(const mc_tile_part *part, int64_t width, int64_t i, const double *x, void *values);
 void mc_pack_uint8_gather(const mc_tile_part *part, int64_t width, int64_t rows, const int64_t *row, void *out);
 
 /* pack.c: of compressed points whose `start` is known, in panels of so many. */
-void mc_pack_widest(mc_pack *pack, int64_t width);
+void mc_pack_widest(mc_packed_points *pack, int64_t width);
 
 /* bound.c: the largest |K_ij| and the largest error of one, by these bodies with the ways now set; at worst,
    or likely. */
@@ -167,10 +167,12 @@ typedef struct mc_bound {
     double share;
 } mc_bound;
 /* temporary: one per temporary; *reach bounds every value on the way to K_ij, infinite where nothing is known. */
-mc_bound mc_plan_bound(const mc_plan *plan, const mc_tile_ops *bodies, bool worst, mc_bound *temporary, double *reach);
+mc_bound mc_tile_program_bound(const mc_tile_program *plan, const mc_tile_ops *bodies, bool worst, mc_bound *temporary,
+                               double *reach);
 /* The largest |v_i|; infinite where one is no number. */
 double mc_largest_magnitude(const double *v, int64_t n);
 /* The worst error in two terms, relative |K_ij| + rest: those of a Gaussian, otherwise all of it in the rest. */
-void mc_plan_terms(const mc_plan *plan, const mc_tile_ops *bodies, double all, double *relative, double *rest);
+void mc_tile_program_terms(const mc_tile_program *plan, const mc_tile_ops *bodies, double all, double *relative,
+                           double *rest);
 
 #endif

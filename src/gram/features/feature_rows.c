@@ -48,7 +48,7 @@ static void on_circle(double x, double period, double weight, double *out) {
     out[1] = weight * sin(t);
 }
 
-static void map_wave_features(const mc_tile_part *p, const double *row, double *out) {
+static void map_cos_sin_features(const mc_tile_part *p, const double *row, double *out) {
     for (int64_t k = 0; k < p->columns; k++)
         on_circle(centred_value(p, row, k), p->period[k], p->weight[k], out + 2 * k);
 }
@@ -72,7 +72,7 @@ void mc_feature_row(const mc_tile_part *p, const mercer_data *data, int64_t i, b
     switch (p->feature) {
     case MC_PLAIN: map_plain_features(p, scratch, out); break;
     case MC_UNIT: map_unit_features(p, scratch, out); break;
-    case MC_WAVE: map_wave_features(p, scratch, out); break;
+    case MC_COS_SIN: map_cos_sin_features(p, scratch, out); break;
     case MC_IMAGE:
         map_plain_features(p, scratch, right ? scratch + data->d : out);
         if (right)
@@ -93,7 +93,7 @@ int64_t mc_feature_sparse(const mc_tile_part *p, const int32_t *place, const mer
         const double x = stored_value(data, e);
         if (k < 0 || x == 0)
             continue;
-        if (p->feature == MC_WAVE) {
+        if (p->feature == MC_COS_SIN) {
             on_circle(x, p->period[k], p->weight[k], out + count);
             coordinate[count] = 2 * k;
             coordinate[count + 1] = 2 * k + 1;

@@ -45,7 +45,7 @@ mercer_status mc_fourier_open(mercer_ctx *ctx, const mercer_kernel *kernel, int6
     return status;
 }
 
-mercer_status mc_fourier_of(mercer_ctx *ctx, const mercer_data *rows, mc_fourier **out) {
+mercer_status mc_fourier_from_rows(mercer_ctx *ctx, const mercer_data *rows, mc_fourier **out) {
     *out = NULL;
     const int64_t count = rows->n / 2;
     MC_TRY(allocate_fourier(ctx, rows->d, count, 0, out));

@@ -16,7 +16,7 @@ size_t mc_fourier_bytes(int64_t d, int64_t count);
 mercer_status mc_fourier_open(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, uint64_t seed, int64_t count,
                               mc_fourier **out);
 /* Frequencies that were kept: the first half of the rows of dense data. */
-mercer_status mc_fourier_of(mercer_ctx *ctx, const mercer_data *rows, mc_fourier **out);
+mercer_status mc_fourier_from_rows(mercer_ctx *ctx, const mercer_data *rows, mc_fourier **out);
 void mc_fourier_close(mc_fourier *f);
 /* psi of rows begin .. end - 1 of x: (end - begin) x 2 count doubles, row-major. */
 mercer_status mc_fourier_rows(mercer_ctx *ctx, const mc_fourier *f, const mercer_data *x, int64_t begin, int64_t end,

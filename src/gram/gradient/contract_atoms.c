@@ -193,11 +193,11 @@ static void rq_back(const mc_node *node, const mc_pairs *p, const double *s, con
 
 /* Sines and cosines of pi (x - z_0)/period and pi (z - z_0)/period: sin and cos of pi (x - z)/period follow by the
    theorem of addition, so that a pair costs products alone. */
-typedef struct waves {
+typedef struct sine_tables {
     double sin_x[SIDE], cos_x[SIDE], sin_z[SIDE], cos_z[SIDE];
-} waves;
+} sine_tables;
 
-static void make_waves(const mc_pairs *p, int64_t column, double period, waves *out) {
+static void make_sine_tables(const mc_pairs *p, int64_t column, double period, sine_tables *out) {
     const double *x = p->x + column * SIDE, *z = p->z + column * SIDE;
     for (int64_t i = 0; i < p->rows; i++)
         sincos(pi * (x[i] - z[0]) / period, &out->sin_x[i], &out->cos_x[i]);
@@ -206,22 +206,22 @@ static void make_waves(const mc_pairs *p, int64_t column, double period, waves *
 }
 
 static void periodic_forward(const mc_node *node, const mc_pairs *p, double *s, double *k) {
-    waves w;
+    sine_tables w;
     clear_tile(s);
     for (int64_t c = 0; c < p->d; c++) {
         const double l = mc_value_at(&node->parameter[1], c), scale = 2 / (l * l);
-        make_waves(p, c, mc_value_at(&node->parameter[0], c), &w);
+        make_sine_tables(p, c, mc_value_at(&node->parameter[0], c), &w);
         for (int64_t i = 0; i < p->rows; i++)
             for (int64_t j = 0; j < SIDE; j++) {
-                const double wave = w.sin_x[i] * w.cos_z[j] - w.cos_x[i] * w.sin_z[j];
-                s[i * SIDE + j] += scale * wave * wave;
+                const double sine = w.sin_x[i] * w.cos_z[j] - w.cos_x[i] * w.sin_z[j];
+                s[i * SIDE + j] += scale * sine * sine;
             }
     }
     exp_minus(p, s, k);
 }
 
 /* sum_ij A_ij sin(2w) (x - z) and sum_ij A_ij sin^2(w), w = pi (x - z)/period, in eight running sums each. */
-static void contract_waves(const mc_pairs *p, int64_t column, const waves *w, const double *A, double *turned,
+static void contract_sines(const mc_pairs *p, int64_t column, const sine_tables *w, const double *A, double *turned,
                            double *squared) {
     const double *x = p->x + column * SIDE, *z = p->z + column * SIDE;
     double by_turn[8] = {0}, by_square[8] = {0};
@@ -244,14 +244,14 @@ static void contract_waves(const mc_pairs *p, int64_t column, const waves *w, co
 /* With w = pi u / period: ds/dperiod = -2 sin(2w) w / (period l^2), ds/dl = -4 sin^2(w) / l^3; dk/ds = -k. */
 static void periodic_back(const mc_node *node, const mc_pairs *p, const double *s, const double *k, double *A,
                           double *const *sums) {
-    waves w;
+    sine_tables w;
     (void)s;
     scale_by(p, A, k, -1);
     for (int64_t c = 0; c < p->d; c++) {
         const double period = mc_value_at(&node->parameter[0], c), l = mc_value_at(&node->parameter[1], c);
         double turned, squared;
-        make_waves(p, c, period, &w);
-        contract_waves(p, c, &w, A, &turned, &squared);
+        make_sine_tables(p, c, period, &w);
+        contract_sines(p, c, &w, A, &turned, &squared);
         if (sums[0])
             *sum_at(node, 0, c, sums[0]) -= 2 * pi / (period * period * l * l) * turned;
         if (sums[1])

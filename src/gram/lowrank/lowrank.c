@@ -38,11 +38,11 @@ static const double NOISE = 0x1p-19;
 /* What one call of grow works with. kept counts the proposals that became pivots. */
 typedef struct draw {
     mc_lowrank *f;
-    int64_t b, kept;
+    int64_t b, accepted;
     int64_t *proposal, *pivot; /* b proposals, and those kept */
     int64_t *place;            /* of the kept ones among the proposals */
     double *sums, *H, *rows, *least;
-    float *L, *kept_rows, *scratch;
+    float *L, *accepted_rows, *scratch;
 } draw;
 
 static int64_t block_most(int64_t rank) {
@@ -60,7 +60,7 @@ static void draw_cut(mercer_ctx *ctx, draw *r, mc_work *work, int64_t n, int64_t
     r->rows = mc_work_take(work, b * rank, sizeof(double));
     r->least = mc_work_take(work, b, sizeof(double));
     r->L = mc_work_take(work, b * b, sizeof(float));
-    r->kept_rows = mc_work_take(work, b * rank, sizeof(float));
+    r->accepted_rows = mc_work_take(work, b * rank, sizeof(float));
     r->scratch = mc_work_take(work, b * ROWS * mercer_threads(ctx), sizeof(float));
 }
 
@@ -111,7 +111,7 @@ mercer_status mc_lowrank_open(mercer_ctx *ctx, const mc_matrix *K, const double 
 void mc_lowrank_close(mc_lowrank *f) {
     if (!f)
         return;
-    for (int64_t p = 0; p < f->room; p++)
+    for (int64_t p = 0; p < f->capacity; p++)
         mc_free(f->panel[p]);
     mc_free(f->panel);
     mc_free(f->pivot);
@@ -122,11 +122,11 @@ void mc_lowrank_close(mc_lowrank *f) {
 /* Room for columns up to rank. */
 static mercer_status reserve_panels(mercer_ctx *ctx, mc_lowrank *f, int64_t rank) {
     const int64_t panels = mc_chunk_count(rank, MC_PANEL);
-    if (panels > f->room) {
+    if (panels > f->capacity) {
         float **panel = mc_grow_block(ctx, f->panel, panels, sizeof *panel);
         MC_TRY(panel ? MERCER_OK : MERCER_MEMORY);
         f->panel = panel;
-        f->room = panels;
+        f->capacity = panels;
         int64_t *pivot = mc_grow_block(ctx, f->pivot, panels * MC_PANEL, sizeof *pivot);
         MC_TRY(pivot ? MERCER_OK : MERCER_MEMORY);
         f->pivot = pivot;
@@ -204,26 +204,26 @@ static void select_pivots(draw *r, mc_rng *rng, int64_t need) {
     double *u = r->rows; /* its rows have served */
     for (int64_t j = 0; j < b; j++)
         u[j] = r->H[j + j * b] * mc_rng_uniform(rng);
-    r->kept = 0;
-    for (int64_t j = 0; j < b && r->kept < need; j++) {
+    r->accepted = 0;
+    for (int64_t j = 0; j < b && r->accepted < need; j++) {
         const double h = r->H[j + j * b];
         if (!(h > u[j] && h > r->least[j]))
             continue;
         eliminate_pivot(r->H, b, j);
-        r->place[r->kept] = j;
-        r->pivot[r->kept++] = r->proposal[j];
+        r->place[r->accepted] = j;
+        r->pivot[r->accepted++] = r->proposal[j];
     }
-    for (int64_t a = 0; a < r->kept; a++)
+    for (int64_t a = 0; a < r->accepted; a++)
         for (int64_t c = 0; c <= a; c++)
-            r->L[a + c * r->kept] = (float)r->H[r->place[a] + r->place[c] * b];
+            r->L[a + c * r->accepted] = (float)r->H[r->place[a] + r->place[c] * b];
 }
 
 /* The columns of K at the pivots, where the new columns of F will stand. */
 static mercer_status fetch_pivot_columns(mercer_ctx *ctx, const draw *r) {
     const mc_lowrank *f = r->f;
-    for (int64_t a = 0, run; a < r->kept; a += run) {
+    for (int64_t a = 0, run; a < r->accepted; a += run) {
         const int64_t to_end = MC_PANEL - (f->rank + a) % MC_PANEL;
-        run = to_end < r->kept - a ? to_end : r->kept - a;
+        run = to_end < r->accepted - a ? to_end : r->accepted - a;
         MC_TRY(mc_matrix_rows(ctx, &f->K, MERCER_F32, r->pivot + a, run, mc_lowrank_column(f, f->rank + a), f->n));
     }
     return MERCER_OK;
@@ -232,7 +232,7 @@ static mercer_status fetch_pivot_columns(mercer_ctx *ctx, const draw *r) {
 /* T <- S(rows) K(rows, J) S(J): rows begin to end of the columns fetched, m x kept. */
 static void load_scaled_rows(const draw *r, int64_t begin, int64_t m, float *T) {
     const mc_lowrank *f = r->f;
-    for (int64_t a = 0; a < r->kept; a++) {
+    for (int64_t a = 0; a < r->accepted; a++) {
         const float *column = mc_lowrank_column(f, f->rank + a) + begin;
         const double s = scale_at(f, r->pivot[a]);
         for (int64_t i = 0; i < m; i++)
@@ -242,7 +242,7 @@ static void load_scaled_rows(const draw *r, int64_t begin, int64_t m, float *T) 
 
 static void store_new_columns(const draw *r, int64_t begin, int64_t m, const float *T) {
     mc_lowrank *f = r->f;
-    for (int64_t a = 0; a < r->kept; a++) {
+    for (int64_t a = 0; a < r->accepted; a++) {
         float *column = mc_lowrank_column(f, f->rank + a) + begin;
         for (int64_t i = 0; i < m; i++) {
             column[i] = T[i + a * m];
@@ -258,16 +258,16 @@ static void extend_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, in
     (void)chunk;
     const draw *r = arg;
     const mc_lowrank *f = r->f;
-    const int64_t m = end - begin, kept = r->kept;
+    const int64_t m = end - begin, accepted = r->accepted;
     float *T = r->scratch + (int64_t)thread * ROWS * r->b;
-    const mc_dense fresh = mc_column_major_f32(T, m, kept, m);
+    const mc_dense fresh = mc_column_major_f32(T, m, accepted, m);
     load_scaled_rows(r, begin, m, T);
     for (int64_t k = 0; k < f->rank; k += MC_PANEL) {
         const int64_t width = f->rank - k < MC_PANEL ? f->rank - k : MC_PANEL;
         mc_gemm(-1, mc_column_major_f32(mc_lowrank_column(f, k) + begin, m, width, f->n),
-                mc_row_major_f32(r->kept_rows + k * kept, width, kept, kept), 1, fresh);
+                mc_row_major_f32(r->accepted_rows + k * accepted, width, accepted, accepted), 1, fresh);
     }
-    mc_trsm(1, mc_column_major_f32(r->L, kept, kept, kept), false, mc_transposed(fresh));
+    mc_trsm(1, mc_column_major_f32(r->L, accepted, accepted, accepted), false, mc_transposed(fresh));
     store_new_columns(r, begin, m, T);
 }
 
@@ -275,17 +275,17 @@ static void extend_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, in
    */
 static mercer_status extend_factor(mercer_ctx *ctx, draw *r) {
     mc_lowrank *f = r->f;
-    MC_TRY(reserve_panels(ctx, f, f->rank + r->kept));
+    MC_TRY(reserve_panels(ctx, f, f->rank + r->accepted));
     MC_TRY(fetch_pivot_columns(ctx, r));
     for (int64_t k = 0; k < f->rank; k++)
-        for (int64_t a = 0; a < r->kept; a++)
-            r->kept_rows[a + k * r->kept] = mc_lowrank_column(f, k)[r->pivot[a]];
+        for (int64_t a = 0; a < r->accepted; a++)
+            r->accepted_rows[a + k * r->accepted] = mc_lowrank_column(f, k)[r->pivot[a]];
     MC_TRY(mc_for(ctx, f->n, ROWS, extend_rows, r));
-    for (int64_t a = 0; a < r->kept; a++) {
+    for (int64_t a = 0; a < r->accepted; a++) {
         f->pivot[f->rank + a] = r->pivot[a];
         f->left[r->pivot[a]] = 0;
     }
-    f->rank += r->kept;
+    f->rank += r->accepted;
     return MERCER_OK;
 }
 
@@ -293,15 +293,16 @@ static mercer_status extend_factor(mercer_ctx *ctx, draw *r) {
 static void choose_block_size(draw *r, int64_t most) {
     mc_lowrank *f = r->f;
     const double b = (double)r->b, each = (double)(f->rank + ENTRY);
-    const double rejecting = b * b * each + b * b * (double)r->kept, extending = (double)(r->kept * f->n) * each;
+    const double rejecting = b * b * each + b * b * (double)r->accepted,
+                 extending = (double)(r->accepted * f->n) * each;
     const double wanted = fmax(b / 3, fmin(1.5 * b, b * extending / (4 * rejecting)));
     f->block = (int64_t)fmax(BLOCK_LEAST, fmin((double)most, ceil(wanted)));
 }
 
 /* A block may be a single column, drawn at random: the gain is the mean over the last columns, about a quarter of all.
    */
-static void learn_gain(mc_lowrank *f, double each, double kept, double before) {
-    const double weight = kept / (kept + before / 4);
+static void learn_gain(mc_lowrank *f, double each, double accepted, double before) {
+    const double weight = accepted / (accepted + before / 4);
     f->gain = weight * each + (1 - weight) * f->gain;
 }
 
@@ -312,12 +313,13 @@ static mercer_status one_block(mercer_ctx *ctx, draw *r, int64_t rank) {
     draw_proposals(r, &rng);
     MC_TRY(remainder_at(ctx, r));
     select_pivots(r, &rng, rank - f->rank);
-    if (r->kept) {
+    if (r->accepted) {
         const double before = f->trace_left;
-        mc_set_phase_span(ctx, (double)f->rank / (double)rank, (double)(f->rank + r->kept) / (double)rank);
+        mc_set_phase_span(ctx, (double)f->rank / (double)rank, (double)(f->rank + r->accepted) / (double)rank);
         MC_TRY(extend_factor(ctx, r));
         sum_up(f);
-        learn_gain(f, (before - f->trace_left) / (double)r->kept, (double)r->kept, (double)(f->rank - r->kept));
+        learn_gain(f, (before - f->trace_left) / (double)r->accepted, (double)r->accepted,
+                   (double)(f->rank - r->accepted));
     }
     f->rounds++;
     choose_block_size(r, block_most(rank));
@@ -337,7 +339,7 @@ mercer_status mc_lowrank_grow(mercer_ctx *ctx, mc_lowrank *f, int64_t rank, doub
     mercer_status status = MERCER_OK;
     for (int empty = 0; !status && f->rank < rank && f->trace_left > trace && !f->exhausted;) {
         status = one_block(ctx, &r, rank);
-        empty = r.kept ? 0 : empty + 1;
+        empty = r.accepted ? 0 : empty + 1;
         f->exhausted = empty >= PATIENCE || f->trace_left <= 0;
     }
     mc_work_close(&work);

@@ -29,7 +29,8 @@ typedef struct mc_lowrank {
     mc_matrix K;
     const double *scale; /* S; NULL: the identity */
     uint64_t seed;
-    int64_t rounds, room, block; /* blocks drawn so far; panels there is room to name; proposals in the next block */
+    int64_t rounds, capacity,
+        block; /* blocks drawn so far; panels there is room to name; proposals in the next block */
 } mc_lowrank;
 
 /* Bytes a factor of this rank takes, work included. */

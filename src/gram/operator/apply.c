@@ -29,14 +29,14 @@ static int64_t real_size(const mc_product *p) {
     return mc_real_size(p->g);
 }
 
-static mc_sums sums_of(const mc_product *p, int thread) {
+static mc_product_sums sums_of(const mc_product *p, int thread) {
     char *at = p->buffers + thread * p->buffer_bytes;
     const int64_t doubles = p->rows_each * p->t * (int64_t)sizeof(double);
     const int64_t reals = p->rows_each * mc_row_reals(p->g->ops, p->t) * real_size(p);
-    return (mc_sums){.rows = (double *)(void *)at,
-                     .columns = (double *)(void *)(at + doubles),
-                     .rows_real = at + 2 * doubles,
-                     .columns_real = at + 2 * doubles + reals};
+    return (mc_product_sums){.rows = (double *)(void *)at,
+                             .columns = (double *)(void *)(at + doubles),
+                             .rows_real = at + 2 * doubles,
+                             .columns_real = at + 2 * doubles + reals};
 }
 
 /* ---- Rectangular ---- */
@@ -77,7 +77,7 @@ static void add_ranges(const mc_product *p) {
 /* ---- Symmetric ---- */
 
 /* The pair that task c is: round 0 plays each block against itself, then the circle method. A pair may name a block
-   that is not there: its partner rests. */
+   that is not there: its partner is idle. */
 static void pair_of(const mc_product *p, int64_t c, int64_t *round, int64_t *I, int64_t *J) {
     *round = 0, *I = *J = c;
     if (c < p->blocks)
@@ -150,7 +150,7 @@ static int64_t least_of(int64_t a, int64_t b) {
 
 /* Rows of a block, whole panels: its packed points fit the cache, a task is worth starting (TASK_WORK operations), and
    a large problem has blocks enough for many threads. */
-static int64_t block_rows(const mc_size *s) {
+static int64_t block_rows(const mc_product_size *s) {
     const int64_t width = s->ops->columns, most = s->groups * s->ops->rows / width, all = mc_chunk_count(s->n, width);
     const int64_t cached = 4 * MC_BLOCK_CACHE / ((s->d ? s->d : 1) * width * s->real), many = s->n / (BLOCKS * width);
     const int64_t worthy = (int64_t)sqrt(TASK_WORK / (double)(s->d + 16)) / width;
@@ -158,8 +158,8 @@ static int64_t block_rows(const mc_size *s) {
     return (panels > 1 ? panels : 1) * width;
 }
 
-mc_cut mc_product_shape(const mc_size *s) {
-    mc_cut shape = {.rows_each = block_rows(s), .ranges = 1};
+mc_product_split mc_product_shape(const mc_product_size *s) {
+    mc_product_split shape = {.rows_each = block_rows(s), .ranges = 1};
     shape.blocks = mc_chunk_count(s->n, shape.rows_each);
     const int64_t panels = mc_chunk_count(s->m, s->ops->columns),
                   wanted = shape.blocks ? mc_chunk_count(TASKS, shape.blocks) : 1;
@@ -172,14 +172,14 @@ mc_cut mc_product_shape(const mc_size *s) {
 
 static void shape_product(mc_product *p) {
     const mc_gram *g = p->g;
-    const mc_size size = {.ops = g->ops,
-                          .real = mc_real_size(g),
-                          .n = g->x->n,
-                          .m = g->z->n,
-                          .d = dense_coordinates(g),
-                          .groups = mc_tile_space_groups(g),
-                          .symmetric = g->symmetric};
-    const mc_cut shape = mc_product_shape(&size);
+    const mc_product_size size = {.ops = g->ops,
+                                  .real = mc_real_size(g),
+                                  .n = g->x->n,
+                                  .m = g->z->n,
+                                  .d = dense_coordinates(g),
+                                  .groups = mc_tile_workspace_groups(g),
+                                  .symmetric = g->symmetric};
+    const mc_product_split shape = mc_product_shape(&size);
     p->rows_each = shape.rows_each;
     p->blocks = shape.blocks;
     p->rounds_of = p->blocks + p->blocks % 2;
@@ -192,7 +192,7 @@ static void shape_product(mc_product *p) {
    right-hand sides are few, and a fused body adds what it has summed once for every run of panels. A sum of a column
    runs over the rows of its block at most. Sums in double: what is flushed within a task, rows and columns of a block
    with itself, then ranges or rounds. */
-mc_depth mc_product_depth(const mc_gram *g, int64_t t) {
+mc_product_depths mc_product_depth(const mc_gram *g, int64_t t) {
     mc_product p = {.g = g};
     shape_product(&p);
     const int64_t width = g->ops->columns, lanes = t > MC_SINGLES ? 1 : g->ops->lanes;
@@ -202,8 +202,8 @@ mc_depth mc_product_depth(const mc_gram *g, int64_t t) {
     const int64_t row = run * width / lanes + run + lanes, column = g->symmetric ? p.rows_each : 0;
     const int64_t flushes =
         mc_chunk_count(panels, MC_BLOCK_PANELS) + mc_chunk_count(p.rows_each, g->ops->rows * MC_GROUPS_SUMMED);
-    return (mc_depth){.tile = row > column ? row : column,
-                      .wide = flushes + 3 + (g->symmetric ? p.rounds_of + 1 : p.ranges)};
+    return (mc_product_depths){.tile = row > column ? row : column,
+                               .wide = flushes + 3 + (g->symmetric ? p.rounds_of + 1 : p.ranges)};
 }
 
 /* ---- Right-hand sides ---- */
@@ -264,7 +264,7 @@ static mercer_status compute_product(mercer_ctx *ctx, mc_product *p) {
 static void set_width(mc_product *p, int64_t t) {
     p->t = t;
     p->many = t > MC_SINGLES;
-    p->stride = mc_right_stride(p->g->ops, t);
+    p->stride = mc_rhs_stride(p->g->ops, t);
 }
 
 static int64_t partial_sums(const mc_product *p) {
@@ -276,7 +276,7 @@ static int64_t count_turns(const mc_product *p) {
 }
 
 static int64_t buffer_bytes(const mc_product *p) {
-    return mc_sums_bytes(p->g->ops, real_size(p), p->rows_each, p->t);
+    return mc_product_sums_bytes(p->g->ops, real_size(p), p->rows_each, p->t);
 }
 
 static void lay_out_product_workspace(mc_product *p, int threads, mc_work *work) {
@@ -290,7 +290,7 @@ static void lay_out_product_workspace(mc_product *p, int threads, mc_work *work)
 }
 
 static mercer_status open_product(mercer_ctx *ctx, mc_product *p, int threads, mc_work *spaces, mc_work *work) {
-    MC_TRY(mc_tile_spaces_open(ctx, p->g, threads, p->rows_each / p->g->ops->rows, spaces, &p->space));
+    MC_TRY(mc_tile_workspaces_open(ctx, p->g, threads, p->rows_each / p->g->ops->rows, spaces, &p->space));
     mc_work counted = {0};
     lay_out_product_workspace(p, threads, &counted);
     MC_TRY(mc_work_open(ctx, work, counted.used));
@@ -299,7 +299,7 @@ static mercer_status open_product(mercer_ctx *ctx, mc_product *p, int threads, m
 }
 
 mercer_status mc_gram_apply(mercer_ctx *ctx, const mc_gram *gram, int64_t t, const double *V, double *Y) {
-    const int64_t most = MC_RIGHTS * gram->ops->lanes;
+    const int64_t most = MC_RHS_VECTORS * gram->ops->lanes;
     mc_product p = {.g = gram, .ld = t};
     mc_work spaces = {0}, work = {0};
     shape_product(&p);

@@ -26,7 +26,7 @@ typedef struct rectangle {
     double per_unit;
     bool mirror; /* rows and columns are the same range: what is below the diagonal is copied from above */
     int64_t group_rows, column_tasks;
-    mc_tile_space *space; /* per thread */
+    mc_tile_workspace *space; /* per thread */
 } rectangle;
 
 static double real_at(const mc_gram *g, const void *values, int64_t at) {
@@ -107,10 +107,10 @@ static void fill_rectangle(void *arg, int64_t chunk, int64_t begin, int64_t end,
         p0 = (r->i0 + first) / width;
     if (p0 >= p1)
         return;
-    mc_tile_space *space = &r->space[thread];
-    mc_tile_space_rows(g, space, r->rows ? r->rows + first : NULL, r->i0 + first, count);
+    mc_tile_workspace *space = &r->space[thread];
+    mc_tile_workspace_rows(g, space, r->rows ? r->rows + first : NULL, r->i0 + first, count);
     rows_written w = {.rectangle = r, .begin = first};
-    mc_tile_space_walk(g, space, 0, space->groups, p0, p1, write_strip, &w);
+    mc_tile_workspace_walk(g, space, 0, space->groups, p0, p1, write_strip, &w);
 }
 
 enum { SQUARE = 64 }; /* rows and columns turned over at once: both sides stay in the first cache */
@@ -146,11 +146,12 @@ int64_t mc_block_groups(const mc_tile_ops *ops, int64_t suits, int64_t count, in
 static int64_t groups_for(const mc_gram *g, int64_t count, int64_t column_tasks) {
     if (mc_gram_sparse(g))
         return count < GROUPS * g->ops->rows ? mc_chunk_count(count, g->ops->rows) : GROUPS;
-    return mc_block_groups(g->ops, mc_tile_space_groups(g), count, column_tasks);
+    return mc_block_groups(g->ops, mc_tile_workspace_groups(g), count, column_tasks);
 }
 
 size_t mc_gram_block_bytes(mercer_ctx *ctx, const mc_gram *gram) {
-    return (size_t)ctx->threads * (mc_tile_space_bytes(gram, groups_for(gram, INT64_MAX, 1)) + sizeof(mc_tile_space))
+    return (size_t)ctx->threads
+               * (mc_tile_workspace_bytes(gram, groups_for(gram, INT64_MAX, 1)) + sizeof(mc_tile_workspace))
            + 4 * MC_ALIGN;
 }
 
@@ -161,7 +162,7 @@ static mercer_status run_rectangle(mercer_ctx *ctx, rectangle *r) {
     r->column_tasks = mc_block_column_tasks(g->ops, r->j0, r->j1);
     const int64_t groups = groups_for(g, r->count, r->column_tasks);
     mc_work work;
-    MC_TRY(mc_tile_spaces_open(ctx, g, ctx->threads, groups, &work, &r->space));
+    MC_TRY(mc_tile_workspaces_open(ctx, g, ctx->threads, groups, &work, &r->space));
     r->group_rows = groups * g->ops->rows;
     mercer_status status = mc_for(ctx, mc_chunk_count(r->count, r->group_rows) * r->column_tasks, 1, fill_rectangle, r);
     mc_work_close(&work);
@@ -179,7 +180,7 @@ mercer_status mc_gram_block(mercer_ctx *ctx, const mc_gram *gram, int64_t i0, in
                    .dtype = dtype,
                    .out = out,
                    .ld = ld,
-                   .mirror = gram->symmetric && !gram->as_given && i0 == j0 && i1 == j1};
+                   .mirror = gram->symmetric && !gram->both_triangles && i0 == j0 && i1 == j1};
     return run_rectangle(ctx, &r);
 }
 
@@ -226,7 +227,7 @@ typedef struct triangle {
     const double *shift;
     double *out;
     int64_t n, h, even, ld;
-    mc_tile_space *space;
+    mc_tile_workspace *space;
 } triangle;
 
 typedef struct part_written {
@@ -254,14 +255,14 @@ static void write_packed(void *arg, const mc_strip *strip) {
     }
 }
 
-static void pack_part(triangle *t, mc_tile_space *space, int64_t first, int64_t count, bool lower) {
+static void pack_part(triangle *t, mc_tile_workspace *space, int64_t first, int64_t count, bool lower) {
     const int64_t width = t->gram->ops->columns;
     const int64_t p0 = (lower ? t->h : first) / width, p1 = mc_chunk_count(lower ? first + count : t->n, width);
     if (count <= 0)
         return;
     part_written w = {.triangle = t, .first = first, .lower = lower};
-    mc_tile_space_rows(t->gram, space, NULL, first, count);
-    mc_tile_space_walk(t->gram, space, 0, space->groups, p0, p1, write_packed, &w);
+    mc_tile_workspace_rows(t->gram, space, NULL, first, count);
+    mc_tile_workspace_walk(t->gram, space, 0, space->groups, p0, p1, write_packed, &w);
 }
 
 /* Columns begin .. end - 1 of the packed rectangle. */
@@ -277,8 +278,8 @@ mercer_status mc_gram_packed(mercer_ctx *ctx, const mc_gram *gram, const double 
     const int64_t n = gram->x->n, even = n % 2 == 0;
     triangle t = {.gram = gram, .shift = shift, .out = out, .n = n, .h = (n + 1) / 2, .even = even, .ld = n + even};
     mc_work work;
-    const int64_t groups = mc_block_groups(gram->ops, mc_tile_space_groups(gram), t.h, 1);
-    MC_TRY(mc_tile_spaces_open(ctx, gram, ctx->threads, groups, &work, &t.space));
+    const int64_t groups = mc_block_groups(gram->ops, mc_tile_workspace_groups(gram), t.h, 1);
+    MC_TRY(mc_tile_workspaces_open(ctx, gram, ctx->threads, groups, &work, &t.space));
     const mercer_status status = mc_for(ctx, t.h, groups * gram->ops->rows, fill_packed, &t);
     mc_work_close(&work);
     return status ? status : mc_fault_report(ctx, gram);

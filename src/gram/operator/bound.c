@@ -59,15 +59,15 @@ static double sum_factor(const mc_tile_part *p, double sums, arithmetic a) {
 /* The exponent -|x - z|^2/2 of a part, times alpha. */
 static argument distance_argument(const mc_tile_part *p, double alpha, arithmetic a) {
     const double N = 0.5 * (p->left.norm2_max + p->right.norm2_max), u = a.u;
-    const double c = sum_factor(p, p->way == MC_WAY_DIRECT ? 1 : 3, a), e0 = (c + 4) * u * N;
+    const double c = sum_factor(p, p->distance_method == MC_DISTANCE_DIRECT ? 1 : 3, a), e0 = (c + 4) * u * N;
     const double input = 4 * u * sqrt(2 * N) + 2 * p->phase; /* of |x - z|, by the rounding of the coordinates */
     argument s = {.size = fabs(alpha) * 4 * N, .e0 = fabs(alpha) * input * input, .e1 = sqrt(2 * fabs(alpha)) * input};
-    if (p->grain > 0)
+    if (p->uint8_unit > 0)
         s.e2 = 4 * u; /* sums of whole numbers are exact; pack_uint8.c keeps the coordinates within what input says */
-    else if (p->way == MC_WAY_NORMS)
+    else if (p->distance_method == MC_DISTANCE_NORMS)
         s.e0 += fabs(alpha) * e0;
     else
-        s.e2 = (c + 4) * u * (p->way == MC_WAY_GUARDED ? 1 / MC_GUARD_SHARE : 1);
+        s.e2 = (c + 4) * u * (p->distance_method == MC_DISTANCE_GUARDED ? 1 / MC_GUARD_SHARE : 1);
     if (a.worst)
         s.e2 += 8 * u; /* the weights, a common factor of the coordinates, and alpha */
     return s;
@@ -97,10 +97,11 @@ static argument sum_argument(const mc_tile_part *p, double a, double c, arithmet
 static argument angle_argument(const mc_tile_part *p, arithmetic a) {
     const double e = (sum_factor(p, 2, a) + 4) * a.u;
     return (argument){.size = 2,
-                      .e0 = p->way == MC_WAY_NORMS ? sqrt(2 * e) + e : 2 * e / sqrt(MC_GUARD_SHARE) + 8 * a.u};
+                      .e0 = p->distance_method == MC_DISTANCE_NORMS ? sqrt(2 * e) + e
+                                                                    : 2 * e / sqrt(MC_GUARD_SHARE) + 8 * a.u};
 }
 
-static argument argument_of(const mc_plan *plan, const mc_tile_line *line, arithmetic by) {
+static argument argument_of(const mc_tile_program *plan, const mc_tile_line *line, arithmetic by) {
     const mc_tile_part *p = &plan->part[line->part];
     const double a = line->a / mc_part_unit(p);
     switch (line->use) {
@@ -218,7 +219,8 @@ static mc_bound bound_times_factor(mc_bound v, double factor, double u) {
                       .share = v.share + u};
 }
 
-static mc_bound line_bound(const mc_plan *plan, const mc_tile_line *line, const mc_bound *temporary, arithmetic by) {
+static mc_bound line_bound(const mc_tile_program *plan, const mc_tile_line *line, const mc_bound *temporary,
+                           arithmetic by) {
     const double u = by.u;
     const bool node = line->vector != MC_VECTOR_NONE, constant = line->step.function == MC_CONSTANT;
     const mc_bound in = temporary[line->step.source];
@@ -266,12 +268,13 @@ double mc_largest_magnitude(const double *v, int64_t n) {
 }
 
 /* The argument of a line, where it is one of a part. */
-static double argument_size(const mc_plan *plan, const mc_tile_line *line, arithmetic by) {
+static double argument_size(const mc_tile_program *plan, const mc_tile_line *line, arithmetic by) {
     const bool part = line->part >= 0 && line->vector == MC_VECTOR_NONE && line->step.function != MC_CONSTANT;
     return part ? argument_of(plan, line, by).size : 0;
 }
 
-mc_bound mc_plan_bound(const mc_plan *plan, const mc_tile_ops *bodies, bool worst, mc_bound *temporary, double *reach) {
+mc_bound mc_tile_program_bound(const mc_tile_program *plan, const mc_tile_ops *bodies, bool worst, mc_bound *temporary,
+                               double *reach) {
     const double u = bodies->unit;
     const arithmetic by = {u, worst, bodies->accuracy};
     *reach = 0;
@@ -296,7 +299,8 @@ mc_bound mc_plan_bound(const mc_plan *plan, const mc_tile_ops *bodies, bool wors
 
 /* 2^s of a distance s = -t: with e0 + e1 sqrt t + e2 t the error of s, that of 2^s is at most (2^e0 - 1) 2^s and 2^e0
    times what it would be without e0, which is bounded whatever t is. */
-void mc_plan_terms(const mc_plan *plan, const mc_tile_ops *bodies, double all, double *relative, double *rest) {
+void mc_tile_program_terms(const mc_tile_program *plan, const mc_tile_ops *bodies, double all, double *relative,
+                           double *rest) {
     const mc_tile_line *line = &plan->line[0];
     const double u = bodies->unit;
     const arithmetic by = {u, true, bodies->accuracy};

@@ -1,4 +1,4 @@
-/* columns.c: K of all rows against some of them, out of the operator of all against all: the left side is lent, the
+/* columns.c: K of all rows against some of them, out of the operator of all against all: the left side is borrowed, the
    points and vectors of the right are copied from it as they lie packed, so that nothing is measured, weighted or
    rounded again. What is given from elsewhere and strings, which keep more than points, are opened anew. */
 #include "base/ctx.h"
@@ -28,7 +28,7 @@ static mercer_status copy_vector(mercer_ctx *ctx, const columns *c, const void *
     return MERCER_OK;
 }
 
-static void copy_point(const columns *c, const mc_tile_part *p, const mc_pack *from, int64_t j, char *out) {
+static void copy_point(const columns *c, const mc_tile_part *p, const mc_packed_points *from, int64_t j, char *out) {
     const int64_t width = c->whole->ops->columns, i = id_at(c, j), elements = mc_part_elements(p);
     const int64_t size = mc_part_element(p, c->whole->precision), step = width * size;
     const char *source = (const char *)from->values + (i / width * width * elements + i % width) * size;
@@ -41,8 +41,8 @@ static void copy_point(const columns *c, const mc_tile_part *p, const mc_pack *f
             memcpy(out + k * step, source + k * step, sizeof(double));
 }
 
-static mercer_status copy_full(mercer_ctx *ctx, const columns *c, const mc_tile_part *p, const mc_pack *from,
-                               mc_pack *to) {
+static mercer_status copy_full(mercer_ctx *ctx, const columns *c, const mc_tile_part *p, const mc_packed_points *from,
+                               mc_packed_points *to) {
     to->values = mc_alloc_unset(ctx, c->padded * mc_part_elements(p), (size_t)mc_part_element(p, c->whole->precision));
     MC_TRY(to->values ? MERCER_OK : MERCER_MEMORY);
     for (int64_t j = 0; j < c->padded; j++)
@@ -50,7 +50,8 @@ static mercer_status copy_full(mercer_ctx *ctx, const columns *c, const mc_tile_
     return MERCER_OK;
 }
 
-static mercer_status copy_sparse(mercer_ctx *ctx, const columns *c, const mc_pack *from, mc_pack *to) {
+static mercer_status copy_sparse(mercer_ctx *ctx, const columns *c, const mc_packed_points *from,
+                                 mc_packed_points *to) {
     MC_TRY(MC_ALLOC(ctx, to->start, c->count + 1));
     for (int64_t j = 0; j < c->count; j++)
         to->start[j + 1] = to->start[j] + from->start[c->ids[j] + 1] - from->start[c->ids[j]];
@@ -67,20 +68,20 @@ static mercer_status copy_sparse(mercer_ctx *ctx, const columns *c, const mc_pac
 }
 
 static mercer_status copy_part(mercer_ctx *ctx, const columns *c, mc_tile_part *p) {
-    const mc_pack from = p->right;
+    const mc_packed_points from = p->right;
     p->shared = false;
-    p->right = (mc_pack){.n = c->count,
-                         .panels = c->padded / c->whole->ops->columns,
-                         .norm2_max = from.norm2_max,
-                         .shift_max = from.shift_max};
+    p->right = (mc_packed_points){.n = c->count,
+                                  .panels = c->padded / c->whole->ops->columns,
+                                  .norm2_max = from.norm2_max,
+                                  .shift_max = from.shift_max};
     MC_TRY(copy_vector(ctx, c, from.half, &p->right.half));
     return p->sparse ? copy_sparse(ctx, c, &from, &p->right) : copy_full(ctx, c, p, &from, &p->right);
 }
 
 /* The plan of the whole with right sides of its own, which alone are freed with it. */
 static mercer_status copy_plan(mercer_ctx *ctx, const columns *c, mc_gram *g) {
-    const mc_plan *from = &c->whole->plan;
-    g->plan = (mc_plan){.temporaries = from->temporaries, .strips = from->strips};
+    const mc_tile_program *from = &c->whole->plan;
+    g->plan = (mc_tile_program){.temporaries = from->temporaries, .strips = from->strips};
     MC_TRY(MC_ALLOC(ctx, g->plan.part, from->parts));
     MC_TRY(MC_ALLOC(ctx, g->plan.line, from->lines));
     for (; g->plan.parts < from->parts;) {
@@ -102,7 +103,7 @@ static mercer_status copy_plan(mercer_ctx *ctx, const columns *c, mc_gram *g) {
 
 void mc_gram_close_view(mc_gram *g) {
     for (int i = 0; i < g->plan.parts; i++) {
-        mc_pack *right = &g->plan.part[i].right;
+        mc_packed_points *right = &g->plan.part[i].right;
         mc_free(right->values);
         mc_free(right->half);
         mc_free(right->start);
@@ -116,7 +117,7 @@ void mc_gram_close_view(mc_gram *g) {
 
 static bool can_lend(const mc_gram *g) {
     for (int i = 0; i < g->plan.parts; i++)
-        if (g->plan.part[i].given || g->plan.part[i].strings)
+        if (g->plan.part[i].precomputed || g->plan.part[i].strings)
             return false;
     return g->symmetric;
 }
@@ -127,7 +128,7 @@ static mercer_status open_view(mercer_ctx *ctx, const mc_gram *whole, const int6
     MC_TRY(MC_ALLOC(ctx, g, 1));
     *g = *whole;
     g->symmetric = false;
-    g->lent = true;
+    g->is_view = true;
     g->z = taken;
     g->diagonal = NULL;
     g->fault = NULL;
@@ -147,7 +148,7 @@ mercer_status mc_gram_open_columns(mercer_ctx *ctx, const mc_gram *whole, const 
                                ? open_view(ctx, whole, ids, count, taken, out)
                                : mc_gram_open(ctx, whole->kernel, whole->x, taken, whole->precision, out);
     if (*out)
-        (*out)->taken = taken;
+        (*out)->own_z = taken;
     else
         mercer_data_free(taken);
     if (status) {

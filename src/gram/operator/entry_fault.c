@@ -75,11 +75,11 @@ static bool takes_root(const mc_node *node) {
 static mercer_status fail_pair(mercer_ctx *ctx, const mc_gram *g, int64_t i, int64_t j) {
     double value = NAN;
     MC_TRY(evaluate_reference_entry(ctx, g, i, j, &value));
-    if (mc_gram_has_precomputed(g) && !g->judged && !isinf(value))
+    if (mc_gram_has_precomputed(g) && !g->by_reference && !isinf(value))
         MC_TRY(mc_precomputed_fail(ctx, g, i, j));
     const long long x = (long long)mc_data_row_number(g->x, i), z = (long long)mc_data_row_number(g->z, j);
     const char *where = g->symmetric ? "" : " of the other rows";
-    const char *values = mc_gram_has_precomputed(g) && !g->judged ? "the values" : "the columns";
+    const char *values = mc_gram_has_precomputed(g) && !g->by_reference ? "the values" : "the columns";
     if (isnan(value) && mc_node_any(g->kernel->root, takes_root))
         return mc_fail(ctx, MERCER_NUMERIC,
                        "the kernel of row %lld and row %lld%s has no value: a power that is not whole, of a number "

@@ -15,16 +15,16 @@
 #include <float.h>
 #include <math.h>
 
-typedef struct judged {
+typedef struct diagonal_task {
     const mercer_kernel *kernel;
     const mercer_data *x;
     double *scratch; /* d per thread */
     double *out;
-} judged;
+} diagonal_task;
 
 static void reference_diagonal_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
-    const judged *j = arg;
+    const diagonal_task *j = arg;
     double *row = j->scratch + thread * mc_data_row_width(j->x);
     for (int64_t i = begin; i < end; i++) {
         mc_data_row(j->x, i, row);
@@ -33,7 +33,7 @@ static void reference_diagonal_rows(void *arg, int64_t chunk, int64_t begin, int
 }
 
 mercer_status mc_kernel_diagonal(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, double *out) {
-    judged j = {.kernel = kernel, .x = x, .out = out};
+    diagonal_task j = {.kernel = kernel, .x = x, .out = out};
     MC_TRY(MC_ALLOC(ctx, j.scratch, ctx->threads * mc_data_row_width(x)));
     const mercer_status status = mc_for(ctx, x->n, 64, reference_diagonal_rows, &j);
     mc_free(j.scratch);
@@ -56,7 +56,7 @@ static mercer_status prepare_operator(mercer_ctx *ctx, mc_gram *g, mercer_dtype 
     MC_TRY(mc_gram_pack(ctx, g));
     if (!g->symmetric)
         return MERCER_OK;
-    MC_TRY(g->as_given ? MERCER_OK : mc_precomputed_symmetry(ctx, g));
+    MC_TRY(g->both_triangles ? MERCER_OK : mc_precomputed_symmetry(ctx, g));
     return fill_diagonal(ctx, g);
 }
 
@@ -80,21 +80,22 @@ mercer_status mc_gram_open(mercer_ctx *ctx, const mercer_kernel *kernel, const m
     return open_operator(ctx, (mc_gram){.kernel = kernel, .x = x, .z = z ? z : x, .symmetric = !z}, precision, out);
 }
 
-mercer_status mc_gram_open_as_given(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, mc_gram **out) {
-    return open_operator(ctx, (mc_gram){.kernel = kernel, .x = x, .z = x, .symmetric = true, .as_given = true},
+mercer_status mc_gram_open_both_triangles(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x,
+                                          mc_gram **out) {
+    return open_operator(ctx, (mc_gram){.kernel = kernel, .x = x, .z = x, .symmetric = true, .both_triangles = true},
                          MERCER_F64, out);
 }
 
 void mc_gram_close(mc_gram *gram) {
     if (!gram)
         return;
-    if (gram->kept)
-        mc_gram_give_back(gram);
-    if (gram->lent)
+    if (gram->packed_from)
+        mc_gram_release_packed(gram);
+    if (gram->is_view)
         mc_gram_close_view(gram);
     else
-        mc_plan_free(&gram->plan);
-    mercer_data_free(gram->taken);
+        mc_tile_program_free(&gram->plan);
+    mercer_data_free(gram->own_z);
     mc_free(gram->diagonal);
     mc_free(gram->fault);
     mc_free(gram);
@@ -117,13 +118,13 @@ double mc_gram_entry_error(const mc_gram *gram) {
 }
 
 void mc_gram_entry_terms(const mc_gram *gram, double *relative, double *rest) {
-    mc_plan_terms(&gram->plan, gram->ops, gram->bound.error, relative, rest);
+    mc_tile_program_terms(&gram->plan, gram->ops, gram->bound.error, relative, rest);
 }
 
 /* gamma of the additions, and of products, right-hand sides and coefficients, which are rounded once each. */
 double mc_gram_sum_error(const mc_gram *gram, int64_t t) {
     const double u = gram->ops->unit;
-    const mc_depth depth = mc_product_depth(gram, t);
+    const mc_product_depths depth = mc_product_depth(gram, t);
     const double sum = (double)(depth.tile + 8) * u + (double)(depth.wide + 8) * DBL_EPSILON / 2;
     return sum < 0.5 ? sum / (1 - sum) : INFINITY;
 }
@@ -137,7 +138,7 @@ void mc_gram_raise_error(const mc_gram *gram, int64_t t, mc_product_error *error
 void mc_gram_product_terms(const mc_gram *gram, int64_t t, double *relative, double *rest) {
     const double sum = mc_gram_sum_error(gram, t);
     double entry;
-    mc_plan_terms(&gram->plan, gram->ops, gram->bound.error, &entry, rest);
+    mc_tile_program_terms(&gram->plan, gram->ops, gram->bound.error, &entry, rest);
     const bool positive = entry > 0 || gram->bound.low >= 0;
     const double all = entry + sum + entry * sum;
     *relative = all >= 0.5 ? INFINITY : positive ? 1.01 * all / (1 - all) : 0;
@@ -160,7 +161,7 @@ typedef struct pairs {
     const mc_gram *gram;
     const int64_t *row, *column;
     double *out;
-    mc_tile_space *space; /* per thread */
+    mc_tile_workspace *space; /* per thread */
 } pairs;
 
 typedef struct run {
@@ -183,14 +184,14 @@ static void fill_pairs(void *arg, int64_t chunk, int64_t begin, int64_t end, int
     (void)chunk;
     const pairs *p = arg;
     const mc_gram *g = p->gram;
-    mc_tile_space *space = &p->space[thread];
+    mc_tile_workspace *space = &p->space[thread];
     for (int64_t from = begin, to; from < end; from = to) {
         const int64_t panel = p->column[from] / g->ops->columns;
         for (to = from + 1; to < end && to - from < g->ops->rows && p->column[to] / g->ops->columns == panel;)
             to++;
-        mc_tile_space_rows(g, space, p->row + from, 0, to - from);
+        mc_tile_workspace_rows(g, space, p->row + from, 0, to - from);
         run r = {p, from};
-        mc_tile_space_walk(g, space, 0, 1, panel, panel + 1, copy_strip_entries, &r);
+        mc_tile_workspace_walk(g, space, 0, 1, panel, panel + 1, copy_strip_entries, &r);
     }
 }
 
@@ -198,7 +199,7 @@ mercer_status mc_gram_pairs(mercer_ctx *ctx, const mc_gram *gram, const int64_t 
                             int64_t count, double *out) {
     pairs p = {.gram = gram, .row = row, .column = column, .out = out};
     mc_work work;
-    MC_TRY(mc_tile_spaces_open(ctx, gram, mc_for_threads(ctx, mc_chunk_count(count, GRAIN)), 1, &work, &p.space));
+    MC_TRY(mc_tile_workspaces_open(ctx, gram, mc_for_threads(ctx, mc_chunk_count(count, GRAIN)), 1, &work, &p.space));
     const mercer_status status = mc_for(ctx, count, GRAIN, fill_pairs, &p);
     mc_work_close(&work);
     return status ? status : mc_fault_report(ctx, gram);
@@ -241,7 +242,7 @@ mercer_status mercer_gram(mercer_ctx *ctx, const mercer_kernel *kernel, const me
     const mercer_kernel *k = o.bound ? o.bound : kernel;
     if (!status)
         status = other ? mc_gram_open(ctx, k, o.rows.x, o.rows.z, MERCER_F64, &o.gram)
-                       : mc_gram_open_as_given(ctx, k, o.rows.x, &o.gram);
+                       : mc_gram_open_both_triangles(ctx, k, o.rows.x, &o.gram);
     if (!status) {
         const int64_t n = mc_gram_rows(o.gram), m = mc_gram_columns(o.gram);
         mc_begin_phase(ctx, "gram");

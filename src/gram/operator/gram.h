@@ -21,25 +21,26 @@ mercer_status mc_gram_open(mercer_ctx *ctx, const mercer_kernel *kernel, const m
 /* x against itself for mc_gram_block alone, in double: values from elsewhere, a matrix or a function, are written as
    they are on both sides of the diagonal. mc_gram_open reads one side of them and refuses those that are not symmetric.
    */
-mercer_status mc_gram_open_as_given(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, mc_gram **out);
+mercer_status mc_gram_open_both_triangles(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x,
+                                          mc_gram **out);
 /* K of all rows of a symmetric operator against those listed, which rise: its packed points serve again, so that
    opening costs no more than copying the listed ones. whole must outlive it. */
 mercer_status mc_gram_open_columns(mercer_ctx *ctx, const mc_gram *whole, const int64_t *ids, int64_t count,
                                    mc_gram **out);
 void mc_gram_close(mc_gram *gram);
-/* Operators of double precision, of other rows with the same columns (points z): mc_gram_keep leaves of an operator its
-   right side and says so, or that it is of a kind that cannot be kept and is as it was. mc_gram_open_reusing is then
-   mc_gram_open for rows x, the same to the bit, without a look at z; *out stays NULL where these rows would have z laid
-   out otherwise. kept must outlive it. */
-bool mc_gram_keep(mc_gram *gram);
-size_t mc_gram_kept_bytes(const mc_gram *gram); /* that it then holds on to, nearly */
-mercer_status mc_gram_open_reusing(mercer_ctx *ctx, const mc_gram *kept, const mercer_data *x, mc_gram **out);
+/* Operators of double precision, of other rows with the same columns (points z): mc_gram_keep_packed leaves of an
+   operator its right side and says so, or that it is of a kind that cannot be kept and is as it was.
+   mc_gram_open_reusing is then mc_gram_open for rows x, the same to the bit, without a look at z; *out stays NULL where
+   these rows would have z laid out otherwise. packed must outlive it. */
+bool mc_gram_keep_packed(mc_gram *gram);
+size_t mc_gram_keep_packed_bytes(const mc_gram *gram); /* that it then holds on to, nearly */
+mercer_status mc_gram_open_reusing(mercer_ctx *ctx, const mc_gram *packed, const mercer_data *x, mc_gram **out);
 
 /* Bytes mc_gram_open will take, and the most that blocks, rows and products of so many right-hand sides take beside,
    for the planner: an upper bound; 0: none but blocks and rows. Where floats are asked for it holds for doubles too,
    which the operator may fall back to. */
 size_t mc_gram_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z,
-                     mercer_dtype precision, int64_t rights);
+                     mercer_dtype precision, int64_t right_hand_sides);
 
 /* The part of these that is taken while a block, rows or the packed triangle are written. */
 size_t mc_gram_block_bytes(mercer_ctx *ctx, const mc_gram *gram);

@@ -15,10 +15,10 @@ enum { HEADER = 2 * MC_ALIGN };
 /* What an expression needs: coordinates of all its parts, parts, lines and temporaries, each at most. */
 typedef struct need {
     int64_t coordinates, parts, lines, temporaries;
-    int64_t words; /* bytes of texts that parts read, of both sides */
+    int64_t text_bytes; /* bytes of texts that parts read, of both sides */
     const mercer_data *x, *z;
-    int64_t given; /* columns of parts whose values come from elsewhere */
-    bool shared;   /* the plain coordinates of all columns have been counted */
+    int64_t precomputed_columns; /* columns of parts whose values come from elsewhere */
+    bool shared;                 /* the plain coordinates of all columns have been counted */
 } need;
 
 /* Atoms that read plain coordinates with one weight for all columns share them where they see all columns. */
@@ -35,12 +35,13 @@ static bool is_plain(const mc_node *node) {
 static void count_atom(const mc_node *node, int64_t columns, bool all, need *n) {
     if (node->atom == MC_SPECTRUM) {
         n->parts++;
-        n->words += mc_string_features_total(node, n->x) + (n->z != n->x ? mc_string_features_total(node, n->z) : 0);
+        n->text_bytes +=
+            mc_string_features_total(node, n->x) + (n->z != n->x ? mc_string_features_total(node, n->z) : 0);
         return;
     }
-    if (mc_atoms[node->atom].given) {
+    if (mc_atoms[node->atom].opaque) {
         n->parts++;
-        n->given += node->atom == MC_USER ? columns : 1;
+        n->precomputed_columns += node->atom == MC_USER ? columns : 1;
         return;
     }
     if (node->atom == MC_WHITE || (all && is_plain(node) && n->shared))
@@ -72,7 +73,7 @@ static size_t block_bytes(int64_t count, size_t size) {
 typedef struct wanted {
     need need;
     const mc_tile_ops *ops;
-    int64_t real, rights;
+    int64_t real, right_hand_sides;
     const mercer_data *x, *z;
     bool symmetric;
 } wanted;
@@ -88,7 +89,7 @@ static size_t side_bytes(const wanted *w, const mercer_data *data) {
     const size_t real = (size_t)w->real, dense = mc_work_need(padded * n->coordinates, real);
     const size_t sparse =
         mc_work_need(2 * values * n->parts, real + sizeof(int32_t)) + mc_work_need(data->n * n->parts, 8);
-    return greatest_of(dense, sparse) + mc_work_need(padded * n->given, sizeof(double))
+    return greatest_of(dense, sparse) + mc_work_need(padded * n->precomputed_columns, sizeof(double))
            + mc_work_need(3 * padded * n->parts, sizeof(double)) + mc_work_need(2 * padded * n->lines, sizeof(double))
            + (size_t)(8 * n->parts + 2 * n->lines) * HEADER;
 }
@@ -101,7 +102,7 @@ static size_t space_bytes(const wanted *w, int64_t rows) {
     const int64_t most = stored_of(w->x) > stored_of(z) ? stored_of(w->x) : stored_of(z),
                   sparse = z->row_start ? most : 0;
     const int64_t unpacked = sparse < z->d * n->parts ? sparse : z->d * n->parts;
-    return mc_work_need(w->ops->rows * (n->given + 4 * n->parts * w->ops->columns), sizeof(double))
+    return mc_work_need(w->ops->rows * (n->precomputed_columns + 4 * n->parts * w->ops->columns), sizeof(double))
            + mc_work_need(rows * (n->coordinates + n->parts + n->lines), (size_t)w->real)
            + mc_work_need(rows, sizeof(int64_t))
            + mc_work_need(slots * strips * 4 * w->ops->rows * w->ops->columns, (size_t)w->real)
@@ -111,13 +112,13 @@ static size_t space_bytes(const wanted *w, int64_t rows) {
            + (size_t)(8 * n->parts + 2 * n->lines + 16) * MC_ALIGN;
 }
 
-static size_t product_bytes(const wanted *w, int threads, const mc_cut *shape) {
-    const int64_t most = MC_RIGHTS * w->ops->lanes, t = w->rights < most ? w->rights : most;
+static size_t product_bytes(const wanted *w, int threads, const mc_product_split *shape) {
+    const int64_t most = MC_RHS_VECTORS * w->ops->lanes, t = w->right_hand_sides < most ? w->right_hand_sides : most;
     const int64_t partial = shape->ranges > 1 ? shape->ranges * w->x->n * t : 0;
-    return mc_work_need((w->z->n + w->ops->columns) * mc_right_stride(w->ops, t), (size_t)w->real)
+    return mc_work_need((w->z->n + w->ops->columns) * mc_rhs_stride(w->ops, t), (size_t)w->real)
            + mc_work_need(t, sizeof(double)) + mc_work_need(partial, sizeof(double))
            + mc_work_need(shape->blocks, sizeof(double))
-           + mc_work_need(threads, (size_t)mc_sums_bytes(w->ops, w->real, shape->rows_each, t)) + 8 * MC_ALIGN;
+           + mc_work_need(threads, (size_t)mc_product_sums_bytes(w->ops, w->real, shape->rows_each, t)) + 8 * MC_ALIGN;
 }
 
 /* A block of compressed rows has as many groups as there may be; their coordinates are not copied. */
@@ -129,18 +130,18 @@ static size_t sparse_block_bytes(const wanted *w) {
 
 /* Spaces and sums of a product whose dense parts have d coordinates; without right-hand sides, spaces of a block. */
 static size_t working_bytes(const wanted *w, int threads, int64_t d) {
-    if (!w->rights) {
+    if (!w->right_hand_sides) {
         const int64_t groups = mc_block_groups(w->ops, MC_GROUPS, w->x->n, mc_block_column_tasks(w->ops, 0, w->z->n));
         return (size_t)threads * (space_bytes(w, groups * w->ops->rows) + sparse_block_bytes(w));
     }
-    const mc_size size = {.ops = w->ops,
-                          .real = w->real,
-                          .n = w->x->n,
-                          .m = w->z->n,
-                          .d = d,
-                          .groups = MC_GROUPS,
-                          .symmetric = w->symmetric};
-    const mc_cut shape = mc_product_shape(&size);
+    const mc_product_size size = {.ops = w->ops,
+                                  .real = w->real,
+                                  .n = w->x->n,
+                                  .m = w->z->n,
+                                  .d = d,
+                                  .groups = MC_GROUPS,
+                                  .symmetric = w->symmetric};
+    const mc_product_split shape = mc_product_shape(&size);
     return (size_t)threads * space_bytes(w, shape.rows_each) + product_bytes(w, threads, &shape);
 }
 
@@ -150,12 +151,15 @@ static size_t bytes_in(mercer_ctx *ctx, const wanted *w) {
     /* A part of a text: its value and coordinate, and in the dictionary an entry, slots and bytes, doubled while they
        grow. */
     const size_t dictionary =
-        mc_work_need(n->words, 16 + 4 * (sizeof(mc_dict_entry) + 2 * sizeof(int64_t) + 8))
-        + mc_work_need((int64_t)ctx->threads * n->words, 3 * sizeof(double) + 3 * sizeof(int32_t))
-        + (n->words ? (size_t)ctx->threads * mc_work_need(n->words * w->ops->columns, sizeof(double)) / 4 : 0);
+        mc_work_need(n->text_bytes, 16 + 4 * (sizeof(mc_dict_entry) + 2 * sizeof(int64_t) + 8))
+        + mc_work_need((int64_t)ctx->threads * n->text_bytes, 3 * sizeof(double) + 3 * sizeof(int32_t))
+        + (n->text_bytes ? (size_t)ctx->threads * mc_work_need(n->text_bytes * w->ops->columns, sizeof(double)) / 4
+                         : 0);
     const size_t opening =
         dictionary + mc_work_need(ctx->threads * (2 * d + 4 * n->coordinates) + 4 * (rows + w->z->n), sizeof(double))
-        + (n->given ? mc_work_need(MC_GIVEN_ROWS * (MC_GIVEN_ROWS + n->given), sizeof(double)) : 0);
+        + (n->precomputed_columns
+               ? mc_work_need(MC_SYMMETRY_ROWS * (MC_SYMMETRY_ROWS + n->precomputed_columns), sizeof(double))
+               : 0);
     const size_t working = working_bytes(w, ctx->threads, n->coordinates);
     return side_bytes(w, w->x) + (w->symmetric ? 0 : side_bytes(w, w->z)) + mc_work_need(rows, sizeof(double)) + opening
            + (w->x->row_start ? greatest_of(working, working_bytes(w, ctx->threads, 0)) : working)
@@ -164,10 +168,10 @@ static size_t bytes_in(mercer_ctx *ctx, const wanted *w) {
 }
 
 size_t mc_gram_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z,
-                     mercer_dtype precision, int64_t rights) {
+                     mercer_dtype precision, int64_t right_hand_sides) {
     wanted w = {.ops = &mc_bodies_of(ctx->isa)->tile[MERCER_F64],
                 .real = sizeof(double),
-                .rights = rights,
+                .right_hand_sides = right_hand_sides,
                 .x = x,
                 .z = z ? z : x,
                 .symmetric = !z};

@@ -9,27 +9,27 @@ struct mc_gram {
     const mercer_kernel *kernel;
     const mercer_data *x, *z; /* z is x when symmetric */
     bool symmetric;
-    bool as_given;          /* values from elsewhere stand on both sides of the diagonal as they are */
+    bool both_triangles;    /* values from elsewhere stand on both sides of the diagonal as they are */
     mercer_dtype precision; /* of the tiles: double where float would not do */
     const mc_tile_ops *ops;
-    mc_plan plan;
+    mc_tile_program plan;
     mc_bound bound;
     double *diagonal;   /* symmetric: K_ii by the reference evaluator */
-    mercer_data *taken; /* z, where it is the operator's own */
-    bool lent;          /* all but the right sides belongs to another operator (columns.c) */
+    mercer_data *own_z; /* z, where it is the operator's own */
+    bool is_view;       /* all but the right sides belongs to another operator (columns.c) */
     /* its right side is ours: packs, centres, columns' vectors (reuse_packed.c); NULL: our own */
-    const mc_gram *kept;
-    bool judged;            /* no tile serves these rows: the reference evaluator gives every entry */
-    struct mc_fault *fault; /* entries that are no numbers (entry_fault.h); NULL: there can be none */
+    const mc_gram *packed_from;
+    bool by_reference;            /* no tile serves these rows: the reference evaluator gives every entry */
+    struct mc_entry_fault *fault; /* entries that are no numbers (entry_fault.h); NULL: there can be none */
 };
 
 /* What the right side that is ours only to use says of a part or a line; NULL: there is none. */
 static inline const mc_tile_part *mc_packed_cache_part(const mc_gram *g, int i) {
-    return g->kept ? &g->kept->plan.part[i] : NULL;
+    return g->packed_from ? &g->packed_from->plan.part[i] : NULL;
 }
 
 static inline const mc_tile_line *mc_packed_cache_line(const mc_gram *g, int i) {
-    return g->kept ? &g->kept->plan.line[i] : NULL;
+    return g->packed_from ? &g->packed_from->plan.line[i] : NULL;
 }
 
 /* pack.c: compile, measure the points, choose the precision and the ways; then lay the points out. */
@@ -38,7 +38,7 @@ mercer_status mc_gram_pack(mercer_ctx *ctx, mc_gram *gram);
 /* columns.c: what such an operator has of its own in the plan. */
 void mc_gram_close_view(mc_gram *gram);
 /* reuse_packed.c: what is another operator's is let go of, before the rest is freed. */
-void mc_gram_give_back(mc_gram *gram);
+void mc_gram_release_packed(mc_gram *gram);
 /* norms.c: the norms of the packed points, by the tiles' own arithmetic. */
 mercer_status mc_norms_fill(mercer_ctx *ctx, mc_gram *gram);
 

@@ -19,12 +19,12 @@
 #include <string.h>
 
 static bool is_user(const mc_tile_part *p) {
-    return !p->judged && p->given->atom == MC_USER;
+    return !p->by_reference && p->precomputed->atom == MC_USER;
 }
 
 bool mc_gram_has_precomputed(const mc_gram *g) {
     for (int i = 0; i < g->plan.parts; i++)
-        if (g->plan.part[i].given)
+        if (g->plan.part[i].precomputed)
             return true;
     return false;
 }
@@ -52,19 +52,19 @@ static double largest_self(const mc_tile_part *p, const mercer_data *data, doubl
     double most = 0;
     for (int64_t i = 0; i < data->n; i++) {
         mc_data_values(data, i, row);
-        most = fmax(most, fabs(mc_user_value(p->given->parameter[0].user, &view, row, row)));
+        most = fmax(most, fabs(mc_user_value(p->precomputed->parameter[0].user, &view, row, row)));
     }
     return most;
 }
 
-mercer_status mc_precomputed_measure(mercer_ctx *ctx, const mc_gram *g, const mc_tile_part *p, mc_pack *pack,
+mercer_status mc_precomputed_measure(mercer_ctx *ctx, const mc_gram *g, const mc_tile_part *p, mc_packed_points *pack,
                                      const mercer_data *data) {
     (void)g;
     double *row = NULL;
     pack->n = data->n;
     MC_TRY(MC_ALLOC(ctx, pack->norm2, pack->n));
     MC_TRY(MC_ALLOC(ctx, pack->shift, pack->n));
-    if (p->judged)
+    if (p->by_reference)
         return MERCER_OK;
     MC_TRY(MC_ALLOC(ctx, row, data->d));
     pack->norm2_max = is_user(p) ? largest_self(p, data, row) : largest_value(p, data);
@@ -72,7 +72,8 @@ mercer_status mc_precomputed_measure(mercer_ctx *ctx, const mc_gram *g, const mc
     return MERCER_OK;
 }
 
-static mercer_status keep_rows(mercer_ctx *ctx, const mc_tile_part *p, mc_pack *pack, const mercer_data *data) {
+static mercer_status keep_rows(mercer_ctx *ctx, const mc_tile_part *p, mc_packed_points *pack,
+                               const mercer_data *data) {
     double *row = NULL, *values = NULL;
     MC_TRY(MC_ALLOC(ctx, row, data->d));
     pack->values = values = mc_alloc(ctx, data->n * p->columns, sizeof *values);
@@ -85,14 +86,14 @@ static mercer_status keep_rows(mercer_ctx *ctx, const mc_tile_part *p, mc_pack *
     return values ? MERCER_OK : MERCER_MEMORY;
 }
 
-mercer_status mc_precomputed_lay_out(mercer_ctx *ctx, const mc_gram *g, const mc_tile_part *p, mc_pack *pack,
+mercer_status mc_precomputed_lay_out(mercer_ctx *ctx, const mc_gram *g, const mc_tile_part *p, mc_packed_points *pack,
                                      const mercer_data *data) {
     pack->panels = mc_chunk_count(pack->n, g->ops->columns);
     pack->half =
         mc_alloc(ctx, pack->panels * g->ops->columns, g->precision == MERCER_F32 ? sizeof(float) : sizeof(double));
     if (!pack->half)
         return MERCER_MEMORY;
-    if (p->judged)
+    if (p->by_reference)
         return MERCER_OK;
     if (is_user(p))
         return keep_rows(ctx, p, pack, data);
@@ -145,7 +146,7 @@ static void function_strip(const mc_gram *g, const mc_tile_part *p, const strip_
     double *values = scratch + rows * d;
     for (int64_t r = 0; r < rows; r++)
         memcpy(scratch + r * d, (const double *)p->left.values + s->row[r] * d, (size_t)d * sizeof *scratch);
-    const bool done = mc_user_fill(p->given->parameter[0].user, d, rows, scratch, there,
+    const bool done = mc_user_fill(p->precomputed->parameter[0].user, d, rows, scratch, there,
                                    (const double *)p->right.values + s->first * d, values);
     for (int64_t r = 0; r < rows; r++)
         for (int64_t c = 0; c < s->count; c++)
@@ -160,23 +161,23 @@ static void reference_strip(const mc_gram *g, const mc_tile_part *p, const strip
         mc_data_row(g->z, j, z);
         for (int64_t r = 0; r < g->ops->rows; r++) {
             mc_data_row(g->x, s->row[r], scratch);
-            set_strip_value(g, s, r, c, mc_eval_kernel(p->given, scratch, z, g->x->d), out);
+            set_strip_value(g, s, r, c, mc_eval_kernel(p->precomputed, scratch, z, g->x->d), out);
         }
     }
 }
 
 int64_t mc_precomputed_reals(const mc_gram *g, const mc_tile_part *p) {
-    const int64_t rows = p->judged ? mc_data_row_width(g->x) + mc_data_row_width(g->z) : 0;
+    const int64_t rows = p->by_reference ? mc_data_row_width(g->x) + mc_data_row_width(g->z) : 0;
     const int64_t doubles = is_user(p) ? g->ops->rows * p->columns + mc_strip_reals(g) : rows;
     return doubles * (int64_t)sizeof(double) / mc_real_size(g);
 }
 
-void mc_precomputed_strip(const mc_gram *g, const mc_tile_space *space, int part, int64_t group, int64_t panel,
+void mc_precomputed_strip(const mc_gram *g, const mc_tile_workspace *space, int part, int64_t group, int64_t panel,
                           int64_t panels, void *out) {
     const mc_tile_part *p = &g->plan.part[part];
     const strip_place s = {
         .row = space->row + group * g->ops->rows, .first = panel * g->ops->columns, .count = panels * g->ops->columns};
-    if (p->judged)
+    if (p->by_reference)
         reference_strip(g, p, &s, (double *)(void *)space->b[part], out);
     else if (is_user(p))
         function_strip(g, p, &s, (double *)(void *)space->b[part], out);
@@ -190,7 +191,7 @@ void mc_precomputed_strip(const mc_gram *g, const mc_tile_space *space, int part
 static bool is_known(const mc_gram *g, const mc_tile_part *p, int64_t i, int64_t j, const double *x, const double *z) {
     const mc_view view = {.d = p->columns, .column = p->column};
     if (is_user(p))
-        return !isnan(mc_user_value(p->given->parameter[0].user, &view, x, z));
+        return !isnan(mc_user_value(p->precomputed->parameter[0].user, &view, x, z));
     return !isnan(looked_up(g, p, i, j)) || (g->symmetric && i == j && mc_data_value(g->x, i, p->column[0]) < 0);
 }
 
@@ -202,7 +203,7 @@ static mercer_status find_unknown(mercer_ctx *ctx, const mc_gram *g, int64_t i, 
     mc_data_values(g->z, j, x + g->x->d);
     for (int k = 0; k < g->plan.parts && !*out; k++) {
         const mc_tile_part *p = &g->plan.part[k];
-        if (p->given && !p->judged && !is_known(g, p, i, j, x, x + g->x->d))
+        if (p->precomputed && !p->by_reference && !is_known(g, p, i, j, x, x + g->x->d))
             *out = p;
     }
     mc_free(x);
@@ -214,7 +215,7 @@ mercer_status mc_precomputed_fail(mercer_ctx *ctx, const mc_gram *g, int64_t i, 
     MC_TRY(find_unknown(ctx, g, i, j, &part));
     if (!part)
         return MERCER_OK;
-    const mc_node *node = part->given;
+    const mc_node *node = part->precomputed;
     const long long x = (long long)mc_data_row_number(g->x, i), z = (long long)mc_data_row_number(g->z, j);
     if (node->atom == MC_USER)
         return mc_fail(ctx, MERCER_NUMERIC, "user(\"%.80s\"): the function gave no number for row %lld and row %lld",

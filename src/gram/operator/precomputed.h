@@ -5,18 +5,18 @@
 
 #include "gram/tile/strip.h"
 
-enum { MC_GIVEN_ROWS = 16 }; /* of a function, compared with each other in one call to see that it is symmetric */
+enum { MC_SYMMETRY_ROWS = 16 }; /* of a function, compared with each other in one call to see that it is symmetric */
 
 bool mc_gram_has_precomputed(const mc_gram *gram); /* some part is */
 /* One side while the operator opens: how large values can be; then the rows as the strips read them. */
-mercer_status mc_precomputed_measure(mercer_ctx *ctx, const mc_gram *gram, const mc_tile_part *part, mc_pack *pack,
-                                     const mercer_data *data);
-mercer_status mc_precomputed_lay_out(mercer_ctx *ctx, const mc_gram *gram, const mc_tile_part *part, mc_pack *pack,
-                                     const mercer_data *data);
+mercer_status mc_precomputed_measure(mercer_ctx *ctx, const mc_gram *gram, const mc_tile_part *part,
+                                     mc_packed_points *pack, const mercer_data *data);
+mercer_status mc_precomputed_lay_out(mercer_ctx *ctx, const mc_gram *gram, const mc_tile_part *part,
+                                     mc_packed_points *pack, const mercer_data *data);
 /* Reals of scratch that one space needs for a part. */
 int64_t mc_precomputed_reals(const mc_gram *gram, const mc_tile_part *part);
 /* The values of one strip. */
-void mc_precomputed_strip(const mc_gram *gram, const mc_tile_space *space, int part, int64_t group, int64_t panel,
+void mc_precomputed_strip(const mc_gram *gram, const mc_tile_workspace *space, int part, int64_t group, int64_t panel,
                           int64_t panels, void *out);
 /* symmetry.c: of x against itself: an error that names the first pair for which k(x, z) is not k(z, x). All pairs of a
    matrix are looked at; of a function those of a few rows. */

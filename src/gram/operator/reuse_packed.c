@@ -16,16 +16,16 @@
 static bool right_stands_alone(const mc_gram *g) {
     for (int i = 0; i < g->plan.parts; i++) {
         const mc_tile_part *p = &g->plan.part[i];
-        if (p->sparse || p->given || p->strings || p->feature == MC_WAVE)
+        if (p->sparse || p->precomputed || p->strings || p->feature == MC_COS_SIN)
             return false;
     }
     for (int i = 0; i < g->plan.lines; i++)
         if (g->plan.line[i].vector == MC_VECTOR_IDENTITY)
             return false;
-    return !g->judged && !g->symmetric && !g->kept && !g->lent && !g->taken && !g->z->row_start;
+    return !g->by_reference && !g->symmetric && !g->packed_from && !g->is_view && !g->own_z && !g->z->row_start;
 }
 
-size_t mc_gram_kept_bytes(const mc_gram *g) {
+size_t mc_gram_keep_packed_bytes(const mc_gram *g) {
     size_t bytes = 0;
     for (int i = 0; i < g->plan.parts; i++)
         bytes += (size_t)g->plan.part[i].right.panels * (size_t)g->ops->columns * (size_t)(g->plan.part[i].d + 1)
@@ -36,10 +36,10 @@ size_t mc_gram_kept_bytes(const mc_gram *g) {
 static void drop_left(mc_tile_part *p) {
     mc_free(p->left.values);
     mc_free(p->left.half);
-    p->left = (mc_pack){0};
+    p->left = (mc_packed_points){0};
 }
 
-bool mc_gram_keep(mc_gram *g) {
+bool mc_gram_keep_packed(mc_gram *g) {
     if (!right_stands_alone(g))
         return false;
     for (int i = 0; i < g->plan.parts; i++)
@@ -53,41 +53,42 @@ bool mc_gram_keep(mc_gram *g) {
 }
 
 static bool same_part(const mc_tile_part *a, const mc_tile_part *b) {
-    return a->sparse == b->sparse && a->way == b->way && a->bare == b->bare && a->d == b->d && a->columns == b->columns
+    return a->sparse == b->sparse && a->distance_method == b->distance_method && a->norms_in_line == b->norms_in_line
+           && a->d == b->d && a->columns == b->columns
            && memcmp(a->column, b->column, (size_t)a->columns * sizeof *a->column) == 0
            && memcmp(a->strip, b->strip, sizeof a->strip) == 0;
 }
 
-static bool same_layout(const mc_gram *g, const mc_gram *kept) {
-    bool same = !g->judged && g->ops == kept->ops && g->precision == kept->precision;
+static bool same_layout(const mc_gram *g, const mc_gram *packed) {
+    bool same = !g->by_reference && g->ops == packed->ops && g->precision == packed->precision;
     for (int i = 0; i < g->plan.parts && same; i++)
-        same = same_part(&g->plan.part[i], &kept->plan.part[i]);
+        same = same_part(&g->plan.part[i], &packed->plan.part[i]);
     return same;
 }
 
-void mc_gram_give_back(mc_gram *g) {
+void mc_gram_release_packed(mc_gram *g) {
     for (int i = 0; i < g->plan.parts; i++)
-        g->plan.part[i].right = (mc_pack){0};
+        g->plan.part[i].right = (mc_packed_points){0};
     for (int i = 0; i < g->plan.lines; i++)
-        if (g->plan.line[i].col == g->kept->plan.line[i].col)
+        if (g->plan.line[i].col == g->packed_from->plan.line[i].col)
             g->plan.line[i].col = NULL;
 }
 
 static mercer_status pack_if_same_layout(mercer_ctx *ctx, mc_gram *g, bool *same) {
     MC_TRY(mc_gram_choose(ctx, g, MERCER_F64));
-    *same = same_layout(g, g->kept);
+    *same = same_layout(g, g->packed_from);
     return *same ? mc_gram_pack(ctx, g) : MERCER_OK;
 }
 
-mercer_status mc_gram_open_reusing(mercer_ctx *ctx, const mc_gram *kept, const mercer_data *x, mc_gram **out) {
+mercer_status mc_gram_open_reusing(mercer_ctx *ctx, const mc_gram *packed, const mercer_data *x, mc_gram **out) {
     mc_gram *g = NULL;
     bool same = false;
     *out = NULL;
     if (x->row_start)
         return MERCER_OK;
-    MC_TRY(mc_kernel_check_data(ctx, kept->kernel, x));
+    MC_TRY(mc_kernel_check_data(ctx, packed->kernel, x));
     MC_TRY(MC_ALLOC(ctx, g, 1));
-    *g = (mc_gram){.kernel = kept->kernel, .x = x, .z = kept->z, .kept = kept};
+    *g = (mc_gram){.kernel = packed->kernel, .x = x, .z = packed->z, .packed_from = packed};
     const mercer_status status = pack_if_same_layout(ctx, g, &same);
     if (status || !same)
         mc_gram_close(g);

@@ -22,7 +22,7 @@ typedef struct comparison {
     const mercer_data *x;
     const int32_t *column; /* of the data, that the serial number of each row names; -1: it has none */
     double largest;
-    struct mc_fault first;
+    struct mc_entry_fault first;
 } comparison;
 
 static double precomputed_value(const comparison *c, int64_t i, int64_t j) {
@@ -80,11 +80,11 @@ static mercer_status compare_few(mercer_ctx *ctx, const mc_gram *g, const mc_til
     char what[128];
     for (int64_t r = 0; r < rows; r++)
         memcpy(x + r * d, (const double *)p->left.values + r * n / rows * d, (size_t)d * sizeof *x);
-    if (!mc_user_fill(p->given->parameter[0].user, d, rows, x, rows, x, values))
-        return MERCER_OK; /* the sweep that needs a value names the pair */
+    if (!mc_user_fill(p->precomputed->parameter[0].user, d, rows, x, rows, x, values))
+        return MERCER_OK; /* the pass that needs a value names the pair */
     for (int64_t i = 0; i < rows; i++)
         largest = fmax(largest, fabs(values[i * rows + i]));
-    mc_print(what, sizeof what, "user(\"%.80s\"): the function", p->given->parameter[0].file);
+    mc_print(what, sizeof what, "user(\"%.80s\"): the function", p->precomputed->parameter[0].file);
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < i; j++)
             if (values_differ(values[i * rows + j], values[j * rows + i], largest))
@@ -94,7 +94,7 @@ static mercer_status compare_few(mercer_ctx *ctx, const mc_gram *g, const mc_til
 }
 
 static mercer_status check_function(mercer_ctx *ctx, const mc_gram *g, const mc_tile_part *p) {
-    const int64_t rows = g->x->n < MC_GIVEN_ROWS ? g->x->n : MC_GIVEN_ROWS;
+    const int64_t rows = g->x->n < MC_SYMMETRY_ROWS ? g->x->n : MC_SYMMETRY_ROWS;
     double *values = mc_alloc(ctx, rows * (rows + p->columns), sizeof *values);
     MC_TRY(values ? MERCER_OK : MERCER_MEMORY);
     const mercer_status status = compare_few(ctx, g, p, rows, values);
@@ -105,8 +105,8 @@ static mercer_status check_function(mercer_ctx *ctx, const mc_gram *g, const mc_
 mercer_status mc_precomputed_symmetry(mercer_ctx *ctx, const mc_gram *g) {
     for (int i = 0; i < g->plan.parts; i++) {
         const mc_tile_part *p = &g->plan.part[i];
-        if (p->given && !p->judged)
-            MC_TRY(p->given->atom == MC_USER ? check_function(ctx, g, p) : check_matrix(ctx, g, p));
+        if (p->precomputed && !p->by_reference)
+            MC_TRY(p->precomputed->atom == MC_USER ? check_function(ctx, g, p) : check_matrix(ctx, g, p));
     }
     return MERCER_OK;
 }

@@ -10,18 +10,18 @@
 typedef struct selves {
     const mc_gram *gram; /* one side against itself */
     int64_t n;
-    mc_tile_space *space;
+    mc_tile_workspace *space;
     double **norm2;
 } selves;
 
 static void fill_panel(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)begin, (void)end;
     const selves *s = arg;
-    mc_tile_space_selves(s->gram, &s->space[thread], chunk, s->n, s->norm2);
+    mc_tile_workspace_self_products(s->gram, &s->space[thread], chunk, s->n, s->norm2);
 }
 
 /* -|x|^2/2, and what sums over compressed rows subtract from: |x|_1, and twice the sum of x x / (x + x). */
-static void store_half_norms(const mc_gram *g, const mc_tile_part *p, mc_pack *pack, int64_t padded) {
+static void store_half_norms(const mc_gram *g, const mc_tile_part *p, mc_packed_points *pack, int64_t padded) {
     for (int64_t i = 0; i < pack->n && p->sparse && p->kind == MC_CHI; i++)
         pack->norm2[i] *= 2;
     for (int64_t i = 0; i < padded; i++) {
@@ -51,8 +51,8 @@ static mercer_status fill_side(mercer_ctx *ctx, mc_gram *g, bool right, mc_tile_
     selves s = {.gram = &self, .n = right ? g->z->n : g->x->n, .norm2 = norm2};
     const int64_t panels = mc_chunk_count(s.n, g->ops->columns);
     mc_work work;
-    MC_TRY(
-        mc_tile_spaces_open(ctx, &self, mc_for_threads(ctx, panels), g->ops->columns / g->ops->rows, &work, &s.space));
+    MC_TRY(mc_tile_workspaces_open(ctx, &self, mc_for_threads(ctx, panels), g->ops->columns / g->ops->rows, &work,
+                                   &s.space));
     const mercer_status status = mc_for(ctx, panels, 1, fill_panel, &s);
     mc_work_close(&work);
     for (int i = 0; i < g->plan.parts && !status; i++) {
@@ -68,7 +68,7 @@ mercer_status mc_norms_fill(mercer_ctx *ctx, mc_gram *g) {
     mercer_status status = MC_ALLOC(ctx, part, g->plan.parts);
     MC_THEN(status, MC_ALLOC(ctx, norm2, g->plan.parts));
     MC_THEN(status, fill_side(ctx, g, false, part, norm2));
-    if (!status && !g->symmetric && !g->kept)
+    if (!status && !g->symmetric && !g->packed_from)
         status = fill_side(ctx, g, true, part, norm2);
     mc_free(part);
     mc_free(norm2);

@@ -28,7 +28,7 @@ static const double WORST_SHARE = 1e-5;
 typedef struct side {
     const mc_gram *gram;
     mc_tile_part *part;
-    mc_pack *pack;
+    mc_packed_points *pack;
     const mercer_data *data;
     bool right;
     const int32_t *place; /* sparse: of a data column in the view; -1: not in it */
@@ -108,9 +108,9 @@ static void pack_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
         const int64_t count = row_coordinates(s, i, thread, &x, &coordinate);
         const int64_t base = s->part->sparse ? s->pack->start[i] : i / width * width * s->part->d + i % width;
         const int64_t stride = s->part->sparse ? 1 : width;
-        if (s->part->grain > 0)
+        if (s->part->uint8_unit > 0)
             mc_pack_uint8_pack(s->part, width, i, x, s->pack->values);
-        for (int64_t k = 0; k < count && !(s->part->grain > 0); k++) {
+        for (int64_t k = 0; k < count && !(s->part->uint8_unit > 0); k++) {
             x[k] = round_to_precision(g, x[k]);
             store_real(g, s->pack->values, base + k * stride, x[k]);
             if (s->part->sparse)
@@ -121,7 +121,7 @@ static void pack_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
     }
 }
 
-void mc_pack_widest(mc_pack *pack, int64_t width) {
+void mc_pack_widest(mc_packed_points *pack, int64_t width) {
     pack->widest = 0;
     for (int64_t i = 0; i < pack->n; i += width) {
         const int64_t count = pack->start[i + width < pack->n ? i + width : pack->n] - pack->start[i];
@@ -130,7 +130,7 @@ void mc_pack_widest(mc_pack *pack, int64_t width) {
 }
 
 static mercer_status count_sparse(mercer_ctx *ctx, side *s) {
-    mc_pack *pack = s->pack;
+    mc_packed_points *pack = s->pack;
     MC_TRY(MC_ALLOC(ctx, pack->start, pack->n + 1));
     for (int64_t i = 0; i < pack->n; i++) {
         double *x;
@@ -143,7 +143,7 @@ static mercer_status count_sparse(mercer_ctx *ctx, side *s) {
 
 /* Points past the end repeat the last one: what they give is thrown away, but it is a number like the others. */
 static void pad_last_panel(const side *s) {
-    const mc_pack *pack = s->pack;
+    const mc_packed_points *pack = s->pack;
     const int64_t width = s->gram->ops->columns, end = pack->panels * width;
     const int64_t size = mc_part_element(s->part, s->gram->precision), elements = mc_part_elements(s->part);
     char *values = pack->values;
@@ -155,8 +155,8 @@ static void pad_last_panel(const side *s) {
 }
 
 static mercer_status lay_out(mercer_ctx *ctx, side *s) {
-    mc_pack *pack = s->pack;
-    if (s->part->given)
+    mc_packed_points *pack = s->pack;
+    if (s->part->precomputed)
         return mc_precomputed_lay_out(ctx, s->gram, s->part, pack, s->data);
     const mc_gram *g = s->gram;
     pack->panels = mc_chunk_count(pack->n, g->ops->columns);
@@ -174,7 +174,7 @@ static mercer_status lay_out(mercer_ctx *ctx, side *s) {
 }
 
 /* The least |x|^2 = |x - m|^2 + 2 <m, x - m> + |m|^2 that is not 0. */
-static double least_squared_norm(const mc_tile_part *p, const mc_pack *pack) {
+static double least_squared_norm(const mc_tile_part *p, const mc_packed_points *pack) {
     double least = INFINITY;
     for (int64_t i = 0; i < pack->n; i++) {
         const double square = pack->norm2[i] + 2 * pack->shift[i] + p->centre2;
@@ -185,8 +185,8 @@ static double least_squared_norm(const mc_tile_part *p, const mc_pack *pack) {
 }
 
 static mercer_status measure_side(mercer_ctx *ctx, side *s) {
-    mc_pack *pack = s->pack;
-    if (s->part->given)
+    mc_packed_points *pack = s->pack;
+    if (s->part->precomputed)
         return mc_precomputed_measure(ctx, s->gram, s->part, pack, s->data);
     pack->n = s->data->n;
     MC_TRY(MC_ALLOC(ctx, pack->norm2, pack->n));
@@ -233,8 +233,8 @@ static mercer_status each_side(mercer_ctx *ctx, mc_gram *g, mercer_status (*work
         side left = {.gram = g, .part = p, .pack = &p->left, .data = g->x};
         MC_TRY(with_scratch(ctx, &left, work));
         side right = {.gram = g, .part = p, .pack = &p->right, .data = g->z, .right = true};
-        if (g->kept)
-            p->right = g->kept->plan.part[i].right;
+        if (g->packed_from)
+            p->right = g->packed_from->plan.part[i].right;
         else if (p->shared)
             p->right = p->left;
         else
@@ -264,7 +264,7 @@ static int64_t longest_of(const mc_gram *g, const mc_tile_part *p) {
     if (!p->sparse)
         return p->d;
     const int64_t left = longest_row(g->x), right = longest_row(g->z), longest = left > right ? left : right;
-    const int64_t each = p->feature == MC_WAVE ? 2 : 1;
+    const int64_t each = p->feature == MC_COS_SIN ? 2 : 1;
     return each * longest < p->d ? each * longest : p->d;
 }
 
@@ -276,65 +276,65 @@ static bool column_is_zero(const mercer_data *data, int64_t column) {
     return true;
 }
 
-static mercer_status find_blanks(mercer_ctx *ctx, const mc_gram *g, mc_tile_part *p, const mc_tile_part *kept) {
-    MC_TRY(MC_ALLOC(ctx, p->blank, p->columns));
-    if (kept)
-        memcpy(p->blank, kept->blank, (size_t)p->columns * sizeof *p->blank);
-    for (int64_t k = 0; k < p->columns && !kept; k++)
-        p->blank[k] = column_is_zero(g->z, p->column[k]);
+static mercer_status find_zero_columns(mercer_ctx *ctx, const mc_gram *g, mc_tile_part *p, const mc_tile_part *reused) {
+    MC_TRY(MC_ALLOC(ctx, p->is_zero_column, p->columns));
+    if (reused)
+        memcpy(p->is_zero_column, reused->is_zero_column, (size_t)p->columns * sizeof *p->is_zero_column);
+    for (int64_t k = 0; k < p->columns && !reused; k++)
+        p->is_zero_column[k] = column_is_zero(g->z, p->column[k]);
     return MERCER_OK;
 }
 
 /* A column of zeros on both sides adds nothing to any sum: pictures have many. One is kept, so that there is a sum. */
-static mercer_status drop_zeros(mercer_ctx *ctx, const mc_gram *g, mc_tile_part *p, const mc_tile_part *given) {
+static mercer_status drop_zeros(mercer_ctx *ctx, const mc_gram *g, mc_tile_part *p, const mc_tile_part *reused) {
     if (p->feature != MC_PLAIN || g->x->row_start || g->z->row_start)
         return MERCER_OK;
-    MC_TRY(find_blanks(ctx, g, p, given));
-    int64_t kept = 0;
+    MC_TRY(find_zero_columns(ctx, g, p, reused));
+    int64_t nonzero = 0;
     for (int64_t k = 0; k < p->columns; k++) {
-        const bool last = k + 1 == p->columns && kept == 0;
-        if (!last && p->blank[k] && (g->symmetric || column_is_zero(g->x, p->column[k])))
+        const bool last = k + 1 == p->columns && nonzero == 0;
+        if (!last && p->is_zero_column[k] && (g->symmetric || column_is_zero(g->x, p->column[k])))
             continue;
-        p->column[kept] = p->column[k];
-        p->weight[kept++] = p->weight[k];
+        p->column[nonzero] = p->column[k];
+        p->weight[nonzero++] = p->weight[k];
     }
-    p->columns = kept;
+    p->columns = nonzero;
     return MERCER_OK;
 }
 
-static mercer_status take_centre(mercer_ctx *ctx, mc_tile_part *p, const mc_tile_part *kept) {
-    if (!kept->centre || p->columns != kept->columns)
+static mercer_status take_centre(mercer_ctx *ctx, mc_tile_part *p, const mc_tile_part *reused) {
+    if (!reused->centre || p->columns != reused->columns)
         return MERCER_OK; /* no centre, or another layout: reuse_packed.c sees it */
     MC_TRY(MC_ALLOC(ctx, p->centre, p->columns));
-    memcpy(p->centre, kept->centre, (size_t)p->columns * sizeof *p->centre);
+    memcpy(p->centre, reused->centre, (size_t)p->columns * sizeof *p->centre);
     return MERCER_OK;
 }
 
 /* The first line that reads the part finds its argument in the tile as it stands: coordinates carry the factor. */
-static mercer_status settle_part(mercer_ctx *ctx, mc_gram *g, mc_tile_part *p, const mc_tile_part *kept,
+static mercer_status settle_part(mercer_ctx *ctx, mc_gram *g, mc_tile_part *p, const mc_tile_part *reused,
                                  mercer_dtype wanted) {
     const bool distances = p->uses[MC_USE_DISTANCE] || p->kind == MC_ABSOLUTE;
-    if (p->given || p->strings) {
+    if (p->precomputed || p->strings) {
         p->shared = g->symmetric;
         p->sparse = p->strings != NULL;
         return p->strings ? mc_string_features_open(ctx, p, g->x, g->z) : MERCER_OK;
     }
     p->sparse = is_sparse(g->x) && is_sparse(g->z) && p->feature != MC_IMAGE;
     p->shared = g->symmetric && p->feature != MC_IMAGE;
-    MC_TRY(drop_zeros(ctx, g, p, kept));
-    p->d = p->feature == MC_WAVE ? 2 * p->columns : p->columns;
+    MC_TRY(drop_zeros(ctx, g, p, reused));
+    p->d = p->feature == MC_COS_SIN ? 2 * p->columns : p->columns;
     p->longest = longest_of(g, p);
     if (g->symmetric && wanted == MERCER_F64)
         MC_TRY(mc_part_uint8_unit(ctx, p, g->x));
-    if (distances && !p->sparse && g->z->n > 0 && !(p->grain > 0))
-        MC_TRY(kept ? take_centre(ctx, p, kept) : mc_part_centre(ctx, p, g->z));
+    if (distances && !p->sparse && g->z->n > 0 && !(p->uint8_unit > 0))
+        MC_TRY(reused ? take_centre(ctx, p, reused) : mc_part_centre(ctx, p, g->z));
     const double unit = mc_part_unit(p), scale = p->kind == MC_DOT ? sqrt(unit) : unit;
     for (int64_t k = 0; k < p->columns; k++) {
         p->weight[k] = scale * (p->kind == MC_DOT ? sqrt(p->weight[k]) : p->weight[k]);
         const double m = p->centre && p->feature == MC_PLAIN ? p->weight[k] * p->centre[k] : 0;
         p->centre2 += m * m;
     }
-    if (p->feature == MC_WAVE) {
+    if (p->feature == MC_COS_SIN) {
         MC_TRY(mc_part_phase(ctx, p, g->x));
         MC_TRY(mc_part_phase(ctx, p, g->z));
     }
@@ -342,19 +342,20 @@ static mercer_status settle_part(mercer_ctx *ctx, mc_gram *g, mc_tile_part *p, c
 }
 
 /* Short rows go by differences, long ones take a second look where it matters; compressed rows have the norms only. */
-static void set_ways(mc_plan *plan, bool careful) {
+static void set_ways(mc_tile_program *plan, bool careful) {
     for (int i = 0; i < plan->parts; i++) {
         mc_tile_part *p = &plan->part[i];
-        const bool uncertain = !p->sparse && !(p->grain > 0) && (p->uses[MC_USE_DISTANCE] || p->uses[MC_USE_ANGLE]);
+        const bool uncertain =
+            !p->sparse && !(p->uint8_unit > 0) && (p->uses[MC_USE_DISTANCE] || p->uses[MC_USE_ANGLE]);
         const bool doubtful = careful && uncertain && p->kind == MC_DOT;
-        p->way = !doubtful                                             ? MC_WAY_NORMS
-                 : p->d <= MC_DIRECT_COLUMNS && !p->uses[MC_USE_ANGLE] ? MC_WAY_DIRECT
-                                                                       : MC_WAY_GUARDED;
+        p->distance_method = !doubtful                                             ? MC_DISTANCE_NORMS
+                             : p->d <= MC_DIRECT_COLUMNS && !p->uses[MC_USE_ANGLE] ? MC_DISTANCE_DIRECT
+                                                                                   : MC_DISTANCE_GUARDED;
     }
 }
 
 /* Floats hold every value on the way, and every number that the lines have of their own. */
-static bool fits_floats(const mc_plan *plan, const mc_bound *all, double reach) {
+static bool fits_floats(const mc_tile_program *plan, const mc_bound *all, double reach) {
     bool fits = reach < 1e30 && all->size > 1e-25;
     for (int i = 0; i < plan->lines; i++) {
         const mc_tile_line *line = &plan->line[i];
@@ -372,13 +373,13 @@ static bool try_precision(mc_gram *g, const mc_tile_ops *tile, mercer_dtype prec
     set_ways(&g->plan, careful);
     g->precision = precision;
     double reach;
-    const mc_bound likely = mc_plan_bound(&g->plan, &tile[precision], false, temporary, &reach);
+    const mc_bound likely = mc_tile_program_bound(&g->plan, &tile[precision], false, temporary, &reach);
     const bool fits = precision == MERCER_F64 || fits_floats(&g->plan, &likely, reach);
     return fits && reach < 1e300 && likely.share <= tolerance;
 }
 
 /* One line only takes the distance, and takes it as it stands. */
-static bool reads_bare(const mc_plan *plan, int part) {
+static bool reads_bare(const mc_tile_program *plan, int part) {
     int count = 0;
     bool as_it_is = true;
     for (int i = 0; i < plan->lines; i++) {
@@ -393,14 +394,14 @@ static bool reads_bare(const mc_plan *plan, int part) {
 
 /* Strips: the temporaries, then what each part gives its lines. The guarded distance may take the place of the dot
    product. */
-static void number_strips(mc_plan *plan) {
+static void number_strips(mc_tile_program *plan) {
     plan->strips = plan->temporaries;
     for (int i = 0; i < plan->parts; i++) {
         mc_tile_part *p = &plan->part[i];
-        const bool from_dot = p->kind == MC_DOT && !(p->way == MC_WAY_DIRECT && !p->uses[MC_USE_DOT]);
+        const bool from_dot = p->kind == MC_DOT && !(p->distance_method == MC_DISTANCE_DIRECT && !p->uses[MC_USE_DOT]);
         p->strip[MC_USE_DOT] = p->strip[MC_USE_SUM] = plan->strips++;
-        p->bare = p->way == MC_WAY_NORMS && reads_bare(plan, i);
-        const bool own = !p->bare && p->uses[MC_USE_DOT] && from_dot;
+        p->norms_in_line = p->distance_method == MC_DISTANCE_NORMS && reads_bare(plan, i);
+        const bool own = !p->norms_in_line && p->uses[MC_USE_DOT] && from_dot;
         p->strip[MC_USE_DISTANCE] = p->uses[MC_USE_DISTANCE] && own ? plan->strips++ : p->strip[MC_USE_DOT];
         p->strip[MC_USE_ANGLE] = p->uses[MC_USE_ANGLE] ? plan->strips++ : p->strip[MC_USE_DOT];
     }
@@ -409,10 +410,10 @@ static void number_strips(mc_plan *plan) {
             plan->line[i].step.source = plan->part[plan->line[i].part].strip[plan->line[i].use];
 }
 
-static void drop_measures(mc_plan *plan) {
+static void drop_measures(mc_tile_program *plan) {
     for (int i = 0; i < plan->parts; i++) {
         mc_tile_part *p = &plan->part[i];
-        mc_pack *const sides[] = {&p->left, &p->right};
+        mc_packed_points *const sides[] = {&p->left, &p->right};
         for (int s = 0; s < (p->shared ? 1 : 2); s++) {
             mc_free(sides[s]->norm2);
             mc_free(sides[s]->shift);
@@ -422,7 +423,7 @@ static void drop_measures(mc_plan *plan) {
 }
 
 /* A root of a value that may be below 0 may have no value. */
-static bool takes_roots(const mc_plan *plan) {
+static bool takes_roots(const mc_tile_program *plan) {
     for (int i = 0; i < plan->lines; i++)
         if (plan->line[i].step.function == MC_REAL_POWER && plan->line[i].step.degree == 0)
             return true;
@@ -441,7 +442,7 @@ static mercer_status choose_precision(mercer_ctx *ctx, mc_gram *g, mercer_dtype 
              || try_precision(g, tile, MERCER_F64, false, 1e-12, temporary)
              || try_precision(g, tile, MERCER_F64, true, WORST_SHARE, temporary);
     g->ops = &tile[g->precision];
-    g->bound = mc_plan_bound(&g->plan, g->ops, true, temporary, &reach);
+    g->bound = mc_tile_program_bound(&g->plan, g->ops, true, temporary, &reach);
     mc_free(temporary);
     number_strips(&g->plan);
     return mc_fault_open(ctx, g, takes_roots(&g->plan) ? INFINITY : reach);
@@ -449,15 +450,15 @@ static mercer_status choose_precision(mercer_ctx *ctx, mc_gram *g, mercer_dtype 
 
 /* The bounds stay those of the tiles: the reference evaluator takes fewer roundings than they. */
 static mercer_status leave_to_reference(mercer_ctx *ctx, mc_gram *g) {
-    g->judged = true;
-    if (g->kept)
+    g->by_reference = true;
+    if (g->packed_from)
         return MERCER_OK; /* another layout: reuse_packed.c sees it */
-    mc_plan_free(&g->plan);
+    mc_tile_program_free(&g->plan);
     mc_free(g->fault);
     g->fault = NULL;
     g->precision = MERCER_F64;
     g->ops = &mc_bodies_of(ctx->isa)->tile[g->precision];
-    MC_TRY(mc_plan_by_reference(ctx, g->kernel->root, g->x->d, &g->plan));
+    MC_TRY(mc_tile_program_by_reference(ctx, g->kernel->root, g->x->d, &g->plan));
     g->plan.part[0].shared = g->symmetric;
     MC_TRY(each_side(ctx, g, measure_side));
     number_strips(&g->plan);
@@ -466,13 +467,13 @@ static mercer_status leave_to_reference(mercer_ctx *ctx, mc_gram *g) {
 
 mercer_status mc_gram_choose(mercer_ctx *ctx, mc_gram *g, mercer_dtype precision) {
     bool found = false;
-    MC_TRY(mc_plan_compile(ctx, g->kernel->root, g->x->d, &g->plan));
+    MC_TRY(mc_tile_program_compile(ctx, g->kernel->root, g->x->d, &g->plan));
     for (int i = 0; i < g->plan.parts; i++)
         MC_TRY(settle_part(ctx, g, &g->plan.part[i], mc_packed_cache_part(g, i), precision));
     MC_TRY(each_side(ctx, g, measure_side));
     MC_TRY(mc_vectors_measure(ctx, g));
     MC_TRY(choose_precision(ctx, g, precision, &found));
-    return found || !mc_plan_allows_reference(g->kernel->root) ? MERCER_OK : leave_to_reference(ctx, g);
+    return found || !mc_tile_program_allows_reference(g->kernel->root) ? MERCER_OK : leave_to_reference(ctx, g);
 }
 
 mercer_status mc_gram_pack(mercer_ctx *ctx, mc_gram *g) {

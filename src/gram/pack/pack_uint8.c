@@ -109,7 +109,7 @@ mercer_status mc_part_uint8_unit(mercer_ctx *ctx, mc_tile_part *p, const mercer_
     t.high = (double)(float)t.unit;
     t.low = t.unit - t.high;
     MC_TRY(mc_for(ctx, data->n, GRAIN, hold_against, &t));
-    p->grain = atomic_load(&t.failed) ? 0 : t.unit;
+    p->uint8_unit = atomic_load(&t.failed) ? 0 : t.unit;
     return MERCER_OK;
 }
 

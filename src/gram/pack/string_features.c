@@ -33,22 +33,22 @@ static mercer_status add_rows(mc_dict *dict, const mc_node *node, const mercer_d
 }
 
 mercer_status mc_string_features_open(mercer_ctx *ctx, mc_tile_part *p, const mercer_data *x, const mercer_data *z) {
-    MC_TRY(MC_ALLOC(ctx, p->words, 1));
-    *p->words = mc_dict_open(ctx);
-    MC_TRY(add_rows(p->words, p->strings, x, &p->longest));
+    MC_TRY(MC_ALLOC(ctx, p->substrings, 1));
+    *p->substrings = mc_dict_open(ctx);
+    MC_TRY(add_rows(p->substrings, p->strings, x, &p->longest));
     if (z != x)
-        MC_TRY(add_rows(p->words, p->strings, z, &p->longest));
-    p->d = p->words->count;
+        MC_TRY(add_rows(p->substrings, p->strings, z, &p->longest));
+    p->d = p->substrings->count;
     p->longest = p->longest < p->d ? p->longest : p->d;
     return p->d <= INT32_MAX ? MERCER_OK
                              : mc_fail(ctx, MERCER_MEMORY, "spectrum: more than %d different strings", INT32_MAX);
 }
 
 void mc_string_features_close(mc_tile_part *p) {
-    if (p->words)
-        mc_dict_close(p->words);
-    mc_free(p->words);
-    p->words = NULL;
+    if (p->substrings)
+        mc_dict_close(p->substrings);
+    mc_free(p->substrings);
+    p->substrings = NULL;
 }
 
 int64_t mc_string_features_row(const mc_tile_part *p, const mercer_data *data, int64_t i, double *seen,
@@ -57,7 +57,7 @@ int64_t mc_string_features_row(const mc_tile_part *p, const mercer_data *data, i
     const int64_t parts = parts_of(p->strings, data, i);
     int64_t found = 0;
     for (int64_t k = 0; k < parts; k++) {
-        const int64_t id = mc_dict_find(p->words, text + k, length_of(p->strings));
+        const int64_t id = mc_dict_find(p->substrings, text + k, length_of(p->strings));
         if (seen[id] == 0) {
             coordinate[found] = (int32_t)id;
             count[found++] = 0;

@@ -5,7 +5,7 @@
    n(n + BAND)/2 numbers in all, in one block, which the system can give in huge pages. A product reads each of them
    once and uses it twice, for Y_I += K_IJ V_J and for Y_J += K_IJ' V_I, in double.
 
-   A fine matrix holds a second number for every entry, what the float rounds off in units of 2^-39 of a bound on |K|:
+   A split matrix holds a second number for every entry, what the float rounds off in units of 2^-39 of a bound on |K|:
    made once from the rows in double, it gives products for steps and products for residuals, and a column of K costs
    the reading of it.
 
@@ -39,7 +39,7 @@ struct mc_stored {
     mc_matrix_errors made;     /* of the entries as gram gave them */
     int64_t first[GROUPS + 1]; /* stripes of group g: first[g] .. first[g + 1] - 1 */
     double *V;                 /* t planes of n */
-    float *narrow;             /* the same as floats */
+    float *V_f32;              /* the same as floats */
     double *part[GROUPS];      /* t planes of the rows up to the group's last */
 };
 
@@ -79,29 +79,29 @@ static int64_t height_of(const mc_stored *k, int64_t g) {
     return width_of(k, k->first[g + 1] - 1);
 }
 
-size_t mc_stored_bytes(int64_t n, int64_t t, bool fine) {
+size_t mc_stored_bytes(int64_t n, int64_t t, bool split) {
     mc_stored k = {.n = n, .t = t, .stripes = mc_chunk_count(n, BAND)};
     group_stripes(&k);
     const size_t block = 2 * MC_ALIGN;
     size_t bytes = sizeof k + (size_t)k.stripes * sizeof(float *) + (size_t)(n * t) * (sizeof(double) + sizeof(float))
-                   + (size_t)values_before(&k, k.stripes) * (sizeof(float) + (fine ? sizeof(int16_t) : 0)) + 6 * block;
+                   + (size_t)values_before(&k, k.stripes) * (sizeof(float) + (split ? sizeof(int16_t) : 0)) + 6 * block;
     for (int64_t g = 0; g < k.groups; g++)
         bytes += (size_t)(height_of(&k, g) * t) * sizeof(double) + block;
     return bytes;
 }
 
-static mercer_status allocate_stripes(mercer_ctx *ctx, mc_stored *k, bool fine) {
+static mercer_status allocate_stripes(mercer_ctx *ctx, mc_stored *k, bool split) {
     MC_TRY(MC_ALLOC(ctx, k->V, k->n * k->t));
-    MC_TRY(MC_ALLOC(ctx, k->narrow, k->n * k->t));
+    MC_TRY(MC_ALLOC(ctx, k->V_f32, k->n * k->t));
     MC_TRY(MC_ALLOC(ctx, k->stripe, k->stripes));
     for (int64_t g = 0; g < k->groups; g++)
         MC_TRY(MC_ALLOC(ctx, k->part[g], height_of(k, g) * k->t));
     k->values = mc_alloc_unset(ctx, values_before(k, k->stripes), sizeof(float));
     for (int64_t s = 0; k->values && s < k->stripes; s++)
         k->stripe[s] = k->values + values_before(k, s);
-    if (k->values && fine)
+    if (k->values && split)
         k->low = mc_alloc_unset(ctx, values_before(k, k->stripes), sizeof(int16_t));
-    return k->values && (k->low || !fine) ? MERCER_OK : MERCER_MEMORY;
+    return k->values && (k->low || !split) ? MERCER_OK : MERCER_MEMORY;
 }
 
 static const int16_t *low_stripe(const mc_stored *k, int64_t stripe) {
@@ -125,7 +125,7 @@ static mercer_status fill_stripes(mercer_ctx *ctx, mc_stored *k, const mc_gram *
     return MERCER_OK;
 }
 
-mercer_status mc_stored_open(mercer_ctx *ctx, const mc_gram *gram, int64_t t, bool fine, mc_stored **out) {
+mercer_status mc_stored_open(mercer_ctx *ctx, const mc_gram *gram, int64_t t, bool split, mc_stored **out) {
     *out = NULL;
     mc_stored *k = NULL;
     MC_TRY(MC_ALLOC(ctx, k, 1));
@@ -136,7 +136,7 @@ mercer_status mc_stored_open(mercer_ctx *ctx, const mc_gram *gram, int64_t t, bo
                      .unit = UNIT * mc_gram_entry_size(gram),
                      .made = {.size = mc_gram_entry_size(gram), .entry = mc_gram_entry_error(gram)}};
     group_stripes(k);
-    mercer_status status = allocate_stripes(ctx, k, fine && k->unit > 0 && isfinite(k->unit));
+    mercer_status status = allocate_stripes(ctx, k, split && k->unit > 0 && isfinite(k->unit));
     MC_THEN(status, fill_stripes(ctx, k, gram));
     if (status) {
         mc_stored_close(k);
@@ -155,14 +155,14 @@ void mc_stored_close(mc_stored *k) {
         mc_free(k->part[g]);
     mc_free(k->stripe);
     mc_free(k->V);
-    mc_free(k->narrow);
+    mc_free(k->V_f32);
     mc_free(k);
 }
 
 typedef struct product {
     const mc_stored *k;
     int64_t t;
-    bool fine, swift;
+    bool split, reduced;
     const double *V;
     double *Y;
 } product;
@@ -171,19 +171,19 @@ typedef struct product {
 static void reduced_product(const product *p, int64_t stripe, int64_t j, int64_t columns, int64_t height, double *Y) {
     const mc_stored *k = p->k;
     const int64_t i = stripe * BAND;
-    k->body->swift(&(mc_symv_fast){.A = k->stripe[stripe] + j,
-                                   .ld = run_of(k, stripe),
-                                   .m = rows_of(k, stripe),
-                                   .n = columns,
-                                   .t = p->t,
-                                   .V = k->narrow + j,
-                                   .vs = k->n,
-                                   .Y = Y + i,
-                                   .ys = height,
-                                   .U = k->narrow + i,
-                                   .us = k->n,
-                                   .Z = Y + j,
-                                   .zs = height});
+    k->body->reduced_both(&(mc_symv_fast){.A = k->stripe[stripe] + j,
+                                          .ld = run_of(k, stripe),
+                                          .m = rows_of(k, stripe),
+                                          .n = columns,
+                                          .t = p->t,
+                                          .V = k->V_f32 + j,
+                                          .vs = k->n,
+                                          .Y = Y + i,
+                                          .ys = height,
+                                          .U = k->V_f32 + i,
+                                          .us = k->n,
+                                          .Z = Y + j,
+                                          .zs = height});
 }
 
 /* Columns of a block: long runs of A for the memory, with the planes beside it still in the first cache. */
@@ -196,7 +196,7 @@ static void block_product(const product *p, int64_t stripe, int64_t j, int64_t c
     const mc_stored *k = p->k;
     const int64_t i = stripe * BAND;
     const mc_symv_f32 s = {.A = k->stripe[stripe] + j,
-                           .low = p->fine ? low_stripe(k, stripe) + j : NULL,
+                           .low = p->split ? low_stripe(k, stripe) + j : NULL,
                            .unit = k->unit,
                            .ld = run_of(k, stripe),
                            .m = rows_of(k, stripe),
@@ -211,21 +211,22 @@ static void block_product(const product *p, int64_t stripe, int64_t j, int64_t c
                            .Z = Y + j,
                            .zs = height};
     if (j == i)
-        (p->fine ? k->body->fine_rows : k->body->rows)(&s);
+        (p->split ? k->body->split_rows : k->body->rows)(&s);
     else
-        (p->fine ? k->body->fine_both : k->body->both)(&s);
+        (p->split ? k->body->split_both : k->body->both)(&s);
 }
 
 static void group_product(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)begin, (void)end, (void)thread;
     const product *p = arg;
     const mc_stored *k = p->k;
-    const int64_t height = height_of(k, chunk), wide = p->swift ? MC_SYMV_FAST_WIDTH : block_columns(p->t);
+    const int64_t height = height_of(k, chunk), wide = p->reduced ? MC_SYMV_FAST_WIDTH : block_columns(p->t);
     double *Y = k->part[chunk];
     memset(Y, 0, (size_t)(height * p->t) * sizeof *Y);
     for (int64_t s = k->first[chunk]; s < k->first[chunk + 1]; s++) {
         for (int64_t j = 0; j < s * BAND; j += wide)
-            (p->swift ? reduced_product : block_product)(p, s, j, s * BAND - j < wide ? s * BAND - j : wide, height, Y);
+            (p->reduced ? reduced_product : block_product)(p, s, j, s * BAND - j < wide ? s * BAND - j : wide, height,
+                                                           Y);
         block_product(p, s, s * BAND, rows_of(k, s), height, Y);
     }
 }
@@ -236,7 +237,7 @@ static void copy_to_planes(void *arg, int64_t chunk, int64_t begin, int64_t end,
     const product *p = arg;
     for (int64_t i = begin; i < end; i++)
         for (int64_t c = 0; c < p->t; c++)
-            p->k->narrow[c * p->k->n + i] = (float)(p->k->V[c * p->k->n + i] = p->V[i * p->t + c]);
+            p->k->V_f32[c * p->k->n + i] = (float)(p->k->V[c * p->k->n + i] = p->V[i * p->t + c]);
 }
 
 static void add_groups(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
@@ -263,11 +264,11 @@ static mercer_status apply_stored(mercer_ctx *ctx, const void *self, int64_t t, 
 }
 
 static mercer_status apply_split(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
-    return multiply_stored(ctx, (product){.k = self, .t = t, .fine = true, .V = V, .Y = Y});
+    return multiply_stored(ctx, (product){.k = self, .t = t, .split = true, .V = V, .Y = Y});
 }
 
 static mercer_status apply_reduced(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
-    return multiply_stored(ctx, (product){.k = self, .t = t, .swift = true, .V = V, .Y = Y});
+    return multiply_stored(ctx, (product){.k = self, .t = t, .reduced = true, .V = V, .Y = Y});
 }
 
 /* ---- Entries ---- */

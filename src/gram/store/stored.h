@@ -1,7 +1,7 @@
 /* stored.h: half of a symmetric Gram matrix kept in memory as floats: an operator at the speed of memory.
 
        mc_stored *k = NULL;
-       MC_TRY(mc_stored_open(ctx, gram, t, fine, &k));
+       MC_TRY(mc_stored_open(ctx, gram, t, split, &k));
        const mc_matrix K = mc_stored_matrix(k);
        mc_stored_close(k); */
 #ifndef MC_GRAM_STORE_STORED_H
@@ -13,10 +13,10 @@
 typedef struct mc_stored mc_stored;
 
 /* Bytes for n rows and products of up to t columns. */
-size_t mc_stored_bytes(int64_t n, int64_t t, bool fine);
-/* Evaluates every pair once; gram may be closed afterwards. fine, for a gram of doubles: what floats round off is kept
+size_t mc_stored_bytes(int64_t n, int64_t t, bool split);
+/* Evaluates every pair once; gram may be closed afterwards. split, for a gram of doubles: what floats round off is kept
    too, where a bound on the entries is known. */
-mercer_status mc_stored_open(mercer_ctx *ctx, const mc_gram *gram, int64_t t, bool fine, mc_stored **out);
+mercer_status mc_stored_open(mercer_ctx *ctx, const mc_gram *gram, int64_t t, bool split, mc_stored **out);
 void mc_stored_close(mc_stored *k);
 /* Its apply takes at most t columns at a time. Products are those of the floats, in double; rows are floats, pairs and
    the diagonal as fine as they are kept. */

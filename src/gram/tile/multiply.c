@@ -13,13 +13,13 @@ static char *weights_at(const mc_product_task *t, int64_t c, int64_t point) {
     return p->w + (p->many ? point * p->stride : c * p->length + point) * real_size(p);
 }
 
-static mc_right right_of(const mc_product_task *t, int64_t c, int64_t group, int64_t panel, bool symmetric) {
+static mc_rhs right_of(const mc_product_task *t, int64_t c, int64_t group, int64_t panel, bool symmetric) {
     const int64_t rows = t->p->g->ops->rows, width = t->p->g->ops->columns, block = t->p->rows_each;
     char *columns = t->s.columns_real + (c * block + (panel - t->p0) * width) * real_size(t->p);
-    return (mc_right){.w_columns = weights_at(t, c, panel * width),
-                      .w_rows = symmetric ? weights_at(t, c, t->i0 + group * rows) : NULL,
-                      .y_rows = t->s.rows_real + (c * block + group * rows) * t->p->g->ops->lanes * real_size(t->p),
-                      .y_columns = symmetric ? columns : NULL};
+    return (mc_rhs){.w_columns = weights_at(t, c, panel * width),
+                    .w_rows = symmetric ? weights_at(t, c, t->i0 + group * rows) : NULL,
+                    .y_rows = t->s.rows_real + (c * block + group * rows) * t->p->g->ops->lanes * real_size(t->p),
+                    .y_columns = symmetric ? columns : NULL};
 }
 
 typedef struct multiplied {
@@ -34,24 +34,24 @@ static void multiply_strip(void *arg, const mc_strip *strip) {
     const int64_t rows = p->g->ops->rows, width = p->g->ops->columns;
     if (!p->many) {
         for (int64_t c = 0; c < p->t; c++) {
-            const mc_right right = right_of(t, c, strip->group, strip->panel, m->symmetric);
+            const mc_rhs right = right_of(t, c, strip->group, strip->panel, m->symmetric);
             p->g->ops->product(strip->panels, strip->values, &right);
         }
         return;
     }
     const int64_t line = p->stride * real_size(p);
-    const mc_rights rights = {.t = p->stride,
+    const mc_rhs_block rhs = {.t = p->stride,
                               .v_columns = weights_at(t, 0, strip->panel * width),
                               .v_rows = m->symmetric ? weights_at(t, 0, t->i0 + strip->group * rows) : NULL,
                               .y_rows = t->s.rows_real + strip->group * rows * line,
                               .y_columns = t->s.columns_real + (strip->panel - t->p0) * width * line};
-    p->g->ops->products(strip->panels, strip->values, &rights);
+    p->g->ops->products(strip->panels, strip->values, &rhs);
 }
 
 static void walk_strips(const mc_product_task *t, int64_t g0, int64_t g1, int64_t p0, int64_t p1, bool symmetric) {
     multiplied m = {.task = t, .symmetric = symmetric};
     if (g0 < g1 && p0 < p1)
-        mc_tile_space_walk(t->p->g, t->space, g0, g1, p0, p1, multiply_strip, &m);
+        mc_tile_workspace_walk(t->p->g, t->space, g0, g1, p0, p1, multiply_strip, &m);
 }
 
 static bool is_fused(const mc_product *p) {
@@ -117,8 +117,8 @@ static void fused_part(const mc_product_task *t, int64_t g0, int64_t g1, int64_t
     for (int64_t p = p0; p < p1; p += at_once) {
         const int64_t end = p + at_once < p1 ? p + at_once : p1;
         for (int64_t group = g0; group < g1; group++) {
-            const mc_right right = right_of(t, 0, group, p, symmetric);
-            mc_tile_space_fused(t->p->g, t->space, group, p, end, &right);
+            const mc_rhs right = right_of(t, 0, group, p, symmetric);
+            mc_tile_workspace_fused(t->p->g, t->space, group, p, end, &right);
         }
         summed += end - p;
         if (summed + at_once > MC_BLOCK_PANELS || end == p1) {
@@ -158,7 +158,7 @@ static void multiply_triangle(const mc_product_task *t) {
 }
 
 /* Sums in the tile's precision are 0 whenever no task runs: flushing leaves them so. */
-static void clear_sums(const mc_product *p, mc_sums *s) {
+static void clear_sums(const mc_product *p, mc_product_sums *s) {
     memset(s->rows, 0, (size_t)(p->rows_each * p->t) * sizeof(double));
     memset(s->columns, 0, (size_t)(p->rows_each * p->t) * sizeof(double));
 }
@@ -184,7 +184,7 @@ static void sparse_rectangle(const mc_product_task *t) {
 
 void mc_task_compute(mc_product_task *t, bool diagonal) {
     clear_sums(t->p, &t->s);
-    mc_tile_space_rows(t->p->g, t->space, NULL, t->i0, t->count);
+    mc_tile_workspace_rows(t->p->g, t->space, NULL, t->i0, t->count);
     if (diagonal) {
         multiply_triangle(t);
         return;

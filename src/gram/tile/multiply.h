@@ -7,7 +7,7 @@
 
 enum {
     MC_SINGLES = 4,       /* up to here each right-hand side is taken on its own */
-    MC_RIGHTS = 6,        /* times the lanes: right-hand sides that are taken at a time */
+    MC_RHS_VECTORS = 6,   /* times the lanes: right-hand sides that are taken at a time */
     MC_BLOCK_PANELS = 40, /* columns whose row sums stay in the tile's precision; of a block, at most */
     MC_GROUPS_SUMMED = 60 /* groups of rows whose column sums stay in the tile's precision */
 };
@@ -29,7 +29,7 @@ typedef struct mc_product {
     int64_t ranges, range_panels;         /* rectangular: ranges of columns */
     double *partial;                      /* rectangular with several ranges: ranges x n x t */
     atomic_llong *turn;                   /* symmetric: rounds that each block has had */
-    mc_tile_space *space;                 /* per thread */
+    mc_tile_workspace *space;             /* per thread */
     char *buffers;                        /* per thread */
     int64_t buffer_bytes;
 } mc_product;
@@ -37,28 +37,28 @@ typedef struct mc_product {
 /* One thread's sums for one task: in double, t x block, and in the tile's precision: rows t x block x lanes and columns
    t x block, or with many right-hand sides both block x stride. Those in the tile's precision are 0 whenever no task
    runs. */
-typedef struct mc_sums {
+typedef struct mc_product_sums {
     double *rows, *columns;
     char *rows_real, *columns_real;
-} mc_sums;
+} mc_product_sums;
 
 /* Rows i0 .. i0 + count - 1 against panels p0 .. p1 - 1; column sums too when symmetric. */
 typedef struct mc_product_task {
     const mc_product *p;
-    mc_tile_space *space;
-    mc_sums s;
+    mc_tile_workspace *space;
+    mc_product_sums s;
     int64_t i0, count, p0, p1;
     bool symmetric;
 } mc_product_task;
 
 /* Reals from one row of t right-hand sides to the next. */
-static inline int64_t mc_right_stride(const mc_tile_ops *ops, int64_t t) {
+static inline int64_t mc_rhs_stride(const mc_tile_ops *ops, int64_t t) {
     return t > MC_SINGLES ? (t + ops->lanes - 1) / ops->lanes * ops->lanes : t;
 }
 
 /* Reals that the sums of one row take. */
 static inline int64_t mc_row_reals(const mc_tile_ops *ops, int64_t t) {
-    return t > MC_SINGLES ? mc_right_stride(ops, t) : t * ops->lanes;
+    return t > MC_SINGLES ? mc_rhs_stride(ops, t) : t * ops->lanes;
 }
 
 /* Additions in the tile's precision that a term of a row's sum goes through, at most: through MC_BLOCK_PANELS panels in
@@ -69,31 +69,31 @@ static inline int64_t mc_row_additions(const mc_tile_ops *ops, int64_t t) {
     return MC_BLOCK_PANELS * ops->columns / chains + chains + 8;
 }
 
-/* Bytes of mc_sums. */
-static inline int64_t mc_sums_bytes(const mc_tile_ops *ops, int64_t real, int64_t rows, int64_t t) {
-    return rows * (2 * t * (int64_t)sizeof(double) + (mc_row_reals(ops, t) + mc_right_stride(ops, t)) * real);
+/* Bytes of mc_product_sums. */
+static inline int64_t mc_product_sums_bytes(const mc_tile_ops *ops, int64_t real, int64_t rows, int64_t t) {
+    return rows * (2 * t * (int64_t)sizeof(double) + (mc_row_reals(ops, t) + mc_rhs_stride(ops, t)) * real);
 }
 
 /* apply.c: how a product of n x m pairs is cut into tasks, from its size alone. d: coordinates of dense parts; groups:
    of rows, at most. */
-typedef struct mc_size {
+typedef struct mc_product_size {
     const mc_tile_ops *ops;
     int64_t real, n, m, d, groups;
     bool symmetric;
-} mc_size;
+} mc_product_size;
 
-typedef struct mc_cut {
+typedef struct mc_product_split {
     int64_t rows_each, blocks, range_panels, ranges; /* rows of a block; blocks; rectangular: columns in ranges */
-} mc_cut;
+} mc_product_split;
 
-mc_cut mc_product_shape(const mc_size *size);
+mc_product_split mc_product_shape(const mc_product_size *size);
 
 /* apply.c: the most additions that one term of a product with t right-hand sides passes through: sums in the tile's
    precision, the sum of the lanes among them, and sums in double. */
-typedef struct mc_depth {
+typedef struct mc_product_depths {
     int64_t tile, wide;
-} mc_depth;
-mc_depth mc_product_depth(const mc_gram *gram, int64_t t);
+} mc_product_depths;
+mc_product_depths mc_product_depth(const mc_gram *gram, int64_t t);
 
 /* Fill the sums in double; diagonal: the block of rows with itself. */
 void mc_task_compute(mc_product_task *t, bool diagonal);

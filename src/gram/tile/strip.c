@@ -12,7 +12,7 @@
 /* What one strip reads and writes. */
 typedef struct task {
     const mc_gram *gram;
-    const mc_tile_space *space;
+    const mc_tile_workspace *space;
     int64_t group, panel, panels, slot;
 } task;
 
@@ -34,25 +34,26 @@ static mc_operands tile_operands(const task *t, int part, int64_t begin, int64_t
 }
 
 static bool needs_dot(const mc_tile_part *p) {
-    return p->kind == MC_DOT && (p->way != MC_WAY_DIRECT || p->uses[MC_USE_DOT] || p->uses[MC_USE_ANGLE]);
+    return p->kind == MC_DOT
+           && (p->distance_method != MC_DISTANCE_DIRECT || p->uses[MC_USE_DOT] || p->uses[MC_USE_ANGLE]);
 }
 
 static bool needs_square(const mc_tile_part *p) {
-    return p->kind == MC_DOT && p->way == MC_WAY_DIRECT && p->uses[MC_USE_DISTANCE];
+    return p->kind == MC_DOT && p->distance_method == MC_DISTANCE_DIRECT && p->uses[MC_USE_DISTANCE];
 }
 
 static bool needs_radial(const mc_tile_part *p) {
-    return p->kind == MC_DOT && p->uses[MC_USE_DISTANCE] && !needs_square(p) && !p->bare;
+    return p->kind == MC_DOT && p->uses[MC_USE_DISTANCE] && !needs_square(p) && !p->norms_in_line;
 }
 
 /* Coordinates begin .. end - 1 into the strips that sums go to. */
 static void accumulate_part(const task *t, int part, int64_t begin, int64_t end) {
     const mc_tile_part *p = &t->gram->plan.part[part];
-    if (p->given) {
+    if (p->precomputed) {
         mc_precomputed_strip(t->gram, t->space, part, t->group, t->panel, t->panels, strip_of(t, p->strip[MC_USE_SUM]));
         return;
     }
-    if (p->grain > 0) {
+    if (p->uint8_unit > 0) {
         const mc_operands words = tile_operands(t, part, 0, mc_part_elements(p));
         t->gram->ops->bytes(&words, strip_of(t, p->strip[MC_USE_DOT]));
         return;
@@ -95,12 +96,12 @@ static const void *row_vector(const task *t, int i) {
 static void derive_distances_angles(const task *t, int part) {
     const mc_gram *g = t->gram;
     const mc_tile_part *p = &g->plan.part[part];
-    if (p->given)
+    if (p->precomputed)
         return;
     mc_guard guard = {.share = MC_GUARD_SHARE};
     if (!p->sparse)
         guard.direct = tile_operands(t, part, 0, p->d);
-    const mc_guard *look = p->way == MC_WAY_GUARDED ? &guard : NULL;
+    const mc_guard *look = p->distance_method == MC_DISTANCE_GUARDED ? &guard : NULL;
     const void *dot = strip_of(t, p->strip[MC_USE_DOT]);
     if (needs_radial(p))
         g->ops->radial(look, t->panels, t->space->half[part] + t->group * g->ops->rows * mc_real_size(g),
@@ -136,11 +137,11 @@ static void set_diagonal(const task *t, void *values) {
 
 /* All statistics but those of long rows, which are there already; norms need no values from elsewhere. */
 static void accumulate_short(const task *t, bool given) {
-    const mc_plan *plan = &t->gram->plan;
+    const mc_tile_program *plan = &t->gram->plan;
     for (int i = 0; i < plan->parts; i++)
         if (plan->part[i].sparse)
             accumulate_sparse(t, i);
-        else if (!mc_part_long(&plan->part[i]) && (given || !plan->part[i].given))
+        else if (!mc_part_long(&plan->part[i]) && (given || !plan->part[i].precomputed))
             accumulate_part(t, i, 0, plan->part[i].d);
 }
 
@@ -161,14 +162,14 @@ static void finish_strip(const task *t, mc_sink *sink, void *arg) {
 
 /* ---- Sparse panels ---- */
 
-static void clear_panel(mc_tile_space *s, int part) {
+static void clear_panel(mc_tile_workspace *s, int part) {
     for (int64_t k = 0; k < s->places[part]; k++)
         s->place[part][s->occupied[part][k]] = -1;
     s->places[part] = 0;
 }
 
 /* Where coordinate k stands in the unpacked panel; a new one is given a row of zeros. */
-static int64_t place_of(const mc_gram *g, mc_tile_space *s, int part, int32_t k) {
+static int64_t place_of(const mc_gram *g, mc_tile_workspace *s, int part, int32_t k) {
     const int64_t bytes = g->ops->columns * mc_real_size(g);
     if (s->place[part][k] < 0) {
         memset(s->b[part] + s->places[part] * bytes, 0, (size_t)bytes);
@@ -179,7 +180,7 @@ static int64_t place_of(const mc_gram *g, mc_tile_space *s, int part, int32_t k)
 }
 
 /* Write the panel's rows out in full. */
-static void unpack_panel(const mc_gram *g, mc_tile_space *s, int part, int64_t panel) {
+static void unpack_panel(const mc_gram *g, mc_tile_workspace *s, int part, int64_t panel) {
     const mc_tile_part *p = &g->plan.part[part];
     const int64_t width = g->ops->columns, real = mc_real_size(g);
     const bool full = mc_part_in_full(g, p);
@@ -204,7 +205,7 @@ static void unpack_panel(const mc_gram *g, mc_tile_space *s, int part, int64_t p
 
 /* ---- The walk ---- */
 
-static void prepare_panels(const task *t, mc_tile_space *s, int64_t g0, int64_t g1) {
+static void prepare_panels(const task *t, mc_tile_workspace *s, int64_t g0, int64_t g1) {
     const mc_gram *g = t->gram;
     for (int i = 0; i < g->plan.parts; i++) {
         const mc_tile_part *p = &g->plan.part[i];
@@ -220,8 +221,8 @@ static void prepare_panels(const task *t, mc_tile_space *s, int64_t g0, int64_t 
     }
 }
 
-void mc_tile_space_walk(const mc_gram *g, mc_tile_space *s, int64_t g0, int64_t g1, int64_t p0, int64_t p1,
-                        mc_sink *sink, void *arg) {
+void mc_tile_workspace_walk(const mc_gram *g, mc_tile_workspace *s, int64_t g0, int64_t g1, int64_t p0, int64_t p1,
+                            mc_sink *sink, void *arg) {
     const int64_t step = mc_strip_panels(g);
     const bool keeps = mc_gram_long(g);
     for (int64_t p = p0; p < p1; p += step) {
@@ -235,16 +236,17 @@ void mc_tile_space_walk(const mc_gram *g, mc_tile_space *s, int64_t g0, int64_t 
 }
 
 /* <x, x> of the points of one panel as the tiles sum it up, for every part that needs norms. */
-void mc_tile_space_selves(const mc_gram *g, mc_tile_space *s, int64_t panel, int64_t n, double *const *out) {
+void mc_tile_workspace_self_products(const mc_gram *g, mc_tile_workspace *s, int64_t panel, int64_t n,
+                                     double *const *out) {
     const int64_t rows = g->ops->rows, width = g->ops->columns, first = panel * width;
-    mc_tile_space_rows(g, s, NULL, first, first + width < n ? width : n - first);
+    mc_tile_workspace_rows(g, s, NULL, first, first + width < n ? width : n - first);
     task t = {.gram = g, .space = s, .panel = panel, .panels = 1};
     prepare_panels(&t, s, 0, s->groups);
     for (t.group = 0; t.group < s->groups; t.group++) {
         t.slot = mc_gram_long(g) ? t.group : 0;
         accumulate_short(&t, false);
         for (int i = 0; i < g->plan.parts; i++)
-            for (int64_t r = 0; r < rows && !g->plan.part[i].given && t.group * rows + r < s->count; r++) {
+            for (int64_t r = 0; r < rows && !g->plan.part[i].precomputed && t.group * rows + r < s->count; r++) {
                 const void *values = strip_of(&t, g->plan.part[i].strip[MC_USE_DOT]);
                 const int64_t j = t.group * rows + r, at = r * width + j;
                 out[i][first + j] =
@@ -263,18 +265,18 @@ bool mc_gram_fuses(const mc_gram *g) {
         return false;
     const mc_tile_part *p = &g->plan.part[0];
     const bool one_sum = g->precision == MERCER_F64 || p->d <= MC_TILE_RUN;
-    return !p->sparse && !p->given && !(p->grain > 0) && !mc_part_long(p) && one_sum
+    return !p->sparse && !p->precomputed && !(p->uint8_unit > 0) && !mc_part_long(p) && one_sum
            && g->plan.line[0].use != MC_USE_ANGLE && !g->fault; /* a fused body shows no values to look at */
 }
 
-void mc_tile_space_fused(const mc_gram *g, const mc_tile_space *s, int64_t group, int64_t p0, int64_t p1,
-                         const mc_right *right) {
+void mc_tile_workspace_fused(const mc_gram *g, const mc_tile_workspace *s, int64_t group, int64_t p0, int64_t p1,
+                             const mc_rhs *right) {
     const task t = {.gram = g, .space = s, .group = group, .panel = p0, .panels = p1 - p0};
     const mc_tile_part *p = &g->plan.part[0];
     const mc_step *step = &g->plan.line[0].step;
     const mc_operands o = tile_operands(&t, 0, 0, p->d);
     const mc_guard guard = {.share = MC_GUARD_SHARE, .direct = o};
-    const bool guarded = p->way == MC_WAY_GUARDED && g->plan.line[0].use == MC_USE_DISTANCE;
+    const bool guarded = p->distance_method == MC_DISTANCE_GUARDED && g->plan.line[0].use == MC_USE_DISTANCE;
     const mc_statistic kind = needs_square(p) && g->plan.line[0].use == MC_USE_DISTANCE ? MC_SQUARE : p->kind;
     const void *row = guarded ? s->half[0] + group * g->ops->rows * mc_real_size(g) : row_vector(&t, 0);
     g->ops->fused(kind, &o, guarded ? &guard : NULL, step, row,

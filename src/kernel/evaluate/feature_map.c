@@ -199,8 +199,8 @@ static double *write_atom(const mc_features *map, const mc_node *node, const mc_
 /* out <- all products: the first child's features, then times each further child's. */
 static double *write_product(const mc_features *map, const mc_node *node, const mc_view *view, const double *x,
                              double *scratch, double *out) {
-    const int64_t room = mc_features_count(node, view->d, LIMIT);
-    double *so_far = scratch, *next = scratch + room, *deeper = scratch + 2 * room;
+    const int64_t capacity = mc_features_count(node, view->d, LIMIT);
+    double *so_far = scratch, *next = scratch + capacity, *deeper = scratch + 2 * capacity;
     int64_t count = 1;
     out[0] = 1;
     for (int i = 0; i < node->children; i++) {
@@ -340,13 +340,13 @@ typedef struct mapping {
     const mc_features *map;
     const mercer_data *data;
     double *scratch, *out;
-    int64_t room; /* numbers of scratch a thread has */
+    int64_t scratch_each; /* numbers of scratch a thread has */
 } mapping;
 
 static void map_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
     const mapping *m = arg;
-    double *row = m->scratch + thread * m->room;
+    double *row = m->scratch + thread * m->scratch_each;
     for (int64_t i = begin; i < end; i++) {
         mc_data_values(m->data, i, row);
         mc_features_row(m->map, row, row + m->data->d, m->out + i * mc_features_dimension(m->map));
@@ -354,8 +354,8 @@ static void map_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int t
 }
 
 static mercer_status map_data(mercer_ctx *ctx, const mc_features *map, const mercer_data *data, double *out) {
-    mapping m = {.map = map, .data = data, .out = out, .room = data->d + mc_features_scratch(map)};
-    MC_TRY(MC_ALLOC(ctx, m.scratch, m.room * ctx->threads));
+    mapping m = {.map = map, .data = data, .out = out, .scratch_each = data->d + mc_features_scratch(map)};
+    MC_TRY(MC_ALLOC(ctx, m.scratch, m.scratch_each * ctx->threads));
     mc_begin_phase(ctx, "features");
     const mercer_status status = mc_for(ctx, data->n, ROWS, map_rows, &m);
     mc_free(m.scratch);

@@ -87,13 +87,13 @@ const mc_atom_row mc_atoms[MC_ATOM_COUNT] = {
     [MC_USER] = {.name = "user",
                  .parameters = 1,
                  .parameter = {{.name = "function", .initial = NAN, ANY, .integer = true}},
-                 .given = true},
+                 .opaque = true},
     [MC_SPECTRUM] =
         {.name = "spectrum",
          .parameters = 1,
          .parameter = {{.name = "p", .initial = 3, .low = 1, .high = 65536, .kernel_low = 1, .integer = true}},
-         .given = true},
-    [MC_PRECOMPUTED] = {.name = "precomputed", .given = true},
+         .opaque = true},
+    [MC_PRECOMPUTED] = {.name = "precomputed", .opaque = true},
 };
 
 static double identity_conversion(double s) {
@@ -153,15 +153,15 @@ bool mc_parameter_allows(const mc_parameter_row *row, double v) {
     return v >= row->low && v <= row->high && is_choice(row, v); /* NaN fails */
 }
 
-void mc_parameter_range(const mc_parameter_row *row, double v, char *out, size_t room) {
+void mc_parameter_range(const mc_parameter_row *row, double v, char *out, size_t capacity) {
     if (row->choices > 0)
-        mc_print(out, room, "%g, %g or %g", row->choice[0], row->choice[1], row->choice[2]);
+        mc_print(out, capacity, "%g, %g or %g", row->choice[0], row->choice[1], row->choice[2]);
     else if (row->low < 0 || isinf(v))
-        mc_print(out, room, "finite");
+        mc_print(out, capacity, "finite");
     else if (row->high < DBL_MAX)
-        mc_print(out, room, "from %g to %g", row->low, row->high);
+        mc_print(out, capacity, "from %g to %g", row->low, row->high);
     else if (v > 0 && v < DBL_MIN)
-        mc_print(out, room, "at least %.17g, below which doubles lose their digits", DBL_MIN);
+        mc_print(out, capacity, "at least %.17g, below which doubles lose their digits", DBL_MIN);
     else
-        mc_print(out, room, "above 0");
+        mc_print(out, capacity, "above 0");
 }

@@ -18,6 +18,6 @@ mc_measure mc_parameter_find(mc_atom atom, const char *text, size_t length);
 mc_measure mc_parameter_itself(mc_atom atom, int i);
 bool mc_parameter_allows(const mc_parameter_row *row, double v);
 /* "above 0", "0.5, 1.5 or 2.5": what a value must be that is not v. */
-void mc_parameter_range(const mc_parameter_row *row, double v, char *out, size_t room);
+void mc_parameter_range(const mc_parameter_row *row, double v, char *out, size_t capacity);
 
 #endif

@@ -105,11 +105,11 @@ static mercer_status flatten_children(mercer_ctx *ctx, mc_node *node) {
     const int total = flat_count(node);
     if (total == node->children || total > MC_CHILDREN_MAX)
         return MERCER_OK;
-    int room = 1, count = 0;
-    while (room < total) /* mc_node_add counts on room for a power of two */
-        room *= 2;
+    int capacity = 1, count = 0;
+    while (capacity < total) /* mc_node_add counts on room for a power of two */
+        capacity *= 2;
     mc_node **flat = NULL;
-    MC_TRY(MC_ALLOC(ctx, flat, room));
+    MC_TRY(MC_ALLOC(ctx, flat, capacity));
     for (int i = 0; i < node->children; i++) {
         if (node->child[i]->kind == node->kind)
             move_children(node->child[i], flat, &count);

@@ -62,7 +62,7 @@ static mercer_status fits_in_view(mercer_ctx *ctx, const mc_node *node, const mc
     mc_view inner = *view;
     if (node->kind == MC_ATOM)
         MC_TRY(atom_fits(ctx, node, d));
-    if (node->kind == MC_ATOM && mc_atoms[node->atom].given)
+    if (node->kind == MC_ATOM && mc_atoms[node->atom].opaque)
         MC_TRY(external_atom_fits(ctx, node, view));
     MC_TRY(function_fits(ctx, node, node->function, d));
     if (node->kind == MC_COLUMNS) {

@@ -1,5 +1,5 @@
-/* kernel.h: the abstract syntax of the kernel language, and what the other rooms ask of a kernel. A tree never changes
-   once made.
+/* kernel.h: the abstract syntax of the kernel language, and what the other folders ask of a kernel. A tree never
+   changes once made.
 
    text -> lex.c, parse.c -> tree -> simplify.c -> canonical tree -> print.c -> canonical text -> parses back to the
    same tree. bind.c fills in what depends on the data. eval.c is the reference evaluator. shape.c, prove.c,
@@ -79,7 +79,7 @@ typedef struct mc_atom_row {
     int parameters;
     mc_parameter_row parameter[MC_PARAMETERS_MAX];
     bool nonnegative; /* defined on vectors without negative entries */
-    bool given;       /* its values come from elsewhere: no sum over coordinates, nothing to search a refutation with */
+    bool opaque;      /* its values come from elsewhere: no sum over coordinates, nothing to search a refutation with */
 } mc_atom_row;
 extern const mc_atom_row mc_atoms[MC_ATOM_COUNT]; /* atoms.c */
 
@@ -171,7 +171,7 @@ typedef struct mc_slot {
     int parameter;   /* -1: node->number */
     int64_t element; /* of a vector; 0 otherwise */
 } mc_slot;
-int64_t mc_list_slots(const mc_node *root, mc_slot *out, int64_t room); /* the count; writes at most room */
+int64_t mc_list_slots(const mc_node *root, mc_slot *out, int64_t capacity); /* the count; writes at most capacity */
 
 /* Value and derivatives with respect to every slot, in order. */
 double mc_eval_gradient(const mc_node *root, const double *x, const double *z, int64_t d, double *gradient);

@@ -19,8 +19,8 @@
 enum { FACTOR = MC_ATOM_COUNT, CONSTANT, LABELS };
 
 typedef struct walk {
-    mc_slot *out; /* the first room slots */
-    int64_t room, count;
+    mc_slot *out; /* the first capacity slots */
+    int64_t capacity, count;
     mc_text *names; /* NULL: none wanted */
     int64_t *begin; /* where the names begin */
     int seen[LABELS];
@@ -51,7 +51,7 @@ static void add_name(walk *w, const mc_slot *slot, int label) {
 static void add_slot(walk *w, mc_slot slot, int label) {
     if (w->names)
         add_name(w, &slot, label);
-    if (w->count < w->room)
+    if (w->count < w->capacity)
         w->out[w->count] = slot;
     w->count++;
 }
@@ -79,8 +79,8 @@ static void collect_slots(walk *w, const mc_node *node, const mc_node *parent) {
         collect_slots(w, node->child[i], node);
 }
 
-int64_t mc_list_slots(const mc_node *root, mc_slot *out, int64_t room) {
-    walk w = {.out = out, .room = room};
+int64_t mc_list_slots(const mc_node *root, mc_slot *out, int64_t capacity) {
+    walk w = {.out = out, .capacity = capacity};
     collect_slots(&w, root, NULL);
     return w.count;
 }
@@ -90,7 +90,7 @@ mercer_status mc_slots_fill(mercer_ctx *ctx, mercer_kernel *kernel) {
     MC_TRY(MC_ALLOC(ctx, kernel->slot, kernel->slots));
     MC_TRY(MC_ALLOC(ctx, kernel->slot_name, kernel->slots));
     mc_text names = mc_text_open(ctx);
-    walk w = {.out = kernel->slot, .room = kernel->slots, .names = &names, .begin = kernel->slot_name};
+    walk w = {.out = kernel->slot, .capacity = kernel->slots, .names = &names, .begin = kernel->slot_name};
     collect_slots(&w, kernel->root, NULL);
     return mc_text_take(&names, &kernel->slot_names);
 }
@@ -206,14 +206,14 @@ static bool is_left_open(const mc_value *value) {
 
 typedef struct open_walk {
     mc_open_value *out;
-    int64_t room, count;
+    int64_t capacity, count;
 } open_walk;
 
 static void list_open_values(open_walk *w, const mc_node *node) {
     for (int i = 0; node->kind == MC_ATOM && i < mc_atoms[node->atom].parameters; i++) {
         if (!is_left_open(&node->parameter[i]))
             continue;
-        if (w->count < w->room)
+        if (w->count < w->capacity)
             w->out[w->count] =
                 (mc_open_value){&node->parameter[i], &mc_atoms[node->atom], &mc_atoms[node->atom].parameter[i]};
         w->count++;
@@ -222,8 +222,8 @@ static void list_open_values(open_walk *w, const mc_node *node) {
         list_open_values(w, node->child[i]);
 }
 
-int64_t mc_kernel_open_values(const mercer_kernel *kernel, mc_open_value *out, int64_t room) {
-    open_walk w = {.out = out, .room = room};
+int64_t mc_kernel_open_values(const mercer_kernel *kernel, mc_open_value *out, int64_t capacity) {
+    open_walk w = {.out = out, .capacity = capacity};
     list_open_values(&w, kernel->root);
     return w.count;
 }

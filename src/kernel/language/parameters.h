@@ -16,8 +16,8 @@ typedef struct mc_open_value {
     const mc_parameter_row *parameter;
 } mc_open_value;
 
-/* How many there are; writes at most room. */
-int64_t mc_kernel_open_values(const mercer_kernel *kernel, mc_open_value *out, int64_t room);
+/* How many there are; writes at most capacity. */
+int64_t mc_kernel_open_values(const mercer_kernel *kernel, mc_open_value *out, int64_t capacity);
 /* The same kernel with one number for each of them. Not bound. */
 mercer_status mc_kernel_choose(mercer_ctx *ctx, const mercer_kernel *kernel, const double *numbers,
                                mercer_kernel **out);

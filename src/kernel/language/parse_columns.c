@@ -8,21 +8,21 @@
 #include <math.h>
 
 /* Both lists have room for a power of two of columns. */
-static int64_t room_for(int64_t n) {
-    int64_t room = 1;
-    while (room < n)
-        room *= 2;
-    return room;
+static int64_t power_of_two_from(int64_t n) {
+    int64_t capacity = 1;
+    while (capacity < n)
+        capacity *= 2;
+    return capacity;
 }
 
-static mercer_status make_room(mercer_ctx *ctx, mc_node *node, int64_t n) {
-    int64_t *columns = mc_grow_block(ctx, node->column, room_for(n), sizeof *columns);
+static mercer_status grow_columns(mercer_ctx *ctx, mc_node *node, int64_t n) {
+    int64_t *columns = mc_grow_block(ctx, node->column, power_of_two_from(n), sizeof *columns);
     if (!columns)
         return MERCER_MEMORY;
     node->column = columns;
     if (!node->column_name)
         return MERCER_OK;
-    char **names = mc_grow_block(ctx, node->column_name, room_for(n), sizeof *names);
+    char **names = mc_grow_block(ctx, node->column_name, power_of_two_from(n), sizeof *names);
     if (!names)
         return MERCER_MEMORY;
     node->column_name = names;
@@ -32,8 +32,8 @@ static mercer_status make_room(mercer_ctx *ctx, mc_node *node, int64_t n) {
 static mercer_status add_column(mc_parser *p, mc_node *node, int64_t column) {
     if (++p->columns > MC_COLUMNS_MAX)
         return mc_lex_fail(&p->lexer, p->lexer.token.offset, "an expression may list at most 1048576 columns");
-    if (node->columns == 0 || room_for(node->columns) < node->columns + 1)
-        MC_TRY(make_room(p->lexer.ctx, node, node->columns + 1));
+    if (node->columns == 0 || power_of_two_from(node->columns) < node->columns + 1)
+        MC_TRY(grow_columns(p->lexer.ctx, node, node->columns + 1));
     node->column[node->columns++] = column;
     return MERCER_OK;
 }
@@ -65,7 +65,7 @@ static mercer_status add_name(mc_parser *p, mc_node *node) {
     const mc_token t = p->lexer.token;
     MC_TRY(add_column(p, node, -1));
     if (!node->column_name)
-        MC_TRY(MC_ALLOC(p->lexer.ctx, node->column_name, room_for(node->columns)));
+        MC_TRY(MC_ALLOC(p->lexer.ctx, node->column_name, power_of_two_from(node->columns)));
     char **name = &node->column_name[node->columns - 1];
     if (t.kind == MC_TOKEN_STRING)
         return mc_lex_string(&p->lexer, name);

@@ -82,7 +82,7 @@ typedef struct mc_proof_line {
 typedef struct mc_derivation {
     mc_pool pool;
     mc_proof_line *line;
-    int count, room;
+    int count, capacity;
 } mc_derivation;
 
 /* What stands in the exponent: atom = exp(-this). NULL where the argument takes another way. For MC_ALL_POWERS every

@@ -12,7 +12,7 @@
 
 typedef struct list {
     mc_monomial *item;
-    int count, room;
+    int count, capacity;
 } list;
 
 typedef struct expander {
@@ -47,14 +47,14 @@ static bool give_up(expander *x) {
 static bool grow_monomials(expander *x, list *l) {
     if (l->count == MC_MONOMIALS_MAX)
         return give_up(x);
-    const int room = l->room ? 2 * l->room : 4;
-    mc_monomial *item = mc_grow_block(x->pool->ctx, l->item, room, sizeof *item);
+    const int capacity = l->capacity ? 2 * l->capacity : 4;
+    mc_monomial *item = mc_grow_block(x->pool->ctx, l->item, capacity, sizeof *item);
     if (!item) {
         x->status = MERCER_MEMORY;
         return false;
     }
     l->item = item;
-    l->room = room;
+    l->capacity = capacity;
     return true;
 }
 
@@ -71,7 +71,7 @@ static bool add_monomial(expander *x, list *l, const mc_monomial *m) {
         }
     if (mc_iv_is_zero(&m->factor))
         return true;
-    if (l->count == l->room && !grow_monomials(x, l))
+    if (l->count == l->capacity && !grow_monomials(x, l))
         return false;
     l->item[l->count++] = *m;
     return true;

@@ -27,7 +27,7 @@ typedef struct prover {
     mc_derivation *out;
     mc_pool *pool;
     failure *failed;
-    int failures, room;
+    int failures, capacity;
     const mc_term *stuck;
     int64_t work; /* left for multiplying out */
     mercer_status status;
@@ -39,15 +39,15 @@ static int prove_cnd(prover *p, const mc_term *term, int64_t d);
 
 /* ---- lines ---- */
 
-static bool grow_prover_array(prover *p, void **block, int count, int *room, size_t size) {
-    if (count < *room)
+static bool grow_prover_array(prover *p, void **block, int count, int *capacity, size_t size) {
+    if (count < *capacity)
         return true;
-    void *grown = mc_grow_block(p->ctx, *block, *room ? 2 * *room : 16, size);
+    void *grown = mc_grow_block(p->ctx, *block, *capacity ? 2 * *capacity : 16, size);
     if (!grown) {
         p->status = MERCER_MEMORY;
         return false;
     }
-    *room = *room ? 2 * *room : 16;
+    *capacity = *capacity ? 2 * *capacity : 16;
     *block = grown;
     return true;
 }
@@ -57,7 +57,7 @@ static int add_line(prover *p, mc_proof_line line, int premises, const int *prem
         if (premise[i] == NONE)
             return NONE;
     int *copy = mc_pool_take(p->pool, premises, sizeof *copy);
-    if (!copy || !grow_prover_array(p, (void **)&p->out->line, p->out->count, &p->out->room, sizeof *p->out->line))
+    if (!copy || !grow_prover_array(p, (void **)&p->out->line, p->out->count, &p->out->capacity, sizeof *p->out->line))
         return NONE;
     for (int i = 0; i < premises; i++)
         copy[i] = premise[i];
@@ -356,7 +356,7 @@ static int prove_claim(prover *p, mc_judgement judgement, const mc_term *term, i
     int line = find_line(p, judgement, term, d);
     if (line != NONE || has_failed(p, judgement, term, d))
         return line;
-    if (!grow_prover_array(p, (void **)&p->failed, p->failures, &p->room, sizeof *p->failed))
+    if (!grow_prover_array(p, (void **)&p->failed, p->failures, &p->capacity, sizeof *p->failed))
         return NONE;
     const int place = p->failures++; /* until it succeeds, so that no claim is tried inside itself */
     p->failed[place] = (failure){judgement, term, d};

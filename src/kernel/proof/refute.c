@@ -19,7 +19,7 @@ typedef struct task {
 } task;
 
 static bool is_external_atom(const mc_node *node) {
-    return node->kind == MC_ATOM && mc_atoms[node->atom].given;
+    return node->kind == MC_ATOM && mc_atoms[node->atom].opaque;
 }
 
 static bool is_open(const mc_node *node) {

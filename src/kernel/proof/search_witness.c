@@ -450,20 +450,20 @@ static mercer_status run_search_stages(search *s, mc_search_part part) {
 
 mercer_status mc_search_witness(mercer_ctx *ctx, const mc_node *instance, int64_t d, mc_search_part part, double share,
                                 mc_refutation *out) {
-    const int64_t room = MC_WITNESS_POINTS * d;
+    const int64_t capacity = MC_WITNESS_POINTS * d;
     search s = {.ctx = ctx, .node = instance, .d = d, .out = out};
     s.nonnegative = mc_node_any(instance, wants_nonnegative);
     s.budget = (int64_t)(share * EVALUATIONS / (double)(nodes_of(instance) * (1 + d / 16)));
     mc_free(out->witness.points);
-    MC_TRY(MC_ALLOC(ctx, out->witness.points, room));
-    double *block = mc_alloc(ctx, 4 * room + DIRECTIONS * d, sizeof *block);
+    MC_TRY(MC_ALLOC(ctx, out->witness.points, capacity));
+    double *block = mc_alloc(ctx, 4 * capacity + DIRECTIONS * d, sizeof *block);
     if (!block)
         return MERCER_MEMORY;
     s.points = block;
-    s.other = block + room;
-    s.best = block + 2 * room;
-    s.slopes = block + 3 * room;
-    s.direction = block + 4 * room;
+    s.other = block + capacity;
+    s.best = block + 2 * capacity;
+    s.slopes = block + 3 * capacity;
+    s.direction = block + 4 * capacity;
     make_directions(&s);
     const mercer_status status = run_search_stages(&s, part);
     mc_free(block);

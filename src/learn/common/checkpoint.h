@@ -1,4 +1,4 @@
-/* checkpoint.h: the state of a long fit in a file, so that it can be killed at any moment and taken up again to the
+/* checkpoint.h: the state of a long fit in a file, so that it can be killed at any moment and resumed to the
    same bits.
 
    A checkpoint belongs to one fit, named by a key: a hash of everything that decides its bits. It is replaced as a

@@ -44,7 +44,7 @@ mercer_status mc_drive(mercer_ctx *ctx, mc_driver *d, const mercer_kernel *kerne
 mercer_status mc_drive_once(mercer_ctx *ctx, mc_driver *d, mc_fitted *f);
 void mc_driver_end(mercer_ctx *ctx, const mc_driver *d);
 /* One solution after the other; each is shown the function of every value, number order[k] (NULL: k) at a time, with
-   kernel and scale lent for the call. A stop ends it. */
+   kernel and scale borrowed for the call. A stop ends it. */
 mercer_status mc_drive_path(mercer_ctx *ctx, mc_driver *d, const mercer_kernel *kernel, const mercer_data *data,
                             const double *values, const int64_t *order, int64_t count, mc_fitted_each *each, void *arg);
 

@@ -4,8 +4,8 @@
        add       f + K c: rows not yet kept are computed whole while there is room, the kept ones are added up in
        double; what finds no
                  room is a product of tiles, of which nothing is stored
-   Only products in single precision look at kept rows. They say nothing of their error: mc_kernel_matrix_know does, of
-   the whole sum. */
+   Only products in single precision look at kept rows. They say nothing of their error: mc_kernel_matrix_product_error
+   does, of the whole sum. */
 #include "learn/common/kernel_matrix.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -16,8 +16,8 @@
 #include <math.h>
 #include <string.h>
 
-mercer_status mc_kernel_matrix_open(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, mc_store *store,
-                                    bool products, mc_kernel_matrix *out) {
+mercer_status mc_kernel_matrix_open(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x,
+                                    mc_row_store *store, bool products, mc_kernel_matrix *out) {
     *out = (mc_kernel_matrix){.kernel = kernel, .x = x, .store = store};
     MC_TRY(MC_ALLOC(ctx, out->product, x->n));
     return store || products ? mc_gram_open(ctx, kernel, x, NULL, MERCER_F32, &out->gram) : MERCER_OK;
@@ -46,18 +46,18 @@ static mercer_status compute_block(mercer_ctx *ctx, const mc_kernel_matrix *m, m
 enum { GRAIN = 16 }; /* rows of a block written together: what they read of one kept row is one line of cache */
 
 typedef struct gathered {
-    const mc_store *store;
+    const mc_row_store *store;
     const int64_t *ids, *place; /* place: of each among those not kept; -1: kept */
     int64_t count, rest;
     const float *small; /* rest x rest */
     float *out;
 } gathered;
 
-static void gather_kept(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+static void gather_stored(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
     const gathered *g = arg;
     for (int64_t a = begin; a < end; a++) {
-        const float *row = g->place[a] < 0 ? mc_store_row(g->store, g->ids[a]) : NULL;
+        const float *row = g->place[a] < 0 ? mc_row_store_row(g->store, g->ids[a]) : NULL;
         for (int64_t b = 0; row && b < g->count; b++)
             g->out[a * g->count + b] = row[g->ids[b]];
     }
@@ -78,7 +78,7 @@ static mercer_status gather_block(mercer_ctx *ctx, const mc_kernel_matrix *m, co
                                   int64_t *place, int64_t *few, float *out) {
     int64_t rest = 0;
     for (int64_t k = 0; k < count; k++) {
-        place[k] = mc_store_row(m->store, ids[k]) ? -1 : rest;
+        place[k] = mc_row_store_row(m->store, ids[k]) ? -1 : rest;
         if (place[k] >= 0)
             few[rest++] = ids[k];
     }
@@ -86,7 +86,7 @@ static mercer_status gather_block(mercer_ctx *ctx, const mc_kernel_matrix *m, co
     MC_TRY((small = mc_alloc_unset(ctx, rest * rest, sizeof *small)) ? MERCER_OK : MERCER_MEMORY);
     mercer_status status = rest ? compute_block(ctx, m, MERCER_F32, few, rest, small) : MERCER_OK;
     gathered g = {m->store, ids, place, count, rest, small, out};
-    MC_THEN(status, mc_for(ctx, count, GRAIN, gather_kept, &g));
+    MC_THEN(status, mc_for(ctx, count, GRAIN, gather_stored, &g));
     MC_THEN(status, mc_for(ctx, count, GRAIN, gather_rest, &g));
     mc_free(small);
     return status;
@@ -118,20 +118,22 @@ static mercer_status open_part(mercer_ctx *ctx, const mc_kernel_matrix *m, merce
 
 /* f + the product with coefficients of one sign, whose size is then the sum of absolute values, unless entries are
    negative. */
-static void take_product(const mc_kernel_matrix *m, const mc_gram *gram, double mass, double *f, mc_doubt *doubt) {
+static void take_product(const mc_kernel_matrix *m, const mc_gram *gram, double mass, double *f,
+                         mc_sum_error *sum_error) {
     double relative, rest, most = 0;
     mc_gram_product_terms(gram, 1, &relative, &rest);
     for (int64_t i = 0; i < m->x->n; i++) {
         f[i] += m->product[i];
         most = fmax(most, fabs(m->product[i]));
     }
-    for (int64_t i = 0; doubt->bound && i < m->x->n; i++)
-        doubt->bound[i] += relative * fabs(m->product[i]) + rest * mass + DBL_EPSILON * fabs(f[i]);
-    doubt->reach += relative > 0 ? most : INFINITY;
+    for (int64_t i = 0; sum_error->bound && i < m->x->n; i++)
+        sum_error->bound[i] += relative * fabs(m->product[i]) + rest * mass + DBL_EPSILON * fabs(f[i]);
+    sum_error->reach += relative > 0 ? most : INFINITY;
 }
 
 static mercer_status multiply_part(mercer_ctx *ctx, const mc_kernel_matrix *m, mercer_dtype precision,
-                                   const int64_t *ids, const double *c, int64_t count, double *f, mc_doubt *doubt) {
+                                   const int64_t *ids, const double *c, int64_t count, double *f,
+                                   mc_sum_error *sum_error) {
     mercer_data *part = NULL;
     mc_gram *gram = NULL;
     double mass = 0;
@@ -140,7 +142,7 @@ static mercer_status multiply_part(mercer_ctx *ctx, const mc_kernel_matrix *m, m
     mercer_status status = open_part(ctx, m, precision, ids, count, &part, &gram);
     MC_THEN(status, mc_gram_apply(ctx, gram, 1, c, m->product));
     if (!status)
-        take_product(m, gram, mass, f, doubt);
+        take_product(m, gram, mass, f, sum_error);
     mc_gram_close(gram);
     mercer_data_free(part);
     return status;
@@ -148,14 +150,15 @@ static mercer_status multiply_part(mercer_ctx *ctx, const mc_kernel_matrix *m, m
 
 /* Positive coefficients, then negative ones: as many entries as all at once. */
 static mercer_status multiply_by_sign(mercer_ctx *ctx, const mc_kernel_matrix *m, mercer_dtype precision,
-                                      const int64_t *ids, const double *c, int64_t count, double *f, mc_doubt *doubt) {
+                                      const int64_t *ids, const double *c, int64_t count, double *f,
+                                      mc_sum_error *sum_error) {
     const int64_t most = count < MC_KERNEL_BATCH ? count : MC_KERNEL_BATCH;
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, mc_work_need(most, sizeof(int64_t)) + mc_work_need(most, sizeof(double))));
     int64_t *id = mc_work_take(&work, most, sizeof *id);
     double *part = mc_work_take(&work, most, sizeof *part);
     mercer_status status = MERCER_OK;
-    doubt->reach = 0;
+    sum_error->reach = 0;
     for (int sign = 1; sign >= -1; sign -= 2)
         for (int64_t k = 0, at = 0; k < count && !status; k++) {
             if (sign * c[k] > 0) {
@@ -163,7 +166,7 @@ static mercer_status multiply_by_sign(mercer_ctx *ctx, const mc_kernel_matrix *m
                 part[at++] = c[k];
             }
             if (at == most || (at && k == count - 1)) {
-                status = multiply_part(ctx, m, precision, id, part, at, f, doubt);
+                status = multiply_part(ctx, m, precision, id, part, at, f, sum_error);
                 at = 0;
             }
         }
@@ -171,16 +174,17 @@ static mercer_status multiply_by_sign(mercer_ctx *ctx, const mc_kernel_matrix *m
     return status;
 }
 
-static mercer_status view_kept(mercer_ctx *ctx, const void *self, const int64_t *ids, int64_t count, const void **out) {
+static mercer_status view_stored(mercer_ctx *ctx, const void *self, const int64_t *ids, int64_t count,
+                                 const void **out) {
     (void)ctx;
     for (int64_t k = 0; k < count; k++)
-        out[k] = mc_store_row(self, ids[k]);
+        out[k] = mc_row_store_row(self, ids[k]);
     return MERCER_OK;
 }
 
-static mercer_status add_kept(mercer_ctx *ctx, const mc_kernel_matrix *m, const int64_t *ids, const double *c,
-                              int64_t count, double *f) {
-    const mc_matrix rows = {.n = m->x->n, .self = m->store, .view = view_kept, .dtype = MERCER_F32};
+static mercer_status add_stored(mercer_ctx *ctx, const mc_kernel_matrix *m, const int64_t *ids, const double *c,
+                                int64_t count, double *f) {
+    const mc_matrix rows = {.n = m->x->n, .self = m->store, .view = view_stored, .dtype = MERCER_F32};
     const void **scratch = NULL;
     MC_TRY(MC_ALLOC(ctx, scratch, count));
     const mercer_status status = mc_matrix_add_rows(ctx, &rows, ids, c, count, scratch, f);
@@ -195,8 +199,8 @@ static mercer_status keep_kernel_rows(mercer_ctx *ctx, const mc_kernel_matrix *m
     int64_t found = 0;
     for (int64_t k = 0; k < count && !status; k++) {
         float *row = NULL;
-        if (!mc_store_row(m->store, ids[k]))
-            status = mc_store_add(ctx, m->store, ids[k], &row);
+        if (!mc_row_store_row(m->store, ids[k]))
+            status = mc_row_store_add(ctx, m->store, ids[k], &row);
         if (row) {
             fresh[found] = ids[k];
             to[found++] = row;
@@ -205,23 +209,23 @@ static mercer_status keep_kernel_rows(mercer_ctx *ctx, const mc_kernel_matrix *m
     if (found && !status)
         status = mc_gram_scatter(ctx, m->gram, fresh, found, 0, m->x->n, MERCER_F32, to);
     if (status)
-        mc_store_clear(m->store); /* some have a place and are not written */
+        mc_row_store_clear(m->store); /* some have a place and are not written */
     return status;
 }
 
 /* Those kept first, then the others; returns how many are kept. */
-static int64_t part_kept(const mc_store *store, const int64_t *ids, const double *c, int64_t count, int64_t *id,
-                         double *part) {
-    int64_t at = 0, kept = 0;
+static int64_t partition_stored(const mc_row_store *store, const int64_t *ids, const double *c, int64_t count,
+                                int64_t *id, double *part) {
+    int64_t at = 0, stored = 0;
     for (int pass = 0; pass < 2; pass++) {
         for (int64_t k = 0; k < count; k++)
-            if ((mc_store_row(store, ids[k]) == NULL) == pass) {
+            if ((mc_row_store_row(store, ids[k]) == NULL) == pass) {
                 id[at] = ids[k];
                 part[at++] = c[k];
             }
-        kept = pass ? kept : at;
+        stored = pass ? stored : at;
     }
-    return kept;
+    return stored;
 }
 
 static mercer_status add_with_store(mercer_ctx *ctx, const mc_kernel_matrix *m, const int64_t *ids, const double *c,
@@ -230,19 +234,20 @@ static mercer_status add_with_store(mercer_ctx *ctx, const mc_kernel_matrix *m, 
     double *part = mc_work_take(work, count, sizeof *part);
     void **to = mc_work_take(work, count, sizeof *to);
     MC_TRY(keep_kernel_rows(ctx, m, ids, count, id, to));
-    const int64_t kept = part_kept(m->store, ids, c, count, id, part);
-    if (kept)
-        MC_TRY(add_kept(ctx, m, id, part, kept, f));
-    mc_doubt unasked = {0};
-    return kept < count ? multiply_by_sign(ctx, m, MERCER_F32, id + kept, part + kept, count - kept, f, &unasked)
-                        : MERCER_OK;
+    const int64_t stored = partition_stored(m->store, ids, c, count, id, part);
+    if (stored)
+        MC_TRY(add_stored(ctx, m, id, part, stored, f));
+    mc_sum_error unasked = {0};
+    return stored < count
+               ? multiply_by_sign(ctx, m, MERCER_F32, id + stored, part + stored, count - stored, f, &unasked)
+               : MERCER_OK;
 }
 
 static mercer_status add_kernel_rows(mercer_ctx *ctx, const void *self, mercer_dtype precision, const int64_t *ids,
-                                     const double *c, int64_t count, double *f, mc_doubt *doubt) {
+                                     const double *c, int64_t count, double *f, mc_sum_error *sum_error) {
     const mc_kernel_matrix *m = self;
     if (!m->store || precision == MERCER_F64)
-        return multiply_by_sign(ctx, m, precision, ids, c, count, f, doubt);
+        return multiply_by_sign(ctx, m, precision, ids, c, count, f, sum_error);
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work,
                         mc_work_need(count, sizeof(int64_t)) + mc_work_need(count, sizeof(double))
@@ -255,7 +260,7 @@ static mercer_status add_kernel_rows(mercer_ctx *ctx, const void *self, mercer_d
 /* f at rows, which are in some, + K(rows, ids) c in double. */
 static mercer_status add_part_at(mercer_ctx *ctx, const mc_kernel_matrix *m, const mercer_data *some,
                                  const int64_t *rows, const int64_t *ids, const double *c, int64_t count, double *f,
-                                 mc_doubt *doubt) {
+                                 mc_sum_error *sum_error) {
     mercer_data *part = NULL;
     mc_gram *gram = NULL;
     double relative = 0, rest = 0, mass = 0;
@@ -268,8 +273,8 @@ static mercer_status add_part_at(mercer_ctx *ctx, const mc_kernel_matrix *m, con
         mc_gram_product_terms(gram, 1, &relative, &rest);
     for (int64_t k = 0; k < some->n && !status; k++) {
         f[rows[k]] += m->product[k];
-        if (doubt->bound)
-            doubt->bound[rows[k]] += (relative * mc_gram_entry_size(gram) + rest) * mass;
+        if (sum_error->bound)
+            sum_error->bound[rows[k]] += (relative * mc_gram_entry_size(gram) + rest) * mass;
     }
     mc_gram_close(gram);
     mercer_data_free(part);
@@ -277,7 +282,7 @@ static mercer_status add_part_at(mercer_ctx *ctx, const mc_kernel_matrix *m, con
 }
 
 static mercer_status add_at(mercer_ctx *ctx, const void *self, const int64_t *ids, const double *c, int64_t count,
-                            const int64_t *rows, int64_t rows_count, double *f, mc_doubt *doubt) {
+                            const int64_t *rows, int64_t rows_count, double *f, mc_sum_error *sum_error) {
     const mc_kernel_matrix *m = self;
     mercer_data *some = NULL;
     if (rows_count == 0)
@@ -285,12 +290,12 @@ static mercer_status add_at(mercer_ctx *ctx, const void *self, const int64_t *id
     mercer_status status = mc_data_take(ctx, m->x, rows, rows_count, &some);
     for (int64_t k = 0; k < rows_count && !status; k++) {
         f[rows[k]] = 0;
-        if (doubt->bound)
-            doubt->bound[rows[k]] = 0;
+        if (sum_error->bound)
+            sum_error->bound[rows[k]] = 0;
     }
     for (int64_t k = 0; k < count && !status; k += MC_KERNEL_BATCH)
         status = add_part_at(ctx, m, some, rows, ids + k, c + k,
-                             count - k < MC_KERNEL_BATCH ? count - k : MC_KERNEL_BATCH, f, doubt);
+                             count - k < MC_KERNEL_BATCH ? count - k : MC_KERNEL_BATCH, f, sum_error);
     mercer_data_free(some);
     return status;
 }
@@ -338,28 +343,28 @@ static mercer_status sum_known(mercer_ctx *ctx, const mc_kernel_matrix *m, const
         mass += size[k] = fabs(c[k]);
     memset(f, 0, (size_t)m->x->n * sizeof *f);
     memset(error, 0, (size_t)m->x->n * sizeof *error);
-    mercer_status status = add_kept(ctx, m, ids, c, count, f);
-    MC_THEN(status, add_kept(ctx, m, ids, size, count, error));
+    mercer_status status = add_stored(ctx, m, ids, c, count, f);
+    MC_THEN(status, add_stored(ctx, m, ids, size, count, error));
     mc_free(size);
     bound_errors(m, count, mass, error);
     return status;
 }
 
-mercer_status mc_kernel_matrix_know(mercer_ctx *ctx, const mc_kernel_matrix *m, const int64_t *ids, const double *c,
-                                    int64_t count, double *f, double *error, bool *known) {
+mercer_status mc_kernel_matrix_product_error(mercer_ctx *ctx, const mc_kernel_matrix *m, const int64_t *ids,
+                                             const double *c, int64_t count, double *f, double *error, bool *known) {
     *known = false;
     if (!m->store)
         return MERCER_OK;
     MC_TRY(keep_all(ctx, m, ids, count));
     for (int64_t k = 0; k < count; k++)
-        if (!mc_store_row(m->store, ids[k]))
+        if (!mc_row_store_row(m->store, ids[k]))
             return MERCER_OK;
     MC_TRY(sum_known(ctx, m, ids, c, count, f, error));
     *known = true;
     return MERCER_OK;
 }
 
-mercer_status mc_kernel_matrix_keep(mercer_ctx *ctx, const mc_matrix *matrix, void **out) {
+mercer_status mc_kernel_matrix_store(mercer_ctx *ctx, const mc_matrix *matrix, void **out) {
     const int64_t n = matrix->n;
     const size_t entry = mc_dtype_size(matrix->dtype), bytes = (size_t)(n * n) * entry;
     *out = NULL;

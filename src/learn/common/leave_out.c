@@ -18,7 +18,7 @@ double mc_leave_out_pivot(const mc_leave_out *x, int64_t i, double B, double A) 
 }
 
 /* e of one row into e, and its part of the sums. */
-static void leave_row_out(const mc_leave_out *x, int64_t i, double C, double *e, mc_rows_left_out *out) {
+static void leave_row_out(const mc_leave_out *x, int64_t i, double C, double *e, mc_loo_result *out) {
     const double *beta = mc_leave_out_beta(x, i), s = mc_leave_out_root(x, i);
     for (int64_t k = 0; k < x->outputs; k++) {
         const double own = beta[k], left = own / C;
@@ -31,15 +31,15 @@ static void leave_row_out(const mc_leave_out *x, int64_t i, double C, double *e,
     out->trace += C;
 }
 
-mc_rows_left_out mc_leave_rows_out(const mc_leave_out *x, const double *B, int64_t step, const double *A, double shift,
-                                   double *E, int64_t stride) {
-    mc_rows_left_out out = {.broken = -1};
+mc_loo_result mc_leave_rows_out(const mc_leave_out *x, const double *B, int64_t step, const double *A, double shift,
+                                double *E, int64_t stride) {
+    mc_loo_result out = {.broken = -1};
     for (int64_t i = 0; i < x->n && out.broken < 0; i++) {
         const double C = mc_leave_out_pivot(x, i, B[i * step], A ? A[i] + shift : INFINITY);
         if (!isnan(C))
             leave_row_out(x, i, C, E ? E + i * stride : NULL, &out);
         else
-            out = (mc_rows_left_out){.broken = i, .seen = mc_leave_out_entry(x, B[i * step], i, i)};
+            out = (mc_loo_result){.broken = i, .broken_pivot = mc_leave_out_entry(x, B[i * step], i, i)};
     }
     return out;
 }

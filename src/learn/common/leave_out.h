@@ -45,20 +45,20 @@ static inline double mc_leave_out_entry(const mc_leave_out *x, double B, int64_t
    not up to rounding. A: A_ii; infinite: it is not known. */
 double mc_leave_out_pivot(const mc_leave_out *x, int64_t i, double B, double A);
 
-typedef struct mc_rows_left_out {
+typedef struct mc_loo_result {
     int64_t broken;      /* the first row that cannot be left out; -1: every row can, and then */
-    double seen;         /* its C_ii */
+    double broken_pivot; /* its C_ii */
     double squares;      /* |e|^2, all outputs together */
     double beta, weight; /* |beta|^2, |s|^2 */
     double trace;        /* of C */
-} mc_rows_left_out;
+} mc_loo_result;
 
 /* Every row alone. B_ii lies at B[i step]; A_ii is A[i] + shift, A NULL: it is not known. E: n rows of e, stride
    numbers apart, which may lie where beta does; NULL: not wanted. */
-mc_rows_left_out mc_leave_rows_out(const mc_leave_out *x, const double *B, int64_t step, const double *A, double shift,
-                                   double *E, int64_t stride);
+mc_loo_result mc_leave_rows_out(const mc_leave_out *x, const double *B, int64_t step, const double *A, double shift,
+                                double *E, int64_t stride);
 
-/* The m given rows together. C: room for m x m, of which the lower half becomes the factor of C_FF. B: the whole
+/* The m given rows together. C: scratch of m x m, of which the lower half becomes the factor of C_FF. B: the whole
    inverse, packed; NULL: C holds B_FF. E (m x outputs) <- e_F. *defined false: C_FF is not positive definite. */
 mercer_status mc_leave_fold_out(mercer_ctx *ctx, const mc_leave_out *x, const double *B, const int64_t *rows, int64_t m,
                                 mc_dense C, double *E, bool *defined);

@@ -88,7 +88,7 @@ mercer_status mc_spectrum_inverse_diagonals(mercer_ctx *ctx, int64_t n, const do
 
 /* ---- Memory of folds ---- */
 
-typedef struct fold_room {
+typedef struct fold_workspace {
     double *scaled;  /* largest x n: the rows of U in the fold, times sqrt(h) */
     double *C;       /* largest x largest: the block, lower half */
     double *E;       /* largest x outputs */
@@ -96,11 +96,12 @@ typedef struct fold_room {
     double *each;    /* and their squares, n x lambdas at a time */
     double *threads; /* and what the threads need for one of them, */
     int64_t thread;  /* so many numbers each: its rows, their products, the blocks of all lambdas and of one, e */
-} fold_room;
+} fold_workspace;
 
-static fold_room cut(mc_work *work, const mercer_ctx *ctx, int64_t n, int64_t largest, int64_t outputs, int64_t count) {
+static fold_workspace lay_out_folds(mc_work *work, const mercer_ctx *ctx, int64_t n, int64_t largest, int64_t outputs,
+                                    int64_t count) {
     const int64_t m = largest > SMALL ? largest : 0;
-    fold_room r = {.thread = SMALL * n + PAIRS * (n + count) + SMALL * (SMALL + outputs)};
+    fold_workspace r = {.thread = SMALL * n + PAIRS * (n + count) + SMALL * (SMALL + outputs)};
     r.scaled = mc_work_take(work, m * n, 8);
     r.C = mc_work_take(work, m * m, 8);
     r.E = mc_work_take(work, m * outputs, 8);
@@ -112,14 +113,14 @@ static fold_room cut(mc_work *work, const mercer_ctx *ctx, int64_t n, int64_t la
 
 size_t mc_spectrum_folds_bytes(const mercer_ctx *ctx, int64_t n, int64_t largest, int64_t outputs, int64_t count) {
     mc_work counted = {0};
-    cut(&counted, ctx, n, largest, outputs, count);
+    lay_out_folds(&counted, ctx, n, largest, outputs, count);
     return counted.used + 2 * MC_ALIGN;
 }
 
 /* What is asked for, and one fold under one lambda of it. */
 typedef struct turn {
     const mc_fold_order *by;
-    const fold_room *room;
+    const fold_workspace *workspace;
     const mc_leave_out *all; /* count lambdas */
     const double *U, *H;
     int64_t count;
@@ -150,12 +151,12 @@ static void scale_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int
     for (int64_t j = begin; j < end; j++) {
         const double root = sqrt(t->H[j * t->count + t->l]);
         for (int64_t a = 0; a < t->m; a++)
-            t->room->scaled[a * n + j] = t->U[j * n + t->rows[a]] * root;
+            t->workspace->scaled[a * n + j] = t->U[j * n + t->rows[a]] * root;
     }
 }
 
 static mercer_status leave_large_out(mercer_ctx *ctx, turn *t, double *squares) {
-    const fold_room *r = t->room;
+    const fold_workspace *r = t->workspace;
     const int64_t n = t->all->n, m = t->m;
     const mc_dense C = mc_column_major(r->C, m, m, m);
     bool defined;
@@ -200,11 +201,11 @@ static void solve_small_cholesky(int64_t m, const double *C, int64_t t, double *
     }
 }
 
-/* The blocks of one small fold, pair by pair, for all lambdas: pairs x count. room: n numbers for each row and each
+/* The blocks of one small fold, pair by pair, for all lambdas: pairs x count. scratch: n numbers for each row and each
    pair. */
-static void small_blocks(const turn *t, double *room, double *out) {
+static void small_blocks(const turn *t, double *scratch, double *out) {
     const int64_t n = t->all->n, m = t->m, lambdas = t->count, pairs = m * (m + 1) / 2;
-    double *rows = room, *products = room + SMALL * n, *next = products;
+    double *rows = scratch, *products = scratch + SMALL * n, *next = products;
     for (int64_t a = 0; a < m; a++)
         for (int64_t j = 0; j < n; j++)
             rows[a * n + j] = t->U[j * n + t->rows[a]];
@@ -234,15 +235,16 @@ static double leave_small_out(const turn *t, const double *blocks, double *C, do
 static void leave_some_out(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
     turn t = *(const turn *)arg;
-    double *room = t.room->threads + thread * t.room->thread, *blocks = room + (SMALL + PAIRS) * t.all->n;
+    double *scratch = t.workspace->threads + thread * t.workspace->thread,
+           *blocks = scratch + (SMALL + PAIRS) * t.all->n;
     double *C = blocks + PAIRS * t.count, *E = C + SMALL * SMALL;
     for (int64_t fold = begin; fold < end; fold++) {
-        const int64_t from = t.room->starts[fold];
+        const int64_t from = t.workspace->starts[fold];
         t.rows = t.by->order + from;
         t.m = mc_fold_end(t.by, from) - from;
-        small_blocks(&t, room, blocks);
+        small_blocks(&t, scratch, blocks);
         for (t.l = 0; t.l < t.count; t.l++)
-            t.room->each[fold * t.count + t.l] = leave_small_out(&t, blocks, C, E);
+            t.workspace->each[fold * t.count + t.l] = leave_small_out(&t, blocks, C, E);
     }
 }
 
@@ -253,11 +255,11 @@ static mercer_status leave_folds_out(mercer_ctx *ctx, turn *t, double *squares) 
     for (int64_t begin = 0, end; begin < t->by->n; begin = end) {
         end = mc_fold_end(t->by, begin);
         if (end - begin <= SMALL)
-            t->room->starts[small++] = begin;
+            t->workspace->starts[small++] = begin;
     }
     MC_TRY(mc_for(ctx, small, 1, leave_some_out, t));
     for (int64_t i = 0; i < small * t->count; i++)
-        squares[i % t->count] += t->room->each[i];
+        squares[i % t->count] += t->workspace->each[i];
     for (int64_t begin = 0, end; begin < t->by->n; begin = end) {
         end = mc_fold_end(t->by, begin);
         t->rows = t->by->order + begin;
@@ -273,8 +275,8 @@ mercer_status mc_spectrum_leave_folds_out(mercer_ctx *ctx, const mc_fold_order *
                                           double *squares) {
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, mc_spectrum_folds_bytes(ctx, by->n, by->largest, x->outputs, count)));
-    const fold_room room = cut(&work, ctx, by->n, by->largest, x->outputs, count);
-    turn t = {.by = by, .room = &room, .all = x, .U = U, .H = H, .count = count, .left = left};
+    const fold_workspace workspace = lay_out_folds(&work, ctx, by->n, by->largest, x->outputs, count);
+    turn t = {.by = by, .workspace = &workspace, .all = x, .U = U, .H = H, .count = count, .left = left};
     for (int64_t l = 0; l < count; l++)
         squares[l] = 0;
     const mercer_status status = leave_folds_out(ctx, &t, squares);

@@ -13,8 +13,8 @@ size_t mc_normal_bytes(int64_t m, int64_t t) {
     return mc_work_need(m * m, sizeof(double)) + mc_work_need(m * t, sizeof(double)) + 4 * MC_ALIGN;
 }
 
-mercer_status mc_normal_open(mercer_ctx *ctx, int64_t m, int64_t t, mc_normal *s) {
-    *s = (mc_normal){.m = m, .t = t};
+mercer_status mc_normal_open(mercer_ctx *ctx, int64_t m, int64_t t, mc_normal_equations *s) {
+    *s = (mc_normal_equations){.m = m, .t = t};
     mercer_status status = MC_ALLOC(ctx, s->G, m * m);
     MC_THEN(status, MC_ALLOC(ctx, s->C, m * t));
     if (status)
@@ -22,23 +22,23 @@ mercer_status mc_normal_open(mercer_ctx *ctx, int64_t m, int64_t t, mc_normal *s
     return status;
 }
 
-void mc_normal_close(mc_normal *s) {
+void mc_normal_close(mc_normal_equations *s) {
     mc_free(s->G);
     mc_free(s->C);
-    *s = (mc_normal){0};
+    *s = (mc_normal_equations){0};
 }
 
 typedef struct block {
-    const mc_normal *s;
+    const mc_normal_equations *s;
     int64_t rows, tiles;
     const double *Z, *R;
 } block;
 
-static int64_t tile_side(const mc_normal *s, int64_t tile) {
+static int64_t tile_side(const mc_normal_equations *s, int64_t tile) {
     return s->m - tile * TILE < TILE ? s->m - tile * TILE : TILE;
 }
 
-static mc_dense square_of(const mc_normal *s) {
+static mc_dense square_of(const mc_normal_equations *s) {
     return mc_column_major(s->G, s->m, s->m, s->m);
 }
 
@@ -46,7 +46,7 @@ static mc_dense square_of(const mc_normal *s) {
 static void add_tile(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)begin, (void)end, (void)thread;
     const block *b = arg;
-    const mc_normal *s = b->s;
+    const mc_normal_equations *s = b->s;
     const int64_t squares = b->tiles * (b->tiles + 1) / 2;
     const mc_dense Z = mc_row_major(b->Z, b->rows, s->m, s->m);
     if (chunk >= squares) {
@@ -64,12 +64,12 @@ static void add_tile(void *arg, int64_t chunk, int64_t begin, int64_t end, int t
             mc_submatrix(square_of(s), i * TILE, j * TILE, tile_side(s, i), tile_side(s, j)));
 }
 
-mercer_status mc_normal_add(mercer_ctx *ctx, mc_normal *s, int64_t rows, const double *Z, const double *R) {
+mercer_status mc_normal_add(mercer_ctx *ctx, mc_normal_equations *s, int64_t rows, const double *Z, const double *R) {
     block b = {.s = s, .rows = rows, .tiles = mc_chunk_count(s->m, TILE), .Z = Z, .R = R};
     return mc_for(ctx, b.tiles * (b.tiles + 1) / 2 + (s->t ? b.tiles : 0), 1, add_tile, &b);
 }
 
-mercer_status mc_normal_factor(mercer_ctx *ctx, mc_normal *s, double lambda) {
+mercer_status mc_normal_factor(mercer_ctx *ctx, mc_normal_equations *s, double lambda) {
     for (int64_t i = 0; i < s->m; i++)
         s->G[i * (s->m + 1)] += lambda;
     int64_t bad = 0;
@@ -79,6 +79,6 @@ mercer_status mc_normal_factor(mercer_ctx *ctx, mc_normal *s, double lambda) {
                : MERCER_OK;
 }
 
-mercer_status mc_normal_solve(mercer_ctx *ctx, const mc_normal *s, int64_t columns, double *X) {
+mercer_status mc_normal_solve(mercer_ctx *ctx, const mc_normal_equations *s, int64_t columns, double *X) {
     return mc_potrs(ctx, square_of(s), mc_row_major(X, s->m, columns, columns));
 }

@@ -4,7 +4,7 @@
        intercept)
 
    The posterior mean is ridge regression with lambda = noise, so the coefficients and the certificate are ridge's. What
-   is new is the choice of the kernel's parameters and of the noise where the evidence is largest (gp_search.c). A
+   is new is the choice of the kernel's parameters and of the noise that maximize the evidence (gp_search.c). A
    weight w_i says how precise a row is: its noise has the variance noise / w_i.
 
    An expression without a factor of its own gets one before learning: rbf becomes c*rbf, since a process of fixed size
@@ -33,11 +33,11 @@
 const mercer_setting mc_gp_settings[MC_GP_SETTINGS] = {
     MC_REAL_ROW(mercer_gp, noise, "noise", -1, -1, 1e100,
                 "variance of the noise; 0: none, which distinct rows allow; below 0: learned with the kernel"),
-    MC_FLAG_ROW(mercer_gp, learn, "learn", 1, "choose the kernel's parameters where the evidence is largest"),
+    MC_FLAG_ROW(mercer_gp, learn, "learn", 1, "choose the kernel's parameters that maximize the evidence"),
     MC_FLAG_ROW(mercer_gp, ard, "ard", 0, "one length scale per column"),
     MC_INTEGER_ROW(mercer_gp, restarts, "restarts", 2, 0, 1000, "searches from random starts beside the first"),
     MC_INTEGER_ROW(mercer_gp, iterations, "iterations", 200, 1, 1e6, "steps of each search at most"),
-    MC_FLAG_ROW(mercer_gp, intercept, "intercept", 1, "take the mean of the target off first"),
+    MC_FLAG_ROW(mercer_gp, intercept, "intercept", 1, "subtract the mean of the target first"),
     MC_SCALE_ROW(mercer_gp),
 };
 
@@ -165,16 +165,16 @@ static int by_values(const void *arg, int64_t a, int64_t b) {
 
 /* Without noise two equal rows make K singular, whatever the kernel; rounding may hide that from the factorisation. */
 static mercer_status refuse_duplicate_rows(mercer_ctx *ctx, const mc_problem *p) {
-    int64_t *order = NULL, twin = -1;
+    int64_t *order = NULL, pair = -1;
     MC_TRY(MC_ALLOC(ctx, order, 2 * p->n));
     for (int64_t i = 0; i < p->n; i++)
         order[i] = i;
     mc_sort(order, order + p->n, p->n, by_values, p->x);
-    for (int64_t i = 1; i < p->n && twin < 0; i++)
-        twin = by_values(p->x, order[i - 1], order[i]) == 0 ? i : -1;
-    const long long first = twin < 0 ? 0 : order[twin - 1] + 1, second = twin < 0 ? 0 : order[twin] + 1;
+    for (int64_t i = 1; i < p->n && pair < 0; i++)
+        pair = by_values(p->x, order[i - 1], order[i]) == 0 ? i : -1;
+    const long long first = pair < 0 ? 0 : order[pair - 1] + 1, second = pair < 0 ? 0 : order[pair] + 1;
     mc_free(order);
-    return twin < 0 ? MERCER_OK
+    return pair < 0 ? MERCER_OK
                     : mc_fail(ctx, MERCER_NUMERIC,
                               "gp: rows %lld and %lld are equal, so that K is singular and noise 0 leaves no answer; "
                               "give a positive "
@@ -322,13 +322,13 @@ static mercer_status prepare_gp(mercer_ctx *ctx, const void *settings, const mer
     return mc_problem_open(ctx, set->scale, MC_CONSENT_NEVER, kernel, data, out);
 }
 
-static void rank_gp_solvers(mercer_ctx *ctx, const void *settings, const mc_problem *problem, mc_options *out) {
+static void rank_gp_solvers(mercer_ctx *ctx, const void *settings, const mc_problem *problem, mc_solver_options *out) {
     const mercer_gp *set = settings;
     const double n = (double)problem->n, searches = (double)(set->restarts + 1);
     const double evaluations = set->learn || set->noise < 0 ? 30 * searches : 1;
     const size_t bytes = bytes_of(ctx, problem);
-    *out = (mc_options){.count = 1};
-    out->option[0] = (mc_option){
+    *out = (mc_solver_options){.count = 1};
+    out->option[0] = (mc_solver_option){
         .solver = "cholesky",
         .possible = bytes <= mc_memory_left(ctx),
         .bytes = bytes,

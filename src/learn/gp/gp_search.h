@@ -1,4 +1,4 @@
-/* gp_search.h: the parameters of a kernel, and the noise, at which the evidence is largest. */
+/* gp_search.h: the parameters of a kernel, and the noise, that maximize the evidence. */
 #ifndef MC_LEARN_GP_GP_SEARCH_H
 #define MC_LEARN_GP_GP_SEARCH_H
 

@@ -38,11 +38,11 @@ const mercer_setting mc_lms_settings[MC_LMS_SETTINGS] = {
     MC_INTEGER_ROW(mercer_lms, epochs, "epochs", 1000, 1, 1e12, "passes over the rows at most"),
     MC_REAL_ROW(mercer_lms, tolerance, "tolerance", 1e-6, 0, 1, "ends the passes: relative size of the gradient"),
     MC_REAL_ROW(mercer_lms, held_out, "held-out", 0, 0, 0.9,
-                "share of the rows kept aside; the pass with the least error on them is the answer; 0: none"),
+                "share of the rows held out; the pass with the least error on them is the answer; 0: none"),
     MC_INTEGER_ROW(mercer_lms, patience, "patience", 20, 1, 1e12,
                    "passes without a smaller error on the held-out rows before it ends"),
     MC_FLAG_ROW(mercer_lms, shuffle, "shuffle", 1, "sample: a new random order every pass; no: as the rows stand"),
-    MC_FLAG_ROW(mercer_lms, intercept, "intercept", 1, "take the mean of the target off first"),
+    MC_FLAG_ROW(mercer_lms, intercept, "intercept", 1, "subtract the mean of the target first"),
     MC_SCALE_ROW(mercer_lms),
     MC_TEXT_ROW(
         mercer_lms, solver, "solver", "auto", "auto|features|stored|streamed",
@@ -114,15 +114,15 @@ static size size_of(mercer_ctx *ctx, const mercer_lms *set, const mc_problem *p)
     return s;
 }
 
-static size_t bytes_of(mercer_ctx *ctx, const mc_problem *p, const size *s, mc_lms_way way) {
+static size_t bytes_of(mercer_ctx *ctx, const mc_problem *p, const size *s, mc_lms_solver solver) {
     const double across = s->held ? (double)s->gram * (double)(s->n + s->held) / (double)s->n : 0;
     const size_t lanczos = (size_t)(8 * ((MC_LMS_LANCZOS + 1) * s->n + 4 * MC_LMS_LANCZOS * (MC_LMS_LANCZOS + 4)));
     const size_t rows = (size_t)(8 * s->held * (3 * p->x->d + 2 * s->outputs + 4)),
                  model = (size_t)(8 * s->n * (2 * s->outputs + 2));
     const int64_t D = s->map > 0 ? s->map : 0;
-    const size_t common = mc_lms_values_bytes(way, s->n, s->held, s->outputs, D, mercer_threads(ctx))
+    const size_t common = mc_lms_values_bytes(solver, s->n, s->held, s->outputs, D, mercer_threads(ctx))
                           + mc_lms_steps_bytes(s->n, s->held, s->outputs) + lanczos + rows + model + 16384;
-    if (way == MC_LMS_FEATURES)
+    if (solver == MC_LMS_FEATURES)
         return common + s->gram + mc_work_need(D * s->outputs, 8)
                + mc_certify_weights_bytes(p->x->d, D, s->outputs, mercer_threads(ctx), 4 * D + p->x->d + 1);
     return common + mc_certify_bytes(s->n, s->outputs) + 2 * s->gram + (size_t)across;
@@ -133,42 +133,45 @@ static double count_lms_products(const mercer_lms *set) {
     return (double)set->epochs * (strcmp(set->mode, "sample") == 0 ? 3 : 1) + MC_LMS_LANCZOS;
 }
 
-static mc_option option_of(mercer_ctx *ctx, const mercer_lms *set, const mc_problem *p, const size *s, mc_lms_way way) {
-    static const char *const reasons[MC_LMS_WAYS] = {
+static mc_solver_option option_of(mercer_ctx *ctx, const mercer_lms *set, const mc_problem *p, const size *s,
+                                  mc_lms_solver solver) {
+    static const char *const reasons[MC_LMS_SOLVERS] = {
         [MC_LMS_FEATURES] =
             "the kernel has a finite map of fewer columns than there are rows; seconds if every pass is needed",
         [MC_LMS_STORED] = "the Gram matrix fits in memory; seconds if every pass is needed",
         [MC_LMS_STREAMED] = "the Gram matrix is computed in every pass; seconds if every pass is needed"};
-    const double n = (double)s->n, width = way == MC_LMS_FEATURES ? fmax(0, (double)s->map) : n;
-    mc_option o = {.solver = mc_lms_names[way], .reason = reasons[way], .bytes = bytes_of(ctx, p, s, way)};
-    o.pairs = n * n * (way == MC_LMS_STREAMED ? count_lms_products(set) + 2 : way == MC_LMS_STORED ? 4 : 0);
-    o.factor = way == MC_LMS_STREAMED ? 0 : 4 * count_lms_products(set) * n * width * (double)s->outputs;
+    const double n = (double)s->n, width = solver == MC_LMS_FEATURES ? fmax(0, (double)s->map) : n;
+    mc_solver_option o = {
+        .solver = mc_lms_names[solver], .reason = reasons[solver], .bytes = bytes_of(ctx, p, s, solver)};
+    o.pairs = n * n * (solver == MC_LMS_STREAMED ? count_lms_products(set) + 2 : solver == MC_LMS_STORED ? 4 : 0);
+    o.factor = solver == MC_LMS_STREAMED ? 0 : 4 * count_lms_products(set) * n * width * (double)s->outputs;
     o.possible = o.bytes <= mc_memory_left(ctx);
     if (!o.possible)
         o.reason = "needs more memory than the limit leaves";
-    if (way == MC_LMS_FEATURES && s->map < 0) {
+    if (solver == MC_LMS_FEATURES && s->map < 0) {
         o.possible = false;
         o.reason = "the kernel has no finite map with fewer columns than there are rows";
     }
     return o;
 }
 
-static void rank_lms_solvers(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *out) {
+static void rank_lms_solvers(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_solver_options *out) {
     const mercer_lms *set = settings;
     const size s = size_of(ctx, set, p);
-    *out = (mc_options){.count = MC_LMS_WAYS, .chosen = mc_choice_index("features|stored|streamed", set->solver)};
-    for (int way = 0; way < MC_LMS_WAYS; way++)
-        out->option[way] = option_of(ctx, set, p, &s, (mc_lms_way)way);
-    for (int way = 0; out->chosen < 0; way++)
-        if (out->option[way].possible || way == MC_LMS_STREAMED)
-            out->chosen = way;
+    *out = (mc_solver_options){.count = MC_LMS_SOLVERS,
+                               .chosen = mc_choice_index("features|stored|streamed", set->solver)};
+    for (int solver = 0; solver < MC_LMS_SOLVERS; solver++)
+        out->option[solver] = option_of(ctx, set, p, &s, (mc_lms_solver)solver);
+    for (int solver = 0; out->chosen < 0; solver++)
+        if (out->option[solver].possible || solver == MC_LMS_STREAMED)
+            out->chosen = solver;
 }
 
-static mercer_status choose_way(mercer_ctx *ctx, const mercer_lms *set, const mc_problem *p, mc_lms_way *out) {
-    mc_options options;
+static mercer_status choose_way(mercer_ctx *ctx, const mercer_lms *set, const mc_problem *p, mc_lms_solver *out) {
+    mc_solver_options options;
     rank_lms_solvers(ctx, set, p, &options);
-    *out = (mc_lms_way)options.chosen;
-    const mc_option *o = &options.option[options.chosen];
+    *out = (mc_lms_solver)options.chosen;
+    const mc_solver_option *o = &options.option[options.chosen];
     if (o->possible)
         return MERCER_OK;
     if (*out == MC_LMS_FEATURES && size_of(ctx, set, p).map < 0)
@@ -208,17 +211,17 @@ static mercer_status take_held(mercer_ctx *ctx, work *w) {
     return MERCER_OK;
 }
 
-static const char *solver_name(const mercer_lms *set, mc_lms_way way) {
-    static const char *const names[2][MC_LMS_WAYS] = {{"batch features", "batch stored", "batch streamed"},
-                                                      {"sample features", "sample stored", "sample streamed"}};
-    return names[strcmp(set->mode, "sample") == 0][way];
+static const char *solver_name(const mercer_lms *set, mc_lms_solver solver) {
+    static const char *const names[2][MC_LMS_SOLVERS] = {{"batch features", "batch stored", "batch streamed"},
+                                                         {"sample features", "sample stored", "sample streamed"}};
+    return names[strcmp(set->mode, "sample") == 0][solver];
 }
 
-static void write_report(const work *w, const mc_lms_run *run, mc_lms_way way, const mc_residual_findings *found,
+static void write_report(const work *w, const mc_lms_run *run, mc_lms_solver solver, const mc_residual_findings *found,
                          mercer_report *out) {
     const mc_problem *p = w->p;
-    *out =
-        (mercer_report){.machine = "lms", .solver = solver_name(w->set, way), .scale = mc_scaling_names[p->scale.kind]};
+    *out = (mercer_report){
+        .machine = "lms", .solver = solver_name(w->set, solver), .scale = mc_scaling_names[p->scale.kind]};
     out->n = p->n;
     out->d = mc_data_width(p->x);
     out->outputs = p->outputs;
@@ -234,7 +237,7 @@ static void write_report(const work *w, const mc_lms_run *run, mc_lms_way way, c
 }
 
 /* Of the problem without a penalty, the targets as they came. */
-static mercer_status certify_lms(mercer_ctx *ctx, work *w, const mc_lms_run *run, mc_lms_way way) {
+static mercer_status certify_lms(mercer_ctx *ctx, work *w, const mc_lms_run *run, mc_lms_solver solver) {
     mc_residual_findings found;
     mc_problem_restore(w->p);
     mc_begin_phase(ctx, "check");
@@ -246,7 +249,7 @@ static mercer_status certify_lms(mercer_ctx *ctx, work *w, const mc_lms_run *run
     if (run->stopped)
         mc_shield_from_stop(ctx, false);
     if (!status)
-        write_report(w, run, way, &found, &w->f->report);
+        write_report(w, run, solver, &found, &w->f->report);
     return status;
 }
 
@@ -257,12 +260,12 @@ static mercer_status keep_weights(mercer_ctx *ctx, const work *w, const mc_lms_v
     return mc_lms_weights(ctx, values, w->alpha, w->f->primal);
 }
 
-static mercer_status run_steps(mercer_ctx *ctx, const work *w, mc_lms_way way, mc_lms_run *run) {
+static mercer_status run_steps(mercer_ctx *ctx, const work *w, mc_lms_solver solver, mc_lms_run *run) {
     mc_lms_values values;
     mc_begin_phase(ctx, "gram");
-    MC_TRY(mc_lms_values_open(ctx, w->p, w->held, way, &values));
+    MC_TRY(mc_lms_values_open(ctx, w->p, w->held, solver, &values));
     mercer_status status = mc_lms_steps(ctx, &values, run);
-    if (!status && way == MC_LMS_FEATURES)
+    if (!status && solver == MC_LMS_FEATURES)
         status = keep_weights(ctx, w, &values);
     mc_lms_values_close(&values);
     return status;
@@ -270,11 +273,11 @@ static mercer_status run_steps(mercer_ctx *ctx, const work *w, mc_lms_way way, m
 
 static mercer_status learn_lms(mercer_ctx *ctx, work *w) {
     mc_problem *p = w->p;
-    mc_lms_way way;
-    MC_TRY(choose_way(ctx, w->set, p, &way));
+    mc_lms_solver solver;
+    MC_TRY(choose_way(ctx, w->set, p, &solver));
     w->f->outputs = p->outputs;
-    MC_TRY(MC_ALLOC(ctx, w->f->alpha, way == MC_LMS_FEATURES ? 0 : p->n * p->outputs));
-    MC_TRY(MC_ALLOC(ctx, w->alpha, way == MC_LMS_FEATURES ? p->n * p->outputs : 0));
+    MC_TRY(MC_ALLOC(ctx, w->f->alpha, solver == MC_LMS_FEATURES ? 0 : p->n * p->outputs));
+    MC_TRY(MC_ALLOC(ctx, w->alpha, solver == MC_LMS_FEATURES ? p->n * p->outputs : 0));
     MC_TRY(MC_ALLOC(ctx, w->f->intercept, p->outputs));
     if (w->set->intercept)
         mc_problem_means(p, w->f->intercept);
@@ -284,9 +287,9 @@ static mercer_status learn_lms(mercer_ctx *ctx, work *w) {
                       .p = p,
                       .held = w->held,
                       .held_Y = w->held_Y,
-                      .alpha = way == MC_LMS_FEATURES ? w->alpha : w->f->alpha};
-    MC_TRY(run_steps(ctx, w, way, &run));
-    MC_TRY(certify_lms(ctx, w, &run, way));
+                      .alpha = solver == MC_LMS_FEATURES ? w->alpha : w->f->alpha};
+    MC_TRY(run_steps(ctx, w, solver, &run));
+    MC_TRY(certify_lms(ctx, w, &run, solver));
     return w->f->primal ? mc_problem_drop_rows(ctx, p) : MERCER_OK;
 }
 

@@ -13,14 +13,14 @@
        finite map
        stored     the rows of K, kept
        streamed   the rows of K, computed anew whenever they are needed */
-typedef enum mc_lms_way { MC_LMS_FEATURES, MC_LMS_STORED, MC_LMS_STREAMED, MC_LMS_WAYS } mc_lms_way;
-extern const char *const mc_lms_names[MC_LMS_WAYS];
+typedef enum mc_lms_solver { MC_LMS_FEATURES, MC_LMS_STORED, MC_LMS_STREAMED, MC_LMS_SOLVERS } mc_lms_solver;
+extern const char *const mc_lms_names[MC_LMS_SOLVERS];
 
 /* rows taken together by streamed; products that find the largest eigenvalue */
 enum { MC_LMS_BLOCK = 64, MC_LMS_LANCZOS = 24 };
 
 typedef struct mc_lms_values {
-    mc_lms_way way;
+    mc_lms_solver solver;
     int64_t n, held, width, t; /* width: numbers of one row of left: n, or the dimension of the map */
     mc_gram *gram, *across;    /* streamed: the rows against themselves, the held-out rows against them */
     /* features or K of the rows, and of the held-out rows; streamed: left is a block of rows */
@@ -29,11 +29,11 @@ typedef struct mc_lms_values {
 } mc_lms_values;
 
 /* held NULL: no held-out rows. t: outputs. */
-mercer_status mc_lms_values_open(mercer_ctx *ctx, const mc_problem *problem, const mercer_data *held, mc_lms_way way,
-                                 mc_lms_values *out);
+mercer_status mc_lms_values_open(mercer_ctx *ctx, const mc_problem *problem, const mercer_data *held,
+                                 mc_lms_solver solver, mc_lms_values *out);
 void mc_lms_values_close(mc_lms_values *values);
 /* Bytes of the above beside the operator. D: the dimension of the map. */
-size_t mc_lms_values_bytes(mc_lms_way way, int64_t n, int64_t held, int64_t t, int64_t D, int threads);
+size_t mc_lms_values_bytes(mc_lms_solver solver, int64_t n, int64_t held, int64_t t, int64_t D, int threads);
 
 /* F <- K alpha on the training rows, and on the held-out rows. t is at most the one it was opened with. */
 mercer_status mc_lms_apply(mercer_ctx *ctx, const mc_lms_values *values, int64_t t, const double *alpha, double *F);

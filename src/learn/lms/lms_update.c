@@ -57,10 +57,11 @@ const mercer_setting mc_update_settings[MC_UPDATE_SETTINGS] = {
 
 static mercer_status check_model(mercer_ctx *ctx, const mc_fitted *f) {
     const char *machine = f->report.machine;
-    if (f->waves)
-        return mc_fail(ctx, MERCER_INVALID,
-                       "update: the model is a sum of random waves (solver fourier) and new rows cannot join it; fit "
-                       "with solver nystrom");
+    if (f->fourier)
+        return mc_fail(
+            ctx, MERCER_INVALID,
+            "update: the model is a sum of random Fourier features (solver fourier) and new rows cannot join it; fit "
+            "with solver nystrom");
     if (strcmp(machine, "lms") == 0 || strcmp(machine, "ridge") == 0)
         return MERCER_OK;
     return mc_fail(ctx, MERCER_INVALID,
@@ -173,7 +174,7 @@ static mercer_status choose_step(mercer_ctx *ctx, mc_updating *u) {
     return MERCER_OK;
 }
 
-static mercer_status make_room(mercer_ctx *ctx, mc_updating *u) {
+static mercer_status allocate_update(mercer_ctx *ctx, mc_updating *u) {
     const int64_t n = u->old + u->fresh, D = u->from->features, d = u->all->d;
     if (!u->from->primal) {
         MC_TRY(MC_ALLOC(ctx, u->alpha, n * u->t));
@@ -208,7 +209,7 @@ static mercer_status get_ready(mercer_ctx *ctx, mc_updating *u) {
     const int64_t n = u->old + u->fresh;
     MC_TRY(MC_ALLOC(ctx, u->root, n));
     MC_TRY(MC_ALLOC(ctx, u->f, u->t));
-    MC_TRY(make_room(ctx, u));
+    MC_TRY(allocate_update(ctx, u));
     start_over(u); /* as long as nothing is learned it is what stands there */
     MC_TRY(mc_gram_open(ctx, u->from->kernel, u->all, NULL, MERCER_F64, &u->gram));
     MC_TRY(mc_gram_diagonal(ctx, u->gram, u->root));
@@ -320,19 +321,19 @@ static mercer_status learn_once(mercer_ctx *ctx, mc_updating *u) {
 
 /* The centres that are left, with their coefficients; where they stood in their files is not known any more. */
 static mercer_status gather_centres(mercer_ctx *ctx, const mc_updating *u, mc_fitted *out) {
-    int64_t *kept = NULL, k = 0;
-    MC_TRY(MC_ALLOC(ctx, kept, u->centres));
+    int64_t *centres_left = NULL, k = 0;
+    MC_TRY(MC_ALLOC(ctx, centres_left, u->centres));
     for (int64_t j = 0; u->alive && j < u->old + u->fresh; j++)
         if (u->alive[j])
-            kept[k++] = j;
-    mercer_status status = mc_data_take(ctx, u->all, kept, u->centres, &out->centres);
+            centres_left[k++] = j;
+    mercer_status status = mc_data_take(ctx, u->all, centres_left, u->centres, &out->centres);
     if (!status)
         status = MC_ALLOC(ctx, out->alpha, u->centres * u->t);
     for (int64_t i = 0; i < u->centres && !status; i++)
-        memcpy(out->alpha + i * u->t, u->alpha + kept[i] * u->t, (size_t)u->t * sizeof *u->alpha);
+        memcpy(out->alpha + i * u->t, u->alpha + centres_left[i] * u->t, (size_t)u->t * sizeof *u->alpha);
     for (int64_t i = 0; i < u->centres; i++)
-        kept[i] = -1;
-    out->row = kept;
+        centres_left[i] = -1;
+    out->row = centres_left;
     return status;
 }
 
@@ -358,12 +359,12 @@ static mercer_status copy_rest(mercer_ctx *ctx, mc_updating *u, mc_fitted *out) 
 }
 
 /* Learns, and looks at what came of it whatever the clock says. */
-static mercer_status try_step(mercer_ctx *ctx, mc_updating *u, mc_tally *after) {
+static mercer_status try_step(mercer_ctx *ctx, mc_updating *u, mc_update_error *after) {
     start_over(u);
     MC_TRY(learn_once(ctx, u));
     if (u->stopped)
         mc_shield_from_stop(ctx, true);
-    const mercer_status status = mc_update_look(ctx, u, after);
+    const mercer_status status = mc_update_measure_error(ctx, u, after);
     if (u->stopped)
         mc_shield_from_stop(ctx, false);
     return status;
@@ -371,19 +372,19 @@ static mercer_status try_step(mercer_ctx *ctx, mc_updating *u, mc_tally *after) 
 
 /* What the new model is compared with: the old one, with no more centres than the budget. */
 static mercer_status look_before(mercer_ctx *ctx, mc_updating *u) {
-    MC_TRY(mc_update_look_first(ctx, u));
+    MC_TRY(mc_update_measure_first(ctx, u));
     if (!u->alive || u->set->budget == 0 || u->centres <= u->set->budget)
         return MERCER_OK;
     while (u->centres > u->set->budget)
         drop_least(u);
-    return mc_update_look(ctx, u, &u->before);
+    return mc_update_measure_error(ctx, u, &u->before);
 }
 
 /* The step from 1 / sigma up to 1 / k(x, x), in fours, that meets the new rows best. */
 static mercer_status choose_longer(mercer_ctx *ctx, mc_updating *u) {
     double best = u->step, least = INFINITY;
     for (;; u->step = fmin(4 * u->step, u->longest)) {
-        mc_tally after;
+        mc_update_error after;
         MC_TRY(try_step(ctx, u, &after));
         best = after.left < least ? u->step : best;
         least = fmin(least, after.left);
@@ -399,7 +400,7 @@ static mercer_status choose_longer(mercer_ctx *ctx, mc_updating *u) {
 /* A step that was given is taken as it is. */
 static mercer_status learn_with_backtracking(mercer_ctx *ctx, mc_updating *u) {
     enum { TRIES = 8 };
-    mc_tally after;
+    mc_update_error after;
     MC_TRY(look_before(ctx, u));
     if (u->set->budget > 0 && !(u->set->step > 0))
         MC_TRY(choose_longer(ctx, u));

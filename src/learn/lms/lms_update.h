@@ -6,9 +6,9 @@
 #include "learn/lms/lms.h"
 
 /* How well the rows are met: sums of w (y - f - b)^2, of w y^2, of the w of rows whose class is right, of w. */
-typedef struct mc_tally {
+typedef struct mc_update_error {
     double left, whole, right, weight;
-} mc_tally;
+} mc_update_error;
 
 typedef struct mc_updating {
     const mc_fitted *from;
@@ -29,17 +29,17 @@ typedef struct mc_updating {
     double step, longest;     /* longest: 1 over the largest w k(x, x) of the new rows */
     int64_t passes;           /* finished */
     mercer_status stopped;
-    mc_tally before; /* on the new rows */
-    double *values;  /* old x t: what the old model said of its centres */
+    mc_update_error before; /* on the new rows */
+    double *values;         /* old x t: what the old model said of its centres */
 } mc_updating;
 
 double mc_update_weight(const mc_updating *u, int64_t i);
 /* How the new rows are met by the coefficients as they are. */
-mercer_status mc_update_look(mercer_ctx *ctx, const mc_updating *u, mc_tally *out);
+mercer_status mc_update_measure_error(mercer_ctx *ctx, const mc_updating *u, mc_update_error *out);
 /* The same of the old model, before any of its centres is dropped; keeps what it says of them. */
-mercer_status mc_update_look_first(mercer_ctx *ctx, mc_updating *u);
-bool mc_update_is_worse(const mc_updating *u, const mc_tally *after);
-mercer_status mc_update_refuse(mercer_ctx *ctx, const mc_updating *u, const mc_tally *after);
+mercer_status mc_update_measure_first(mercer_ctx *ctx, mc_updating *u);
+bool mc_update_is_worse(const mc_updating *u, const mc_update_error *after);
+mercer_status mc_update_refuse(mercer_ctx *ctx, const mc_updating *u, const mc_update_error *after);
 /* |y - f - b| over the new rows, |y|, |f|, and how far the function has moved at the old centres. */
 mercer_status mc_update_measure(mercer_ctx *ctx, const mc_updating *u, mercer_report *out);
 

@@ -36,8 +36,8 @@ static bool is_right(const mc_updating *u, int64_t i, const double *f) {
 }
 
 /* F: of all rows. */
-static mc_tally tally_of(const mc_updating *u, const double *F) {
-    mc_tally sum = {0};
+static mc_update_error tally_of(const mc_updating *u, const double *F) {
+    mc_update_error sum = {0};
     const double *f = F + u->old * u->t;
     for (int64_t i = 0; i < u->fresh; i++) {
         const double w = mc_update_weight(u, i);
@@ -52,7 +52,7 @@ static mc_tally tally_of(const mc_updating *u, const double *F) {
     return sum;
 }
 
-mercer_status mc_update_look(mercer_ctx *ctx, const mc_updating *u, mc_tally *out) {
+mercer_status mc_update_measure_error(mercer_ctx *ctx, const mc_updating *u, mc_update_error *out) {
     double *F = NULL;
     MC_TRY(MC_ALLOC(ctx, F, (u->old + u->fresh) * u->t));
     const mercer_status status = fitted_values(ctx, u, F);
@@ -62,7 +62,7 @@ mercer_status mc_update_look(mercer_ctx *ctx, const mc_updating *u, mc_tally *ou
     return status;
 }
 
-mercer_status mc_update_look_first(mercer_ctx *ctx, mc_updating *u) {
+mercer_status mc_update_measure_first(mercer_ctx *ctx, mc_updating *u) {
     MC_TRY(MC_ALLOC(ctx, u->values, (u->old + u->fresh) * u->t));
     MC_TRY(fitted_values(ctx, u, u->values));
     u->before = tally_of(u, u->values);
@@ -70,14 +70,14 @@ mercer_status mc_update_look_first(mercer_ctx *ctx, mc_updating *u) {
 }
 
 /* Larger squares, to three digits, or clearly fewer rows right: by more than one standard error of their share. */
-bool mc_update_is_worse(const mc_updating *u, const mc_tally *after) {
-    const mc_tally *before = &u->before;
+bool mc_update_is_worse(const mc_updating *u, const mc_update_error *after) {
+    const mc_update_error *before = &u->before;
     const double share = before->right / before->weight, doubt = sqrt(share * (1 - share) * before->weight);
     return !(after->left <= 1.001 * before->left + 1e-24 * before->whole) || after->right < before->right - doubt;
 }
 
-mercer_status mc_update_refuse(mercer_ctx *ctx, const mc_updating *u, const mc_tally *after) {
-    const mc_tally *before = &u->before;
+mercer_status mc_update_refuse(mercer_ctx *ctx, const mc_updating *u, const mc_update_error *after) {
+    const mc_update_error *before = &u->before;
     const double cells = before->weight * (double)u->t;
     char classes[96] = "";
     if (u->stopped)
@@ -112,7 +112,7 @@ mercer_status mc_update_measure(mercer_ctx *ctx, const mc_updating *u, mercer_re
     const mercer_status status = fitted_values(ctx, u, F);
     for (int64_t i = 0; i < (u->weights ? u->from->features : n) * u->t && !status; i++)
         norm += u->weights ? u->weights[i] * u->weights[i] : u->alpha[i] * F[i];
-    const mc_tally sum = status ? (mc_tally){0} : tally_of(u, F);
+    const mc_update_error sum = status ? (mc_update_error){0} : tally_of(u, F);
     if (!status)
         compare_old(u, F, out);
     mc_free(F);

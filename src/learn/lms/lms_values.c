@@ -18,7 +18,7 @@
 
 enum { ROW_GRAIN = 64, PART_GRAIN = 1024, LANES = 8 };
 
-const char *const mc_lms_names[MC_LMS_WAYS] = {
+const char *const mc_lms_names[MC_LMS_SOLVERS] = {
     [MC_LMS_FEATURES] = "features", [MC_LMS_STORED] = "stored", [MC_LMS_STREAMED] = "streamed"};
 
 /* ---- Opening ---- */
@@ -26,14 +26,14 @@ const char *const mc_lms_names[MC_LMS_WAYS] = {
 typedef struct mapping {
     const mc_features *map;
     const mercer_data *x;
-    double *scratch, *out; /* scratch: room numbers for each thread */
-    int64_t room;
+    double *scratch, *out; /* scratch: scratch_each numbers for each thread */
+    int64_t scratch_each;
 } mapping;
 
 static void map_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
     const mapping *m = arg;
-    double *row = m->scratch + thread * m->room, *scratch = row + m->x->d;
+    double *row = m->scratch + thread * m->scratch_each, *scratch = row + m->x->d;
     for (int64_t i = begin; i < end; i++) {
         mc_data_values(m->x, i, row);
         mc_features_row(m->map, row, scratch, m->out + i * mc_features_dimension(m->map));
@@ -42,9 +42,9 @@ static void map_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int t
 
 /* phi of every row; *out is new. */
 static mercer_status map_data(mercer_ctx *ctx, const mc_features *map, const mercer_data *x, double **out) {
-    mapping m = {.map = map, .x = x, .room = x->d + mc_features_scratch(map)};
+    mapping m = {.map = map, .x = x, .scratch_each = x->d + mc_features_scratch(map)};
     MC_TRY(MC_ALLOC(ctx, *out, x->n * mc_features_dimension(map)));
-    MC_TRY(MC_ALLOC(ctx, m.scratch, m.room * mercer_threads(ctx)));
+    MC_TRY(MC_ALLOC(ctx, m.scratch, m.scratch_each * mercer_threads(ctx)));
     m.out = *out;
     const mercer_status status = mc_for(ctx, x->n, ROW_GRAIN, map_rows, &m);
     mc_free(m.scratch);
@@ -89,13 +89,13 @@ static mercer_status open_streamed(mercer_ctx *ctx, const mc_problem *p, const m
     return held ? mc_gram_open(ctx, p->kernel, held, p->x, MERCER_F64, &v->across) : MERCER_OK;
 }
 
-mercer_status mc_lms_values_open(mercer_ctx *ctx, const mc_problem *p, const mercer_data *held, mc_lms_way way,
+mercer_status mc_lms_values_open(mercer_ctx *ctx, const mc_problem *p, const mercer_data *held, mc_lms_solver solver,
                                  mc_lms_values *out) {
-    static mercer_status (*const open[MC_LMS_WAYS])(mercer_ctx *, const mc_problem *, const mercer_data *,
-                                                    mc_lms_values *) = {
+    static mercer_status (*const open[MC_LMS_SOLVERS])(mercer_ctx *, const mc_problem *, const mercer_data *,
+                                                       mc_lms_values *) = {
         [MC_LMS_FEATURES] = open_features, [MC_LMS_STORED] = open_stored, [MC_LMS_STREAMED] = open_streamed};
-    *out = (mc_lms_values){.way = way, .n = p->n, .held = held ? held->n : 0, .width = p->n, .t = p->outputs};
-    const mercer_status status = open[way](ctx, p, held, out);
+    *out = (mc_lms_values){.solver = solver, .n = p->n, .held = held ? held->n : 0, .width = p->n, .t = p->outputs};
+    const mercer_status status = open[solver](ctx, p, held, out);
     if (status)
         mc_lms_values_close(out);
     return status;
@@ -110,11 +110,11 @@ void mc_lms_values_close(mc_lms_values *v) {
     *v = (mc_lms_values){0};
 }
 
-size_t mc_lms_values_bytes(mc_lms_way way, int64_t n, int64_t held, int64_t t, int64_t D, int threads) {
+size_t mc_lms_values_bytes(mc_lms_solver solver, int64_t n, int64_t held, int64_t t, int64_t D, int threads) {
     const size_t rim = 8 * MC_ALIGN;
-    if (way == MC_LMS_STREAMED)
+    if (solver == MC_LMS_STREAMED)
         return mc_work_need(MC_LMS_BLOCK * n, 8) + rim;
-    if (way == MC_LMS_STORED)
+    if (solver == MC_LMS_STORED)
         return mc_work_need(n * n, 8) + mc_work_need(held * n, 8) + rim;
     return mc_work_need((n + held) * D, 8) + mc_work_need(D * t * (1 + mc_chunk_count(n, PART_GRAIN)), 8)
            + mc_work_need(8 * (D + n) * threads, 8) + rim;
@@ -179,20 +179,20 @@ static mercer_status gather_feature_weights(mercer_ctx *ctx, const mc_lms_values
 
 static mercer_status multiply_by_kernel(mercer_ctx *ctx, const mc_lms_values *v, const double *A, int64_t rows,
                                         int64_t t, const double *alpha, double *F) {
-    if (v->way == MC_LMS_FEATURES)
+    if (v->solver == MC_LMS_FEATURES)
         MC_TRY(gather_feature_weights(ctx, v, t, alpha));
-    product p = {.A = A, .V = v->way == MC_LMS_FEATURES ? v->theta : alpha, .width = v->width, .t = t, .out = F};
+    product p = {.A = A, .V = v->solver == MC_LMS_FEATURES ? v->theta : alpha, .width = v->width, .t = t, .out = F};
     return mc_for(ctx, rows, ROW_GRAIN, times_rows, &p);
 }
 
 mercer_status mc_lms_apply(mercer_ctx *ctx, const mc_lms_values *v, int64_t t, const double *alpha, double *F) {
-    return v->way == MC_LMS_STREAMED ? mc_gram_apply(ctx, v->gram, t, alpha, F)
-                                     : multiply_by_kernel(ctx, v, v->left, v->n, t, alpha, F);
+    return v->solver == MC_LMS_STREAMED ? mc_gram_apply(ctx, v->gram, t, alpha, F)
+                                        : multiply_by_kernel(ctx, v, v->left, v->n, t, alpha, F);
 }
 
 mercer_status mc_lms_apply_held(mercer_ctx *ctx, const mc_lms_values *v, const double *alpha, double *F) {
-    return v->way == MC_LMS_STREAMED ? mc_gram_apply(ctx, v->across, v->t, alpha, F)
-                                     : multiply_by_kernel(ctx, v, v->right, v->held, v->t, alpha, F);
+    return v->solver == MC_LMS_STREAMED ? mc_gram_apply(ctx, v->across, v->t, alpha, F)
+                                        : multiply_by_kernel(ctx, v, v->right, v->held, v->t, alpha, F);
 }
 
 mercer_status mc_lms_weights(mercer_ctx *ctx, const mc_lms_values *v, const double *alpha, double *weights) {
@@ -225,10 +225,10 @@ static mercer_status step_block_of_rows(mercer_ctx *ctx, const mc_lms_values *v,
     int64_t ids[MC_LMS_BLOCK];
     for (int64_t b = begin; b < end; b++)
         ids[b - begin] = row_at(p, b);
-    if (v->way == MC_LMS_STREAMED)
+    if (v->solver == MC_LMS_STREAMED)
         MC_TRY(mc_gram_take(ctx, v->gram, ids, end - begin, MERCER_F64, v->left, v->n));
     for (int64_t b = 0; b < end - begin; b++) {
-        const double *row = v->left + (v->way == MC_LMS_STREAMED ? b : ids[b]) * v->width;
+        const double *row = v->left + (v->solver == MC_LMS_STREAMED ? b : ids[b]) * v->width;
         mc_lms_row_times(v->width, v->t, row, v->theta ? v->theta : p->alpha, p->f);
         step_on(v, p, ids[b]);
     }
@@ -236,7 +236,7 @@ static mercer_status step_block_of_rows(mercer_ctx *ctx, const mc_lms_values *v,
 }
 
 mercer_status mc_lms_one_by_one(mercer_ctx *ctx, const mc_lms_values *v, const mc_lms_pass *p) {
-    if (v->way == MC_LMS_FEATURES)
+    if (v->solver == MC_LMS_FEATURES)
         MC_TRY(gather_feature_weights(ctx, v, v->t, p->alpha));
     for (int64_t begin = 0; begin < v->n; begin += MC_LMS_BLOCK)
         MC_TRY(step_block_of_rows(ctx, v, p, begin, begin + MC_LMS_BLOCK < v->n ? begin + MC_LMS_BLOCK : v->n));

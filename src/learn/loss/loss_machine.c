@@ -1,6 +1,7 @@
 /* loss_machine.c: machines with a convex loss, as the steps of the driver (learn/common/driver.h).
 
-       open       rows of weight, scaled, kernel bound and judged (problem/problem.c), and the functions to find: two
+       open       rows of weight, scaled, kernel bound and proved or refused (problem/problem.c), and the functions to
+       find: two
                   classes one, +1 on the first class; more classes one per class against the rest, or all in one task
                   (softmax); numbers one per target
        solve      each by Newton's method, or as a quadratic program; those whose gap is above the tolerance, because
@@ -152,7 +153,7 @@ static bool by_cholesky(mercer_ctx *ctx, const mc_loss *loss, const mercer_loss 
     const bool softmax = loss->probabilities && p->class_of && p->x->classes > 2;
     if (softmax || set->solver[0] != 'a')
         return !softmax && set->solver[0] == 'c';
-    return p->n <= CHOLESKY_ROWS && mc_loss_space_bytes(ctx, p, 1, true) <= mc_memory_left(ctx);
+    return p->n <= CHOLESKY_ROWS && mc_loss_workspace_bytes(ctx, p, 1, true) <= mc_memory_left(ctx);
 }
 
 static mercer_status check_solver(mercer_ctx *ctx, const machine *m) {
@@ -161,7 +162,7 @@ static mercer_status check_solver(mercer_ctx *ctx, const machine *m) {
                        "logistic: more than two classes are one system too large to factor; take solver pcg");
     if (!m->loss->smooth)
         return mc_memory_check(ctx, mc_loss_piecewise_bytes(ctx, &m->p), m->loss->name);
-    return mc_memory_check(ctx, mc_loss_space_bytes(ctx, &m->p, m->task[0].k, m->cholesky), m->loss->name);
+    return mc_memory_check(ctx, mc_loss_workspace_bytes(ctx, &m->p, m->task[0].k, m->cholesky), m->loss->name);
 }
 
 /* Of a loss of the caller's own: at the start. */
@@ -173,14 +174,14 @@ static double curvature_bound(const machine *m) {
 }
 
 /* Later rounds go on in double precision where single precision ended. */
-static mercer_status solve_task(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t, double aim, int round) {
+static mercer_status solve_task(mercer_ctx *ctx, mc_loss_workspace *workspace, mc_loss_task *t, double aim, int round) {
     bool arrived = false;
-    if (!round && mc_loss_space_is_near(space))
-        MC_TRY(mc_loss_correct(ctx, space, t, aim, &arrived));
+    if (!round && mc_loss_workspace_is_near(workspace))
+        MC_TRY(mc_loss_correct(ctx, workspace, t, aim, &arrived));
     if (arrived)
         return MERCER_OK;
-    MC_TRY(mc_loss_space_store(ctx, space));
-    return mc_loss_newton(ctx, space, t, aim, round > 0);
+    MC_TRY(mc_loss_workspace_store(ctx, workspace));
+    return mc_loss_newton(ctx, workspace, t, aim, round > 0);
 }
 
 static bool is_enough(const machine *m, const mc_loss_findings *found) {
@@ -189,16 +190,16 @@ static bool is_enough(const machine *m, const mc_loss_findings *found) {
 }
 
 static mercer_status solve_smooth(mercer_ctx *ctx, machine *m, int round) {
-    const mc_loss_ahead ahead = {m->least, fmax(m->fits, 1), curvature_bound(m)};
-    if (!m->space)
-        MC_TRY(mc_loss_space_open(ctx, &m->p, &ahead, m->task[0].k, m->cholesky, &m->space));
-    mc_loss_space_set_lambda(m->space, m->lambda);
+    const mc_loss_demand ahead = {m->least_lambda, fmax(m->fits, 1), curvature_bound(m)};
+    if (!m->workspace)
+        MC_TRY(mc_loss_workspace_open(ctx, &m->p, &ahead, m->task[0].k, m->cholesky, &m->workspace));
+    mc_loss_workspace_set_lambda(m->workspace, m->lambda);
     mc_begin_phase(ctx, "solve");
     for (int64_t j = 0; j < m->count; j++) {
         if (round && is_enough(m, &m->found[j]))
             continue;
         mc_set_phase_span(ctx, (double)j / (double)m->count, (double)(j + 1) / (double)m->count);
-        MC_TRY(solve_task(ctx, m->space, &m->task[j], SAFETY * m->set->tolerance, round));
+        MC_TRY(solve_task(ctx, m->workspace, &m->task[j], SAFETY * m->set->tolerance, round));
     }
     return MERCER_OK;
 }
@@ -206,10 +207,10 @@ static mercer_status solve_smooth(mercer_ctx *ctx, machine *m, int round) {
 static mercer_status solve_all(mercer_ctx *ctx, machine *m, int round) {
     if (m->loss->smooth)
         return solve_smooth(ctx, m, round);
-    if (!m->programme)
-        MC_TRY(mc_loss_piecewise_open(ctx, &m->p, m->fits > 1, &m->programme));
+    if (!m->qp)
+        MC_TRY(mc_loss_piecewise_open(ctx, &m->p, m->fits > 1, &m->qp));
     mc_begin_phase(ctx, "solve");
-    return mc_loss_piecewise_solve(ctx, m->programme, m->task, m->count, SAFETY * m->set->tolerance * pow(0.1, round));
+    return mc_loss_piecewise_solve(ctx, m->qp, m->task, m->count, SAFETY * m->set->tolerance * pow(0.1, round));
 }
 
 static bool is_good(const machine *m) {
@@ -222,7 +223,7 @@ static bool is_good(const machine *m) {
 /* Before the first step and at the answer, whose certificate rests on them. */
 static mercer_status try_own(mercer_ctx *ctx, const machine *m) {
     for (int64_t j = 0; j < m->count; j++)
-        MC_TRY(mc_loss_try_own(ctx, &m->task[j]));
+        MC_TRY(mc_loss_check_own(ctx, &m->task[j]));
     return MERCER_OK;
 }
 
@@ -324,7 +325,7 @@ static void write_report(const machine *m, mercer_status stopped, const mc_fitte
     r->outputs = f->outputs;
     r->lambda = m->lambda;
     r->loo_rmse = r->dof = r->gcv = r->log_evidence = r->loo_log_density = NAN;
-    r->rank = m->space ? mc_loss_space_rank(m->space) : 0;
+    r->rank = m->workspace ? mc_loss_workspace_rank(m->workspace) : 0;
     r->stopped = "no";
     for (int64_t j = 0; j < m->count; j++) {
         r->iterations += m->task[j].iterations;
@@ -366,8 +367,8 @@ static mercer_status finish_fit(mercer_ctx *ctx, void *self, mercer_status stopp
 
 static void close_machine(void *self) {
     machine *m = self;
-    mc_loss_space_close(m->space);
-    mc_loss_piecewise_close(m->programme);
+    mc_loss_workspace_close(m->workspace);
+    mc_loss_piecewise_close(m->qp);
     mc_free(m->block);
     mc_free(m->place);
     mc_free(m->found);
@@ -382,9 +383,9 @@ mc_driver mc_loss_driver(mc_loss_machine *m) {
     return (mc_driver){.steps = &steps, .self = m, .p = &m->p};
 }
 
-static mercer_status fit_loss(mercer_ctx *ctx, machine *m, const mercer_kernel *kernel, const mercer_data *data,
-                              mc_fitted *out) {
-    m->lambda = m->least = m->set->lambda;
+static mercer_status run_loss_machine(mercer_ctx *ctx, machine *m, const mercer_kernel *kernel, const mercer_data *data,
+                                      mc_fitted *out) {
+    m->lambda = m->least_lambda = m->set->lambda;
     mc_driver driver = mc_loss_driver(m);
     return mc_drive(ctx, &driver, kernel, data, out);
 }
@@ -409,40 +410,39 @@ static mercer_status fit_own(mercer_ctx *ctx, const void *settings, const mercer
     MC_TRY(mc_sized_read(ctx, "mercer_own_loss", set->own, &own, sizeof own));
     MC_TRY(check_own(ctx, &own));
     machine m = {.loss = own.classes ? &mc_loss_of_classes : &mc_loss_of_numbers, .own = &own, .set = set};
-    return fit_loss(ctx, &m, kernel, data, out);
+    return run_loss_machine(ctx, &m, kernel, data, out);
 }
 
 const mc_learner mc_own_loss_learner = {.fit = fit_own};
 
 /* Some ten steps: of a factorisation each, or of products with all columns, whose seconds grew as the power 1.5 of 500
    to 2000 rows. */
-static void rank_loss_solvers(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *out) {
+static void rank_loss_solvers(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_solver_options *out) {
     const mercer_loss *set = settings;
     const mc_loss *loss = mc_loss_named(set->machine);
     const double n = (double)p->n;
     const int64_t k = loss->probabilities && p->outputs > 2 ? p->outputs : 1;
     const bool cholesky = loss->smooth && by_cholesky(ctx, loss, set, p);
-    *out = (mc_options){.count = 1};
-    mc_option *o = &out->option[0];
-    *o = (mc_option){.solver = !loss->smooth ? "smo" : cholesky ? "cholesky" : "pcg", .pairs = n * n};
-    const size_t least = loss->smooth ? mc_loss_space_bytes(ctx, p, k, cholesky) : mc_loss_piecewise_bytes(ctx, p);
-    o->bytes = loss->smooth && !cholesky ? mc_loss_space_most(ctx, p, k) : least;
+    *out = (mc_solver_options){.count = 1};
+    mc_solver_option *o = &out->option[0];
+    *o = (mc_solver_option){.solver = !loss->smooth ? "smo" : cholesky ? "cholesky" : "pcg", .pairs = n * n};
+    const size_t least = loss->smooth ? mc_loss_workspace_bytes(ctx, p, k, cholesky) : mc_loss_piecewise_bytes(ctx, p);
+    o->bytes = loss->smooth && !cholesky ? mc_loss_workspace_most(ctx, p, k) : least;
     o->factor = cholesky       ? 10 * mc_factor_work(n)
                 : loss->smooth ? 4000 * n * sqrt(n) * (double)k
                                : mc_loss_piecewise_work(ctx, p);
     o->possible = least <= mc_memory_left(ctx);
-    o->reason = !o->possible ? "needs more memory than the limit leaves"
-                : cholesky   ? "exact; each Newton step is a factorisation, cheap for so few rows"
-                : loss->smooth
-                    ? "exact; Newton steps by conjugate gradients, K in memory as floats where it fits"
-                    : "exact; the quadratic programme of the dual, K stored for some thousand rows at a time";
+    o->reason = !o->possible   ? "needs more memory than the limit leaves"
+                : cholesky     ? "exact; each Newton step is a factorisation, cheap for so few rows"
+                : loss->smooth ? "exact; Newton steps by conjugate gradients, K in memory as floats where it fits"
+                               : "exact; the quadratic program of the dual, K stored for some thousand rows at a time";
 }
 
 static mercer_status fit_loss(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
                               const mercer_data *data, mc_fitted *out) {
     const mercer_loss *set = settings;
     machine m = {.loss = mc_loss_named(set->machine), .set = set};
-    return fit_loss(ctx, &m, kernel, data, out);
+    return run_loss_machine(ctx, &m, kernel, data, out);
 }
 
 static mercer_status prepare_loss(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,

@@ -11,16 +11,16 @@ typedef struct mc_loss_machine {
     const mc_loss *loss;
     const mercer_own_loss *own; /* NULL: the loss is one of ours */
     const mercer_loss *set;
-    double least, fits; /* the least lambda there will be; how many fits (0: one) */
-    double lambda;      /* of the moment */
+    double least_lambda, fits; /* the least lambda there will be; how many fits (0: one) */
+    double lambda;             /* of the moment */
     mc_problem p;
     int64_t classes, count;
     mc_loss_task *task;
     double *block; /* y, cost, alpha, f and b of all tasks */
     double *cost;
     int64_t *place; /* of the rows of weight, in the data as they came */
-    mc_loss_space *space;
-    mc_loss_programme *programme;
+    mc_loss_workspace *workspace;
+    mc_loss_qp *qp;
     bool cholesky;
     mc_loss_findings *found;
 } mc_loss_machine;

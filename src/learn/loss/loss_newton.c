@@ -34,9 +34,9 @@ typedef struct along {
 
 typedef struct newton {
     mc_loss_task *t;
-    mc_loss_space *space;
+    mc_loss_workspace *workspace;
     double *g, *root, *rho, *D, *KD, *trial, *dual, *db, *trial_b;
-    mc_loss_mean mean;             /* room alone */
+    mc_loss_mean mean;             /* scratch alone */
     double objective, gap, before; /* before: the gap a step ago */
     double loose;                  /* accuracy of a linear system at most */
     /* steps by chords in a row; those of softmax are short, and a few show how far precision goes */
@@ -171,7 +171,8 @@ static double accuracy_of(newton *s, double aim) {
 }
 
 static mercer_status step_with(mercer_ctx *ctx, newton *s, double aim, bool anew, bool exact, bool *moved) {
-    MC_TRY(mc_loss_step(ctx, s->space, s->t, s->root, anew, s->rho, accuracy_of(s, aim), exact, s->D, s->KD, s->db));
+    MC_TRY(
+        mc_loss_step(ctx, s->workspace, s->t, s->root, anew, s->rho, accuracy_of(s, aim), exact, s->D, s->KD, s->db));
     return search_along_step(ctx, s, moved);
 }
 
@@ -185,7 +186,7 @@ static mercer_status test_duality_gap(mercer_ctx *ctx, newton *s, double aim, bo
         most = fmax(most, fabs(s->D[i] = s->dual[i] - t->alpha[i]));
     if (!*arrived || most == 0)
         return MERCER_OK;
-    MC_TRY(mc_loss_product(ctx, s->space, t->k, exact, s->D, s->KD));
+    MC_TRY(mc_loss_product(ctx, s->workspace, t->k, exact, s->D, s->KD));
     for (int64_t i = 0; i < count; i++)
         s->trial[i] = t->f[i] + s->KD[i];
     s->gap = mc_loss_gap(t, s->dual, s->trial);
@@ -238,8 +239,8 @@ static mercer_status iterate_newton(mercer_ctx *ctx, newton *s, double aim, bool
     }
 }
 
-mercer_status mc_loss_newton(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t, double aim, bool exact) {
-    newton s = {.t = t, .space = space, .gap = INFINITY, .before = INFINITY, .loose = LOOSE};
+mercer_status mc_loss_newton(mercer_ctx *ctx, mc_loss_workspace *workspace, mc_loss_task *t, double aim, bool exact) {
+    newton s = {.t = t, .workspace = workspace, .gap = INFINITY, .before = INFINITY, .loose = LOOSE};
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, mc_loss_newton_bytes(t->n, t->k)));
     lay_out_newton(&work, t->n, t->k, &s);

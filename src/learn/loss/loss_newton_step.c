@@ -25,7 +25,7 @@ static const double FLAT = 1e-7; /* of sqrt(c): a root below is not divided by *
 /* ---- Operators ---- */
 
 /* Kp <- K L P p and q <- P L'K L P p + lambda p: P the projection that keeps the sums. */
-static mercer_status apply_system(mercer_ctx *ctx, const mc_loss_space *s, const double *p, double *Kp, double *q) {
+static mercer_status apply_system(mercer_ctx *ctx, const mc_loss_workspace *s, const double *p, double *Kp, double *q) {
     const mc_loss_task *t = s->task;
     const int64_t count = s->n * t->k;
     memcpy(s->V, p, (size_t)count * sizeof *p);
@@ -42,7 +42,7 @@ static mercer_status apply_system(mercer_ctx *ctx, const mc_loss_space *s, const
     return MERCER_OK;
 }
 
-static mercer_status apply_inverse(mercer_ctx *ctx, const mc_loss_space *s, const double *r, double *z) {
+static mercer_status apply_inverse(mercer_ctx *ctx, const mc_loss_workspace *s, const double *r, double *z) {
     MC_TRY(mc_loss_precondition_apply(ctx, s->inverse, r, z));
     mc_loss_deflate(s->task, s->root, z);
     if (s->task->intercept)
@@ -53,7 +53,7 @@ static mercer_status apply_inverse(mercer_ctx *ctx, const mc_loss_space *s, cons
 /* ---- The right-hand side ---- */
 
 /* tau into s->tau, rho0 into s->rest; false: rho0 is zero. */
-static bool split_residual(mc_loss_space *s, const double *rho) {
+static bool split_residual(mc_loss_workspace *s, const double *rho) {
     const mc_loss_task *t = s->task;
     const int64_t k = t->k;
     double most = 0, left = 0;
@@ -71,7 +71,7 @@ static bool split_residual(mc_loss_space *s, const double *rho) {
 }
 
 /* s->tau <- tau - L'K rho0/lambda; s->sums <- what B'u must be; KD <- K rho0/lambda. */
-static mercer_status form_right_hand_side(mercer_ctx *ctx, mc_loss_space *s, const double *rho, double *KD) {
+static mercer_status form_right_hand_side(mercer_ctx *ctx, mc_loss_workspace *s, const double *rho, double *KD) {
     const mc_loss_task *t = s->task;
     const int64_t k = t->k;
     const bool rest = split_residual(s, rho);
@@ -96,7 +96,7 @@ static mercer_status form_right_hand_side(mercer_ctx *ctx, mc_loss_space *s, con
 
 /* X: the solutions for tau and for B, in turn, of the rows listed (NULL: all). How much of the second is to be taken
    from the first for the sums to be right. */
-static double intercept_of_border(const mc_loss_space *s, int64_t count, const int64_t *rows) {
+static double intercept_of_border(const mc_loss_workspace *s, int64_t count, const int64_t *rows) {
     double above = -s->sums[0], below = 0;
     for (int64_t a = 0; a < count; a++) {
         const double root = s->root[rows ? rows[a] : a];
@@ -107,7 +107,7 @@ static double intercept_of_border(const mc_loss_space *s, int64_t count, const i
 }
 
 /* Only rows with curvature enter the system: of the others, which squared hinge and huber have many of, u is 0. */
-static void list_active(mc_loss_space *s) {
+static void list_active(mc_loss_workspace *s) {
     s->actives = 0;
     for (int64_t i = 0; i < s->n; i++)
         if (s->root[i] > 0)
@@ -117,7 +117,7 @@ static void list_active(mc_loss_space *s) {
 /* Columns begin .. end - 1 of L'KL on the active rows. */
 static void write_active(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const mc_loss_space *s = arg;
+    const mc_loss_workspace *s = arg;
     const int64_t m = s->actives;
     for (int64_t b = begin; b < end; b++)
         for (int64_t a = b; a < m; a++) {
@@ -126,7 +126,7 @@ static void write_active(void *arg, int64_t chunk, int64_t begin, int64_t end, i
         }
 }
 
-static mercer_status write_system(mercer_ctx *ctx, mc_loss_space *s, double shift) {
+static mercer_status write_system(mercer_ctx *ctx, mc_loss_workspace *s, double shift) {
     const int64_t m = s->actives;
     if (m == s->n) {
         memcpy(s->A, s->packed, (size_t)mc_packed_count(m) * sizeof *s->A);
@@ -139,7 +139,7 @@ static mercer_status write_system(mercer_ctx *ctx, mc_loss_space *s, double shif
 }
 
 /* A factor of L'KL + shift I with the least shift from lambda on that has one. */
-static mercer_status factor_with_least_shift(mercer_ctx *ctx, mc_loss_space *s) {
+static mercer_status factor_with_least_shift(mercer_ctx *ctx, mc_loss_workspace *s) {
     double trace = 0, shift = s->task->lambda;
     for (int64_t i = 0; i < s->n; i++)
         trace += s->root[i] * s->root[i] * s->packed[mc_packed_place(s->n, i, i)];
@@ -154,7 +154,7 @@ static mercer_status factor_with_least_shift(mercer_ctx *ctx, mc_loss_space *s) 
                    s->task->loss->name, s->task->lambda);
 }
 
-static mercer_status solve_cholesky(mercer_ctx *ctx, mc_loss_space *s) {
+static mercer_status solve_cholesky(mercer_ctx *ctx, mc_loss_workspace *s) {
     list_active(s);
     memset(s->u, 0, (size_t)s->n * sizeof *s->u);
     if (!s->actives)
@@ -172,8 +172,8 @@ static mercer_status solve_cholesky(mercer_ctx *ctx, mc_loss_space *s) {
 }
 
 /* K is F F'. */
-static mercer_status solve_stand_in(mercer_ctx *ctx, mc_loss_space *s, double *KD) {
-    double *KX = s->X + MC_LOSS_SIDES * s->n;
+static mercer_status solve_stand_in(mercer_ctx *ctx, mc_loss_workspace *s, double *KD) {
+    double *KX = s->X + MC_LOSS_RHS * s->n;
     for (int64_t i = 0; i < s->n; i++) {
         s->X[2 * i] = s->tau[i];
         s->X[2 * i + 1] = s->root[i];
@@ -190,7 +190,7 @@ static mercer_status solve_stand_in(mercer_ctx *ctx, mc_loss_space *s, double *K
 /* ---- By conjugate gradients ---- */
 
 /* u <- B C^+ sums, and what it leaves of the right-hand side. */
-static mercer_status meet_sums(mercer_ctx *ctx, mc_loss_space *s, double *KD) {
+static mercer_status meet_sums(mercer_ctx *ctx, mc_loss_workspace *s, double *KD) {
     const mc_loss_task *t = s->task;
     const int64_t k = t->k;
     double most = 0;
@@ -234,7 +234,7 @@ static void move_along_direction(int64_t count, double step, const double *p, co
 }
 
 /* The residual may fall short by rounding: the next Newton step sees what is left. */
-static mercer_status solve_pcg(mercer_ctx *ctx, mc_loss_space *s, double accuracy, double *KD) {
+static mercer_status solve_pcg(mercer_ctx *ctx, mc_loss_workspace *s, double accuracy, double *KD) {
     const int64_t count = s->n * s->task->k;
     double *p = s->X, *q = p + count, *z = q + count, *Kp = z + count, *r = s->tau, before = 1;
     MC_TRY(meet_sums(ctx, s, KD));
@@ -263,7 +263,8 @@ static mercer_status solve_pcg(mercer_ctx *ctx, mc_loss_space *s, double accurac
 /* ---- The step ---- */
 
 /* db = C^+ sum over rows of (rho - lambda D - W K D). */
-static void solve_intercept_steps(mc_loss_space *s, const double *rho, const double *D, const double *KD, double *db) {
+static void solve_intercept_steps(mc_loss_workspace *s, const double *rho, const double *D, const double *KD,
+                                  double *db) {
     const mc_loss_task *t = s->task;
     const int64_t k = t->k;
     for (int64_t j = 0; j < k; j++)
@@ -278,17 +279,17 @@ static void solve_intercept_steps(mc_loss_space *s, const double *rho, const dou
     mc_loss_mean_solve(&s->mean, db);
 }
 
-mercer_status mc_loss_product(mercer_ctx *ctx, const mc_loss_space *s, int64_t k, bool exact, const double *V,
+mercer_status mc_loss_product(mercer_ctx *ctx, const mc_loss_workspace *s, int64_t k, bool exact, const double *V,
                               double *KV) {
     return exact ? mc_gram_apply(ctx, s->exact, k, V, KV) : s->K.apply(ctx, s->K.self, k, V, KV);
 }
 
-static bool is_stand_in(const mc_loss_space *s) {
+static bool is_stand_in(const mc_loss_workspace *s) {
     return s->inverse && s->K.self == s->inverse && s->task->k == 1;
 }
 
 /* s->root, and the inverse that belongs to it. */
-static mercer_status choose_roots(mercer_ctx *ctx, mc_loss_space *s, const double *root, bool anew) {
+static mercer_status choose_roots(mercer_ctx *ctx, mc_loss_workspace *s, const double *root, bool anew) {
     const bool kept = !anew && s->set && is_stand_in(s) && mc_loss_precondition_solves(s->inverse);
     s->root = kept ? mc_loss_precondition_roots(s->inverse) : root;
     if (kept || s->packed)
@@ -297,14 +298,14 @@ static mercer_status choose_roots(mercer_ctx *ctx, mc_loss_space *s, const doubl
     return mc_loss_precondition_set(ctx, s->inverse, s->task, root);
 }
 
-static mercer_status solve_newton_system(mercer_ctx *ctx, mc_loss_space *s, double accuracy, double *KD) {
+static mercer_status solve_newton_system(mercer_ctx *ctx, mc_loss_workspace *s, double accuracy, double *KD) {
     if (s->packed)
         return solve_cholesky(ctx, s);
     return is_stand_in(s) && mc_loss_precondition_solves(s->inverse) ? solve_stand_in(ctx, s, KD)
                                                                      : solve_pcg(ctx, s, accuracy, KD);
 }
 
-mercer_status mc_loss_step(mercer_ctx *ctx, mc_loss_space *s, mc_loss_task *t, const double *root, bool anew,
+mercer_status mc_loss_step(mercer_ctx *ctx, mc_loss_workspace *s, mc_loss_task *t, const double *root, bool anew,
                            const double *rho, double accuracy, bool exact, double *D, double *KD, double *db) {
     const int64_t count = t->n * t->k;
     s->task = t;

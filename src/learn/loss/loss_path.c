@@ -56,7 +56,7 @@ mercer_status mc_loss_path(mercer_ctx *ctx, const mc_loss *loss, const mercer_lo
     mc_sort(order, order + count, count, compare_falling_lambda, lambda);
     mc_loss_machine m = {.loss = loss, .set = set, .fits = (double)count};
     m.lambda = lambda[order[0]];
-    m.least = lambda[order[count - 1]];
+    m.least_lambda = lambda[order[count - 1]];
     mc_driver driver = mc_loss_driver(&m);
     const mercer_status status = mc_drive_path(ctx, &driver, kernel, data, lambda, order, count, each, arg);
     mc_free(order);

@@ -19,7 +19,7 @@
 
 enum { DOUBLE_ROWS = 3000, TIGHTENINGS = 12 };
 
-struct mc_loss_programme {
+struct mc_loss_qp {
     const mc_problem *p;
     mc_kernel_matrix rows;
     mc_matrix matrix;
@@ -27,7 +27,7 @@ struct mc_loss_programme {
     double *diagonal, *q, *low, *high;
     void *whole; /* K, where it is kept */
 };
-typedef mc_loss_programme piecewise;
+typedef mc_loss_qp piecewise;
 
 static mercer_dtype dtype_of(int64_t n) {
     return n <= DOUBLE_ROWS ? MERCER_F64 : MERCER_F32;
@@ -39,7 +39,7 @@ size_t mc_loss_piecewise_bytes(mercer_ctx *ctx, const mc_problem *p) {
 
 /* Its part of K is stored for each of some three tolerances. */
 double mc_loss_piecewise_work(mercer_ctx *ctx, const mc_problem *p) {
-    return 3 * mc_svm_storing(ctx, p, p->n, dtype_of(p->n));
+    return 3 * mc_svm_storing_work(ctx, p, p->n, dtype_of(p->n));
 }
 
 /* ---- K ---- */
@@ -115,8 +115,7 @@ static mercer_status tighten_until_gap(mercer_ctx *ctx, piecewise *s, mc_loss_ta
     return MERCER_OK;
 }
 
-mercer_status mc_loss_piecewise_solve(mercer_ctx *ctx, mc_loss_programme *s, mc_loss_task *tasks, int64_t count,
-                                      double aim) {
+mercer_status mc_loss_piecewise_solve(mercer_ctx *ctx, mc_loss_qp *s, mc_loss_task *tasks, int64_t count, double aim) {
     mercer_status status = MERCER_OK;
     for (int64_t j = 0; j < count && !status; j++) {
         mc_set_phase_span(ctx, (double)j / (double)count, (double)(j + 1) / (double)count);
@@ -126,14 +125,14 @@ mercer_status mc_loss_piecewise_solve(mercer_ctx *ctx, mc_loss_programme *s, mc_
     return status;
 }
 
-mercer_status mc_loss_piecewise_open(mercer_ctx *ctx, const mc_problem *p, bool keep, mc_loss_programme **out) {
+mercer_status mc_loss_piecewise_open(mercer_ctx *ctx, const mc_problem *p, bool keep, mc_loss_qp **out) {
     piecewise *s = NULL;
     *out = NULL;
     MC_TRY(MC_ALLOC(ctx, s, 1));
     *s = (piecewise){.p = p};
     mercer_status status = open_matrix(ctx, s);
     if (!status && keep && s->most >= p->n)
-        status = mc_kernel_matrix_keep(ctx, &s->matrix, &s->whole);
+        status = mc_kernel_matrix_store(ctx, &s->matrix, &s->whole);
     s->matrix.whole = mc_matrix_whole(p->n, s->matrix.dtype, s->whole, p->n);
     if (status)
         mc_loss_piecewise_close(s);
@@ -142,7 +141,7 @@ mercer_status mc_loss_piecewise_open(mercer_ctx *ctx, const mc_problem *p, bool 
     return status;
 }
 
-void mc_loss_piecewise_close(mc_loss_programme *s) {
+void mc_loss_piecewise_close(mc_loss_qp *s) {
     if (!s)
         return;
     mc_kernel_matrix_close(&s->rows);

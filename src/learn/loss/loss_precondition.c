@@ -39,7 +39,7 @@ static int64_t segment_count(int64_t n) {
 
 /* Columns of a right-hand side. */
 static int64_t right_hand_columns(int64_t k) {
-    return k > MC_LOSS_SIDES ? k : MC_LOSS_SIDES;
+    return k > MC_LOSS_RHS ? k : MC_LOSS_RHS;
 }
 
 static void lay_out_preconditioner(mercer_ctx *ctx, mc_work *work, int64_t n, int64_t r, int64_t k,
@@ -105,7 +105,7 @@ void mc_loss_precondition_close(mc_loss_precondition *s) {
     mc_free(s);
 }
 
-void mc_loss_precondition_thin(mc_loss_precondition *s, int64_t every) {
+void mc_loss_precondition_subsample(mc_loss_precondition *s, int64_t every) {
     s->n = (s->all + every - 1) / every;
     s->ld = every * s->r;
 }
@@ -271,12 +271,12 @@ const double *mc_loss_precondition_roots(const mc_loss_precondition *s) {
 }
 
 mercer_status mc_loss_precondition_solve(mercer_ctx *ctx, const mc_loss_precondition *s, double *X, double *KSX) {
-    for (int64_t i = 0; i < MC_LOSS_SIDES * s->n; i++)
-        s->V[i] = s->S[i / MC_LOSS_SIDES] * X[i];
+    for (int64_t i = 0; i < MC_LOSS_RHS * s->n; i++)
+        s->V[i] = s->S[i / MC_LOSS_RHS] * X[i];
     /* F C with (F'S^2 F + lambda) C = F'S X: C is F'S of the solution */
-    MC_TRY(apply_low_rank_inverse(ctx, s, MC_LOSS_SIDES, s->V, KSX));
-    for (int64_t i = 0; i < MC_LOSS_SIDES * s->n; i++)
-        X[i] = (X[i] - s->S[i / MC_LOSS_SIDES] * KSX[i]) / s->lambda;
+    MC_TRY(apply_low_rank_inverse(ctx, s, MC_LOSS_RHS, s->V, KSX));
+    for (int64_t i = 0; i < MC_LOSS_RHS * s->n; i++)
+        X[i] = (X[i] - s->S[i / MC_LOSS_RHS] * KSX[i]) / s->lambda;
     return MERCER_OK;
 }
 

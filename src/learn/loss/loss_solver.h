@@ -5,9 +5,9 @@
        loss_machine.c       the order of work: rows made ready, functions solved for, certified, kept
        loss_path.c          one lambda after the other, each from its neighbour
        loss_newton.c        smooth losses: Newton's method with a line search
-       loss_surrogate.c     smooth losses on a low-rank stand-in for K, corrected by products with K
+       loss_surrogate.c     smooth losses on a low-rank surrogate for K, corrected by products with K
        loss_start.c         where that begins: on a part of the rows
-       loss_workspace.c     what the steps share: K, its factor, room
+       loss_workspace.c     what the steps share: K, its factor, scratch
        loss_newton_step.c   one Newton step: a linear system, by Cholesky or by conjugate gradients
        loss_precondition.c  the preconditioner of those
        loss_piecewise.c     piecewise linear losses: the quadratic program of the dual, by SMO */
@@ -17,8 +17,8 @@
 #include "learn/common/machines.h"
 #include "problem/loss.h"
 
-/* loss_path.c: each is shown the function of every lambda, from the largest down, with kernel and scale lent for the
-   call. */
+/* loss_path.c: each is shown the function of every lambda, from the largest down, with kernel and scale borrowed for
+   the call. */
 mercer_status mc_loss_path(mercer_ctx *ctx, const mc_loss *loss, const mercer_loss *set, const mercer_kernel *kernel,
                            const mercer_data *data, const double *lambda, int64_t count, mc_fitted_each *each,
                            void *arg);
@@ -29,54 +29,55 @@ mercer_status mc_loss_path(mercer_ctx *ctx, const mc_loss *loss, const mercer_lo
    then repeated rows. */
 enum { MC_LOSS_FEW = 200 };
 
-typedef struct mc_loss_space mc_loss_space;
-/* What a space is for: the least lambda, fits to come, and a bound on c times the curvature. */
-typedef struct mc_loss_ahead {
+typedef struct mc_loss_workspace mc_loss_workspace;
+/* What a workspace is for: the least lambda, fits to come, and a bound on c times the curvature. */
+typedef struct mc_loss_demand {
     double lambda, fits, curvature;
-} mc_loss_ahead;
-/* Everything the steps share: operators, factors, room. columns: the most that a task has. */
-mercer_status mc_loss_space_open(mercer_ctx *ctx, const mc_problem *p, const mc_loss_ahead *ahead, int64_t columns,
-                                 bool cholesky, mc_loss_space **out);
-void mc_loss_space_close(mc_loss_space *space);
+} mc_loss_demand;
+/* Everything the Newton steps share: operators, factors, scratch. columns: the most that a task has. */
+mercer_status mc_loss_workspace_open(mercer_ctx *ctx, const mc_problem *p, const mc_loss_demand *ahead, int64_t columns,
+                                     bool cholesky, mc_loss_workspace **out);
+void mc_loss_workspace_close(mc_loss_workspace *workspace);
 /* The lambda of the tasks to come. */
-void mc_loss_space_set_lambda(mc_loss_space *space, double lambda);
+void mc_loss_workspace_set_lambda(mc_loss_workspace *workspace, double lambda);
 /* Bytes it cannot do without. */
-size_t mc_loss_space_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t columns, bool cholesky);
+size_t mc_loss_workspace_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t columns, bool cholesky);
 /* What steps by conjugate gradients take at most within the limit: they hold a factor, and K, where there is room. */
-size_t mc_loss_space_most(mercer_ctx *ctx, const mc_problem *p, int64_t columns);
-int64_t mc_loss_space_rank(const mc_loss_space *space);
+size_t mc_loss_workspace_most(mercer_ctx *ctx, const mc_problem *p, int64_t columns);
+int64_t mc_loss_workspace_rank(const mc_loss_workspace *workspace);
 /* Whether mc_loss_correct is worth its first product. */
-bool mc_loss_space_is_near(const mc_loss_space *space);
+bool mc_loss_workspace_is_near(const mc_loss_workspace *workspace);
 /* Many products are to come: K into memory, if it fits. */
-mercer_status mc_loss_space_store(mercer_ctx *ctx, mc_loss_space *space);
+mercer_status mc_loss_workspace_store(mercer_ctx *ctx, mc_loss_workspace *workspace);
 /* The next Newton step of t. rho = -(lambda alpha + g); D is the step in alpha, KD = K D, db that in b. anew false:
    where that is much cheaper, curvatures of an earlier step of t will do. accuracy: of the linear system, relative.
    exact: KD in double precision. */
-mercer_status mc_loss_step(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t, const double *root, bool anew,
-                           const double *rho, double accuracy, bool exact, double *D, double *KD, double *db);
+mercer_status mc_loss_step(mercer_ctx *ctx, mc_loss_workspace *workspace, mc_loss_task *t, const double *root,
+                           bool anew, const double *rho, double accuracy, bool exact, double *D, double *KD,
+                           double *db);
 
 /* KV <- K V, n x k; exact: in double precision. */
-mercer_status mc_loss_product(mercer_ctx *ctx, const mc_loss_space *space, int64_t k, bool exact, const double *V,
-                              double *KV);
+mercer_status mc_loss_product(mercer_ctx *ctx, const mc_loss_workspace *workspace, int64_t k, bool exact,
+                              const double *V, double *KV);
 
 /* From t->alpha, t->f, t->b to a relative gap of aim, as far as f = K alpha holds. */
-mercer_status mc_loss_newton(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t, double aim, bool exact);
+mercer_status mc_loss_newton(mercer_ctx *ctx, mc_loss_workspace *workspace, mc_loss_task *t, double aim, bool exact);
 size_t mc_loss_newton_bytes(int64_t n, int64_t k);
 /* The duality gap at t->alpha, feasible, and f = K alpha. */
 double mc_loss_gap(const mc_loss_task *t, const double *alpha, const double *f);
 
 /* loss_surrogate.c: the same with few products. *arrived: it got there, or so it seems; otherwise t holds the point it
    got to. */
-mercer_status mc_loss_correct(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t, double aim, bool *arrived);
+mercer_status mc_loss_correct(mercer_ctx *ctx, mc_loss_workspace *workspace, mc_loss_task *t, double aim,
+                              bool *arrived);
 size_t mc_loss_correct_bytes(int64_t n, int64_t k);
 
 /* loss_piecewise.c: all tasks, one column each, with intercepts. keep: K is stored from one solution to the next, where
    it fits. */
-typedef struct mc_loss_programme mc_loss_programme;
-mercer_status mc_loss_piecewise_open(mercer_ctx *ctx, const mc_problem *p, bool keep, mc_loss_programme **out);
-void mc_loss_piecewise_close(mc_loss_programme *s);
-mercer_status mc_loss_piecewise_solve(mercer_ctx *ctx, mc_loss_programme *s, mc_loss_task *tasks, int64_t count,
-                                      double aim);
+typedef struct mc_loss_qp mc_loss_qp;
+mercer_status mc_loss_piecewise_open(mercer_ctx *ctx, const mc_problem *p, bool keep, mc_loss_qp **out);
+void mc_loss_piecewise_close(mc_loss_qp *s);
+mercer_status mc_loss_piecewise_solve(mercer_ctx *ctx, mc_loss_qp *s, mc_loss_task *tasks, int64_t count, double aim);
 size_t mc_loss_piecewise_bytes(mercer_ctx *ctx, const mc_problem *p);
 /* beside the products, in operations of a factorisation */
 double mc_loss_piecewise_work(mercer_ctx *ctx, const mc_problem *p);

@@ -1,4 +1,4 @@
-/* loss_start.c: where the stand-in for K (loss_surrogate.c) begins. The first steps from nothing are long ways to a
+/* loss_start.c: where the surrogate for K (loss_surrogate.c) begins. The first steps from nothing are long ways to a
    place that some of the rows know nearly as well as all: the problem is solved roughly for every e-th row, each
    counted e times, at an e-th of the cost. Its coefficients, on those rows alone, are a start for all, provided that
    the objective is lower there than at nothing. */
@@ -11,8 +11,8 @@ enum { EVERY = 8, ENOUGH = 16, STEPS = 10 }; /* ENOUGH: rows for a column of the
 static const double ROUGH = 1e-3;            /* relative gap: a part of the rows knows no better */
 
 /* 1: no part of the rows would do. */
-static int64_t row_stride(const mc_loss_space *space, const mc_loss_task *t) {
-    const int64_t most = t->n / (ENOUGH * (space->rank + 1));
+static int64_t row_stride(const mc_loss_workspace *workspace, const mc_loss_task *t) {
+    const int64_t most = t->n / (ENOUGH * (workspace->rank + 1));
     return t->own || most < 2 ? 1 : most < EVERY ? most : EVERY;
 }
 
@@ -34,7 +34,7 @@ static void lay_out_workspace(mc_work *work, void *self) {
 }
 
 /* With every second row. */
-size_t mc_loss_begin_bytes(int64_t n, int64_t k) {
+size_t mc_loss_find_start_bytes(int64_t n, int64_t k) {
     return mc_slices_bytes(lay_out_workspace, &(beginning){.part = {.n = n / 2 + 1, .k = k}});
 }
 
@@ -52,13 +52,13 @@ static void take_rows(const mc_loss_task *t, int64_t e, beginning *x) {
     memcpy(part->b, t->b, (size_t)t->k * sizeof(double));
 }
 
-static mercer_status solve_part(mercer_ctx *ctx, mc_loss_space *space, int64_t e, mc_loss_task *part) {
-    const int64_t n = space->n;
-    space->n = part->n;
-    mc_loss_precondition_thin(space->inverse, e);
-    const mercer_status status = mc_loss_on_stand_in(ctx, space, part, ROUGH);
-    mc_loss_precondition_thin(space->inverse, 1);
-    space->n = n;
+static mercer_status solve_part(mercer_ctx *ctx, mc_loss_workspace *workspace, int64_t e, mc_loss_task *part) {
+    const int64_t n = workspace->n;
+    workspace->n = part->n;
+    mc_loss_precondition_subsample(workspace->inverse, e);
+    const mercer_status status = mc_loss_solve_surrogate(ctx, workspace, part, ROUGH);
+    mc_loss_precondition_subsample(workspace->inverse, 1);
+    workspace->n = n;
     return status;
 }
 
@@ -70,9 +70,9 @@ static double primal_objective(const mc_loss_task *t) {
 }
 
 /* alpha is zero before. */
-static mercer_status adopt_subset_solution(mercer_ctx *ctx, const mc_loss_space *space, mc_loss_task *t, int64_t e,
-                                           const mc_loss_task *part, double *b) {
-    const mc_matrix stand_in = mc_loss_precondition_matrix(space->inverse);
+static mercer_status adopt_subset_solution(mercer_ctx *ctx, const mc_loss_workspace *workspace, mc_loss_task *t,
+                                           int64_t e, const mc_loss_task *part, double *b) {
+    const mc_matrix stand_in = mc_loss_precondition_matrix(workspace->inverse);
     const size_t row = (size_t)t->k * sizeof(double), all = (size_t)t->n * row;
     const double nothing = primal_objective(t);
     memcpy(b, t->b, row);
@@ -91,8 +91,8 @@ static mercer_status adopt_subset_solution(mercer_ctx *ctx, const mc_loss_space 
     return MERCER_OK;
 }
 
-mercer_status mc_loss_begin(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t) {
-    const int64_t e = row_stride(space, t);
+mercer_status mc_loss_find_start(mercer_ctx *ctx, mc_loss_workspace *workspace, mc_loss_task *t) {
+    const int64_t e = row_stride(workspace, t);
     mc_work work;
     beginning x = {.part = *t};
     if (e == 1)
@@ -100,8 +100,8 @@ mercer_status mc_loss_begin(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task 
     x.part.n = (t->n + e - 1) / e;
     MC_TRY(mc_work_lay(ctx, &work, lay_out_workspace, &x));
     take_rows(t, e, &x);
-    mercer_status status = solve_part(ctx, space, e, &x.part);
-    MC_THEN(status, adopt_subset_solution(ctx, space, t, e, &x.part, x.b));
+    mercer_status status = solve_part(ctx, workspace, e, &x.part);
+    MC_THEN(status, adopt_subset_solution(ctx, workspace, t, e, &x.part, x.b));
     mc_work_close(&work);
     return status;
 }

@@ -1,7 +1,7 @@
-/* loss_workspace.c: what the Newton steps of one fit share: K as an operator, a factor F F' ~ K, and room.
+/* loss_workspace.c: what the Newton steps of one fit share: K as an operator, a factor F F' ~ K, and scratch.
 
    K is made of float tiles, of double tiles for few rows and where lambda is so small that floats would hide it. The
-   factor serves twice: as the preconditioner (loss_precondition.c), and, where it is close enough to K, as a stand-in
+   factor serves twice: as the preconditioner (loss_precondition.c), and, where it is close enough to K, as a surrogate
    for it (loss_surrogate.c), with which a fit needs a handful of products. Where it is not, there will be many, and K
    is read from memory as floats if it fits. */
 #include "learn/loss/loss_workspace.h"
@@ -53,21 +53,21 @@ static int64_t rank_within(mercer_ctx *ctx, int64_t n, int64_t k, size_t bytes) 
     return rank;
 }
 
-size_t mc_loss_space_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t columns, bool cholesky) {
+size_t mc_loss_workspace_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t columns, bool cholesky) {
     const size_t always = vectors_bytes(p->n, columns) + operators_bytes(ctx, p, columns);
     return always
            + (cholesky ? 2 * bytes_of_doubles(mc_packed_count(p->n)) + bytes_of_doubles(p->n)
                        : factor_bytes(ctx, p->n, 0, columns));
 }
 
-size_t mc_loss_space_most(mercer_ctx *ctx, const mc_problem *p, int64_t columns) {
-    const size_t least = mc_loss_space_bytes(ctx, p, columns, false), left = mc_memory_left(ctx);
+size_t mc_loss_workspace_most(mercer_ctx *ctx, const mc_problem *p, int64_t columns) {
+    const size_t least = mc_loss_workspace_bytes(ctx, p, columns, false), left = mc_memory_left(ctx);
     const size_t spare = left > least ? left - least : 0, stored = mc_stored_bytes(p->n, columns, false);
     const size_t kept = stored < spare / 3 * 2 ? stored : 0;
     return least + kept + factor_bytes(ctx, p->n, rank_within(ctx, p->n, columns, (spare - kept) / 2), columns);
 }
 
-static mercer_status open_cholesky(mercer_ctx *ctx, mc_loss_space *s) {
+static mercer_status open_cholesky(mercer_ctx *ctx, mc_loss_workspace *s) {
     MC_TRY(MC_ALLOC(ctx, s->packed, mc_packed_count(s->n)));
     MC_TRY(MC_ALLOC(ctx, s->A, mc_packed_count(s->n)));
     MC_TRY(MC_ALLOC(ctx, s->active, s->n));
@@ -77,7 +77,7 @@ static mercer_status open_cholesky(mercer_ctx *ctx, mc_loss_space *s) {
 }
 
 /* Whether float entries are good enough beside lambda, their rounding behaving like a random matrix, and worth it. */
-static mercer_status weigh_floats(mercer_ctx *ctx, mc_loss_space *s, double lambda, bool *enough) {
+static mercer_status weigh_floats(mercer_ctx *ctx, mc_loss_workspace *s, double lambda, bool *enough) {
     double most = 0;
     MC_TRY(mc_gram_diagonal(ctx, s->exact, s->tau));
     for (int64_t i = 0; i < s->n; i++)
@@ -87,16 +87,16 @@ static mercer_status weigh_floats(mercer_ctx *ctx, mc_loss_space *s, double lamb
 }
 
 /* Bytes for the factor or for K, beside what is always held. */
-static size_t spare_bytes(mercer_ctx *ctx, const mc_loss_space *s) {
+static size_t spare_bytes(mercer_ctx *ctx, const mc_loss_workspace *s) {
     const size_t held = vectors_bytes(s->n, s->columns), left = mc_memory_left(ctx);
     return left > held ? left - held : 0;
 }
 
-static bool fits_in_memory(mercer_ctx *ctx, const mc_loss_space *s) {
+static bool fits_in_memory(mercer_ctx *ctx, const mc_loss_workspace *s) {
     return s->fast && mc_stored_bytes(s->n, s->columns, false) < spare_bytes(ctx, s) / 3 * 2;
 }
 
-static mercer_status grow_factor(mercer_ctx *ctx, mc_loss_space *s, double lambda) {
+static mercer_status grow_factor(mercer_ctx *ctx, mc_loss_workspace *s, double lambda) {
     const mercer_data *x = s->p->x;
     const double entry = mc_rank_entry((double)mercer_data_stored(x) / (double)x->n);
     const double step =
@@ -116,7 +116,7 @@ static mercer_status grow_factor(mercer_ctx *ctx, mc_loss_space *s, double lambd
     MC_THEN(status, mc_loss_precondition_open(ctx, f, s->columns, &s->inverse));
     s->rank = f->rank;
     s->missed_least = f->rank == 0 ? INFINITY : f->exhausted ? 0 : f->gain / lambda;
-    mc_loss_space_set_lambda(s, s->least);
+    mc_loss_workspace_set_lambda(s, s->least);
     mc_log_message(
         ctx, "factor of rank %lld leaves %.3g of the trace %.4g, a column %.3g of it; lambda over the curvature %.3g",
         (long long)f->rank, f->trace_left, f->trace, f->gain, lambda);
@@ -124,7 +124,7 @@ static mercer_status grow_factor(mercer_ctx *ctx, mc_loss_space *s, double lambd
     return status;
 }
 
-static mercer_status open_pcg(mercer_ctx *ctx, mc_loss_space *s, double lambda) {
+static mercer_status open_pcg(mercer_ctx *ctx, mc_loss_workspace *s, double lambda) {
     bool floats = false;
     MC_TRY(weigh_floats(ctx, s, lambda, &floats));
     s->K = mc_gram_matrix(s->exact);
@@ -133,19 +133,19 @@ static mercer_status open_pcg(mercer_ctx *ctx, mc_loss_space *s, double lambda) 
         s->K = mc_gram_matrix(s->fast);
     }
     MC_TRY(grow_factor(ctx, s, lambda));
-    return mc_loss_space_is_near(s) ? MERCER_OK : mc_loss_space_store(ctx, s);
+    return mc_loss_workspace_is_near(s) ? MERCER_OK : mc_loss_workspace_store(ctx, s);
 }
 
 /* Whether the products to come save more than they cost to store. */
-static bool is_worth_storing(const mc_loss_space *s) {
+static bool is_worth_storing(const mc_loss_workspace *s) {
     const mercer_data *x = s->p->x;
     const double entry = mc_rank_entry((double)mercer_data_stored(x) / (double)x->n);
     const double products =
-        s->fits * (mc_loss_space_is_near(s) ? SYSTEMS / 2 : SYSTEMS) * mc_rank_steps(s->missed, 1, 0.01);
+        s->fits * (mc_loss_workspace_is_near(s) ? SYSTEMS / 2 : SYSTEMS) * mc_rank_steps(s->missed, 1, 0.01);
     return products * (entry - STORED_ENTRY) > entry + KEPT_ENTRY;
 }
 
-mercer_status mc_loss_space_store(mercer_ctx *ctx, mc_loss_space *s) {
+mercer_status mc_loss_workspace_store(mercer_ctx *ctx, mc_loss_workspace *s) {
     if (s->packed || s->stored || !fits_in_memory(ctx, s) || !is_worth_storing(s))
         return MERCER_OK;
     mc_begin_phase(ctx, "gram");
@@ -156,7 +156,7 @@ mercer_status mc_loss_space_store(mercer_ctx *ctx, mc_loss_space *s) {
     return MERCER_OK;
 }
 
-static mercer_status open_vectors(mercer_ctx *ctx, mc_loss_space *s) {
+static mercer_status open_vectors(mercer_ctx *ctx, mc_loss_workspace *s) {
     const int64_t n = s->n, k = s->columns;
     double **const vectors[] = {&s->tau, &s->rest, &s->u, &s->V};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
@@ -168,32 +168,32 @@ static mercer_status open_vectors(mercer_ctx *ctx, mc_loss_space *s) {
     return mc_gram_open(ctx, s->p->kernel, s->p->x, NULL, MERCER_F64, &s->exact);
 }
 
-void mc_loss_space_set_lambda(mc_loss_space *s, double lambda) {
+void mc_loss_workspace_set_lambda(mc_loss_workspace *s, double lambda) {
     s->missed = s->missed_least * (s->least / lambda);
 }
 
-mercer_status mc_loss_space_open(mercer_ctx *ctx, const mc_problem *p, const mc_loss_ahead *ahead, int64_t columns,
-                                 bool cholesky, mc_loss_space **out) {
-    mc_loss_space *s = NULL;
+mercer_status mc_loss_workspace_open(mercer_ctx *ctx, const mc_problem *p, const mc_loss_demand *ahead, int64_t columns,
+                                     bool cholesky, mc_loss_workspace **out) {
+    mc_loss_workspace *s = NULL;
     *out = NULL;
     MC_TRY(MC_ALLOC(ctx, s, 1));
-    *s = (mc_loss_space){.p = p,
-                         .n = p->n,
-                         .columns = columns,
-                         .least = ahead->lambda,
-                         .fits = ahead->fits,
-                         .missed_least = INFINITY,
-                         .missed = INFINITY};
+    *s = (mc_loss_workspace){.p = p,
+                             .n = p->n,
+                             .columns = columns,
+                             .least = ahead->lambda,
+                             .fits = ahead->fits,
+                             .missed_least = INFINITY,
+                             .missed = INFINITY};
     mercer_status status = open_vectors(ctx, s);
     MC_THEN(status, cholesky ? open_cholesky(ctx, s) : open_pcg(ctx, s, ahead->lambda / ahead->curvature));
     if (status)
-        mc_loss_space_close(s);
+        mc_loss_workspace_close(s);
     else
         *out = s;
     return status;
 }
 
-void mc_loss_space_close(mc_loss_space *s) {
+void mc_loss_workspace_close(mc_loss_workspace *s) {
     if (!s)
         return;
     mc_loss_precondition_close(s->inverse);
@@ -205,10 +205,10 @@ void mc_loss_space_close(mc_loss_space *s) {
         mc_free(blocks[i]);
 }
 
-int64_t mc_loss_space_rank(const mc_loss_space *s) {
+int64_t mc_loss_workspace_rank(const mc_loss_workspace *s) {
     return s->rank;
 }
 
-bool mc_loss_space_is_near(const mc_loss_space *s) {
+bool mc_loss_workspace_is_near(const mc_loss_workspace *s) {
     return s->n > MC_LOSS_FEW && s->missed <= NEAR;
 }

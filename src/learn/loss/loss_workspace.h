@@ -16,24 +16,24 @@ mercer_status mc_loss_precondition_open(mercer_ctx *ctx, const mc_lowrank *f, in
 void mc_loss_precondition_close(mc_loss_precondition *s);
 size_t mc_loss_precondition_bytes(mercer_ctx *ctx, int64_t n, int64_t rank, int64_t columns);
 /* Every e-th row alone, until told otherwise: n is then that of these. */
-void mc_loss_precondition_thin(mc_loss_precondition *s, int64_t every);
+void mc_loss_precondition_subsample(mc_loss_precondition *s, int64_t every);
 /* For the system of t at these roots; then applied as often as wanted. */
 mercer_status mc_loss_precondition_set(mercer_ctx *ctx, mc_loss_precondition *s, const mc_loss_task *t,
                                        const double *root);
 mercer_status mc_loss_precondition_apply(mercer_ctx *ctx, const mc_loss_precondition *s, const double *V, double *Y);
 /* Where K is F F', in one column: whether the system can be solved at once, for two right-hand sides, X <- (lambda I +
    S K S)^-1 X and KSX <- K S X of that (n x 2 both), and the S it was set for. */
-enum { MC_LOSS_SIDES = 2 };
+enum { MC_LOSS_RHS = 2 };
 bool mc_loss_precondition_solves(const mc_loss_precondition *s);
 mercer_status mc_loss_precondition_solve(mercer_ctx *ctx, const mc_loss_precondition *s, double *X, double *KSX);
 const double *mc_loss_precondition_roots(const mc_loss_precondition *s);
 /* F F' itself; columns up to those it was opened for. */
 mc_matrix mc_loss_precondition_matrix(const mc_loss_precondition *s);
 
-struct mc_loss_space {
+struct mc_loss_workspace {
     const mc_problem *p;
     int64_t n, columns, rank;
-    double least, fits; /* as in mc_loss_ahead */
+    double least, fits; /* as in mc_loss_demand */
     /* by F F' of K, beside the least lambda and beside the one now; infinite without a factor */
     double missed_least, missed;
     mc_gram *fast, *exact;
@@ -50,10 +50,10 @@ struct mc_loss_space {
 };
 
 /* loss_surrogate.c: Newton's method on F F'. */
-mercer_status mc_loss_on_stand_in(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t, double aim);
+mercer_status mc_loss_solve_surrogate(mercer_ctx *ctx, mc_loss_workspace *workspace, mc_loss_task *t, double aim);
 
 /* loss_start.c: from nothing to a point from which F F' is soon solved; t->warm: it was found. */
-mercer_status mc_loss_begin(mercer_ctx *ctx, mc_loss_space *space, mc_loss_task *t);
-size_t mc_loss_begin_bytes(int64_t n, int64_t k);
+mercer_status mc_loss_find_start(mercer_ctx *ctx, mc_loss_workspace *workspace, mc_loss_task *t);
+size_t mc_loss_find_start_bytes(int64_t n, int64_t k);
 
 #endif

@@ -37,11 +37,11 @@ static size_t bytes_of(mercer_ctx *ctx, const mercer_knn *set, const mc_problem 
     return (size_t)(8 * p->n * (p->outputs + 1)) + mc_neighbours_bytes(ctx, p->kernel, p->x, p->x, set->neighbors);
 }
 
-static void rank_knn_solvers(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *out) {
-    *out = (mc_options){.count = 1};
-    mc_option *o = &out->option[0];
-    *o =
-        (mc_option){.solver = "rows", .reason = "the rows are kept; bytes and seconds are those of predicting as many"};
+static void rank_knn_solvers(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_solver_options *out) {
+    *out = (mc_solver_options){.count = 1};
+    mc_solver_option *o = &out->option[0];
+    *o = (mc_solver_option){.solver = "rows",
+                            .reason = "the rows are kept; bytes and seconds are those of predicting as many"};
     o->bytes = bytes_of(ctx, settings, p);
     o->pairs = (double)p->n * (double)p->n;
     o->possible = o->bytes <= mc_memory_left(ctx);

@@ -77,12 +77,12 @@ static mercer_status check_finite(mercer_ctx *ctx, const mc_approximate *a) {
                          "ridge: the coefficients left the range of a double; rescale the target or the kernel");
 }
 
-static mercer_status solve_approximate(mercer_ctx *ctx, mc_approximate *a, bool waves, mercer_report *out) {
+static mercer_status solve_approximate(mercer_ctx *ctx, mc_approximate *a, bool fourier, mercer_report *out) {
     MC_TRY(MC_ALLOC(ctx, a->mean, a->p->outputs));
     MC_TRY(MC_ALLOC(ctx, a->b, a->p->outputs));
     if (a->intercept)
         mc_problem_means(a->p, a->mean);
-    MC_TRY(waves ? mc_approximate_fourier(ctx, a) : mc_approximate_nystrom(ctx, a));
+    MC_TRY(fourier ? mc_approximate_fourier(ctx, a) : mc_approximate_nystrom(ctx, a));
     MC_TRY(check_finite(ctx, a));
     mc_begin_phase(ctx, "check");
     const bool cut = strcmp(a->stopped, "no") != 0;
@@ -94,10 +94,10 @@ static mercer_status solve_approximate(mercer_ctx *ctx, mc_approximate *a, bool 
     return status;
 }
 
-static void write_report(const mc_approximate *a, bool waves, mercer_report *out) {
+static void write_report(const mc_approximate *a, bool fourier, mercer_report *out) {
     const mc_problem *p = a->p;
     out->machine = "ridge";
-    out->solver = waves ? "fourier" : "nystrom";
+    out->solver = fourier ? "fourier" : "nystrom";
     out->approximate = true;
     out->scale = mc_scaling_names[p->scale.kind];
     out->n = p->n;
@@ -112,7 +112,8 @@ static void write_report(const mc_approximate *a, bool waves, mercer_report *out
     out->loo_rmse = out->log_evidence = out->loo_log_density = out->dof = out->gcv = NAN;
 }
 
-mercer_status mc_ridge_approximate(mercer_ctx *ctx, const mercer_ridge *set, mc_problem *p, bool waves, mc_fitted *f) {
+mercer_status mc_ridge_approximate(mercer_ctx *ctx, const mercer_ridge *set, mc_problem *p, bool fourier,
+                                   mc_fitted *f) {
     mc_approximate a = {.p = p,
                         .lambda = set->lambda,
                         .tolerance = set->tolerance,
@@ -121,16 +122,16 @@ mercer_status mc_ridge_approximate(mercer_ctx *ctx, const mercer_ridge *set, mc_
                         .landmarks = set->landmarks,
                         .t = p->outputs + set->intercept,
                         .stopped = "no"};
-    const mercer_status status = solve_approximate(ctx, &a, waves, &f->report);
+    const mercer_status status = solve_approximate(ctx, &a, fourier, &f->report);
     if (!status) {
-        write_report(&a, waves, &f->report);
+        write_report(&a, fourier, &f->report);
         f->outputs = p->outputs;
         f->alpha = a.alpha;
         f->intercept = a.b;
         f->row = a.rows;
         for (int64_t i = 0; f->row && p->x->place && i < a.centres->n; i++)
             f->row[i] = p->x->place[f->row[i]];
-        f->waves = waves;
+        f->fourier = fourier;
         mercer_data_free(p->x);
         p->x = a.centres;
         a.alpha = a.b = NULL;

@@ -16,10 +16,11 @@ typedef struct mc_approximate {
     const char *landmarks; /* pivots, uniform, or row numbers from 1 */
     int64_t t;             /* right-hand sides: outputs, and one more with an intercept */
     double *mean;          /* outputs: taken off Y first */
-    /* The answer: f = sum_j alpha_j (k(z_j, .), or a wave), and f on the training rows, without the intercept. */
+    /* The answer: f = sum_j alpha_j (k(z_j, .), or a cosine or sine), and f on the training rows, without the
+       intercept. */
     mercer_data *centres;  /* landmarks, or the frequencies twice over: for the cosines and for the sines */
     double *alpha, *b, *F; /* centres x outputs; outputs; n x outputs */
-    int64_t *rows;         /* the landmarks' places among the training rows; NULL for waves */
+    int64_t *rows;         /* the landmarks' places among the training rows; NULL for frequencies */
     double square_norm;    /* of f in the space, summed over outputs */
     int64_t iterations;
     const char *stopped; /* as in mercer_report */
@@ -34,7 +35,7 @@ size_t mc_fourier_fit_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t asked,
 
 /* Fit p by one or the other, measure it, and hand everything over to f: in p the rows give way to the centres. */
 struct mc_fitted;
-mercer_status mc_ridge_approximate(mercer_ctx *ctx, const mercer_ridge *set, mc_problem *p, bool waves,
+mercer_status mc_ridge_approximate(mercer_ctx *ctx, const mercer_ridge *set, mc_problem *p, bool fourier,
                                    struct mc_fitted *f);
 
 mercer_status mc_approximate_nystrom(mercer_ctx *ctx, mc_approximate *a);

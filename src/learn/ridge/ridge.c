@@ -53,7 +53,7 @@ const mercer_setting mc_ridge_settings[MC_RIDGE_SETTINGS] = {
                 "nystrom: pivots (random), uniform, how many pivots, row numbers from 1 separated by commas, or a file "
                 "of them"),
     MC_TEXT_ROW(mercer_ridge, checkpoint, "checkpoint", "", NULL,
-                "pcg: a file that holds the state of a long fit, so that the same command takes it up again"),
+                "pcg: checkpoint file, from which the same command resumes a long fit"),
     MC_FLAG_ROW(mercer_ridge, loo, "loo", 0, "leave-one-out error without refitting; doubles the work of cholesky"),
     MC_FLAG_ROW(mercer_ridge, allow_indefinite, "allow-indefinite", 0,
                 "fit although the kernel is not proved to be positive definite"),
@@ -64,7 +64,7 @@ const mercer_setting mc_ridge_settings[MC_RIDGE_SETTINGS] = {
 static mercer_status prepare_ridge(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
                                    const mercer_data *data, mc_problem *out) {
     const mercer_ridge *set = settings;
-    MC_TRY(mc_ridge_check_wishes(ctx, set));
+    MC_TRY(mc_ridge_check_settings(ctx, set));
     return mc_problem_open(ctx, set->scale, mc_consent_of(set->allow_indefinite), kernel, data, out);
 }
 
@@ -91,7 +91,7 @@ static int64_t nystrom_within(mercer_ctx *ctx, const mc_problem *p, int64_t t, s
 
 static mc_ridge_size size_of(mercer_ctx *ctx, const mercer_ridge *set, const mc_problem *p) {
     mc_ridge_size size = {.n = p->n, .outputs = p->outputs, .lambda = set->lambda, .loo = set->loo};
-    if (mc_ridge_open_lambda(set))
+    if (mc_ridge_finds_lambda(set))
         size.lambda = 0; /* it may turn out so: the way must be one that takes it */
     size.matrix_bytes = mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, 0);
     size.product_bytes = mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, p->outputs);
@@ -100,7 +100,7 @@ static mc_ridge_size size_of(mercer_ctx *ctx, const mercer_ridge *set, const mc_
     size.features = mc_problem_features(p, p->n);
     size.threads = mercer_threads(ctx);
     size.stationary = mc_shape_of_node(p->kernel->root, p->x->d).stationary;
-    size.wants_pcg = *set->checkpoint != '\0';
+    size.has_checkpoint = *set->checkpoint != '\0';
     const int64_t t = p->outputs + set->intercept;
     size.nystrom = mc_nystrom_bytes(ctx, p, mc_landmarks_count(set->landmarks, p->n, set->rank), t);
     size.fourier = mc_fourier_fit_bytes(ctx, p, set->rank, t);
@@ -110,12 +110,12 @@ static mc_ridge_size size_of(mercer_ctx *ctx, const mercer_ridge *set, const mc_
     size.steps = MC_PCG_TYPICAL_STEPS;
     size.intercept = set->intercept;
     size.proved = p->proved;
-    size.marks = mc_nystrom_count(p->n, mc_landmarks_count(set->landmarks, p->n, set->rank));
+    size.landmarks = mc_nystrom_count(p->n, mc_landmarks_count(set->landmarks, p->n, set->rank));
     size.frequencies = mc_fourier_count(p->n, set->rank);
     size.nystrom_rank = nystrom_within(ctx, p, t, mc_memory_left(ctx));
-    size.direct = mc_ridge_direct_fits(ctx, &size);
-    size.hurried = ctx->options.time_limit > 0;
-    const bool in_place = strcmp(set->solver, "auto") == 0 && !size.wants_pcg && size.direct;
+    size.direct_fits = mc_ridge_direct_fits(ctx, &size);
+    size.has_time_limit = ctx->options.time_limit > 0;
+    const bool in_place = strcmp(set->solver, "auto") == 0 && !size.has_checkpoint && size.direct_fits;
     size.tolerance = in_place ? fmin(set->tolerance, MC_RIDGE_CLOSE) : set->tolerance;
     return size;
 }
@@ -130,24 +130,25 @@ static mercer_status estimate_cg_steps(mercer_ctx *ctx, const mercer_ridge *set,
 
 /* Whether entries of K come from elsewhere: nobody knows then what they cost, and a factorisation asks for each of them
    once. */
-static bool is_given(const mc_node *node) {
-    bool given = node->kind == MC_ATOM && mc_atoms[node->atom].given;
+static bool is_opaque(const mc_node *node) {
+    bool opaque = node->kind == MC_ATOM && mc_atoms[node->atom].opaque;
     for (int i = 0; i < node->children; i++)
-        given = given || is_given(node->child[i]);
-    return given;
+        opaque = opaque || is_opaque(node->child[i]);
+    return opaque;
 }
 
 /* What the choice needs to know. Named solvers are not chosen, and few rows are factored. */
 static mercer_status size_up(mercer_ctx *ctx, const mercer_ridge *set, const mc_problem *p, mc_ridge_size *size) {
     *size = size_of(ctx, set, p);
     const bool automatic = strcmp(set->solver, "auto") == 0;
-    const bool open = automatic && !size->loo && size->lambda > 0 && !is_given(p->kernel->root);
-    size->foreseen = open && size->features < 0 && p->n >= MC_RIDGE_MANY;
-    return size->foreseen ? estimate_cg_steps(ctx, set, p, size) : MERCER_OK;
+    const bool open = automatic && !size->loo && size->lambda > 0 && !is_opaque(p->kernel->root);
+    size->steps_estimated = open && size->features < 0 && p->n >= MC_RIDGE_MANY;
+    return size->steps_estimated ? estimate_cg_steps(ctx, set, p, size) : MERCER_OK;
 }
 
 /* By what is known at once; the price has the last word. */
-static void rank_ridge_solvers(mercer_ctx *ctx, const void *settings, const mc_problem *problem, mc_options *out) {
+static void rank_ridge_solvers(mercer_ctx *ctx, const void *settings, const mc_problem *problem,
+                               mc_solver_options *out) {
     const mercer_ridge *set = settings;
     const mc_ridge_size size = size_of(ctx, set, problem);
     mc_ridge_rank_solvers(ctx, &size, set->solver, out);
@@ -155,13 +156,13 @@ static void rank_ridge_solvers(mercer_ctx *ctx, const void *settings, const mc_p
 
 /* How long each way would take, and the choice that a fit makes. */
 static mercer_status price_ridge_solvers(mercer_ctx *ctx, const void *settings, const mc_problem *p,
-                                         mc_options *options) {
+                                         mc_solver_options *options) {
     const mercer_ridge *set = settings;
     mc_ridge_size size;
     mc_speed speed;
     MC_TRY(size_up(ctx, set, p, &size));
     MC_TRY(mc_speed_measure(ctx, p, &speed));
-    if (!size.foreseen)
+    if (!size.steps_estimated)
         MC_TRY(estimate_cg_steps(ctx, set, p, &size));
     mc_ridge_rank_solvers(ctx, &size, set->solver, options);
     mc_speed_price(&speed, options);
@@ -185,21 +186,21 @@ void mc_ridge_right_hand_sides(mc_ridge_system *r) {
     }
 }
 
-typedef mercer_status way(mercer_ctx *ctx, mc_ridge_system *r);
+typedef mercer_status ridge_solver(mercer_ctx *ctx, mc_ridge_system *r);
 
-static way *way_of(const char *solver) {
+static ridge_solver *ridge_solver_of(const char *solver) {
     static const struct {
         const char *name;
-        way *way;
-    } ways[] = {{"cholesky", mc_ridge_cholesky},
-                {"eigen", mc_ridge_eigen},
-                {"pcg", mc_ridge_pcg},
-                {"primal", mc_ridge_primal},
-                {"mixed", mc_ridge_mixed}};
+        ridge_solver *ridge_solver;
+    } solvers[] = {{"cholesky", mc_ridge_cholesky},
+                   {"eigen", mc_ridge_eigen},
+                   {"pcg", mc_ridge_pcg},
+                   {"primal", mc_ridge_primal},
+                   {"mixed", mc_ridge_mixed}};
     size_t i = 0;
-    while (strcmp(ways[i].name, solver) != 0) /* ridge_cost.c names none but these */
+    while (strcmp(solvers[i].name, solver) != 0) /* ridge_cost.c names none but these */
         i++;
-    return ways[i].way;
+    return solvers[i].ridge_solver;
 }
 
 static mercer_status solve_ridge_system(mercer_ctx *ctx, mc_ridge_system *r) {
@@ -210,7 +211,7 @@ static mercer_status solve_ridge_system(mercer_ctx *ctx, mc_ridge_system *r) {
     if (!status) {
         mc_ridge_right_hand_sides(r);
         mc_log_message(ctx, "ridge: %s on %lld rows, %lld outputs", r->solver, (long long)n, (long long)r->p->outputs);
-        status = way_of(r->solver)(ctx, r);
+        status = ridge_solver_of(r->solver)(ctx, r);
     }
     mc_free(r->X);
     mc_free(r->mean);
@@ -268,7 +269,7 @@ static mercer_status check_residual(mercer_ctx *ctx, const mc_ridge_system *r, c
 }
 
 /* Coefficients of the rows, or weights of the features, which keep no row. */
-static mercer_status make_room(mercer_ctx *ctx, const mc_problem *p, bool weights, mc_fitted *f) {
+static mercer_status allocate_fitted(mercer_ctx *ctx, const mc_problem *p, bool weights, mc_fitted *f) {
     f->outputs = p->outputs;
     f->features = weights ? mc_problem_features(p, p->n) : 0;
     if (weights)
@@ -283,8 +284,9 @@ static mercer_status certify_ridge(mercer_ctx *ctx, const mc_ridge_system *r, mc
     if (cut)
         mc_shield_from_stop(ctx, true);
     const mercer_status status =
-        r->weights ? mc_certify_weights(ctx, r->p, r->lambda, r->intercept, r->weights, r->b, found)
-                   : mc_certify_seen(ctx, r->p, r->lambda, r->intercept, r->alpha, r->b, &r->witness, found);
+        r->weights
+            ? mc_certify_weights(ctx, r->p, r->lambda, r->intercept, r->weights, r->b, found)
+            : mc_certify_with_product(ctx, r->p, r->lambda, r->intercept, r->alpha, r->b, &r->cached_product, found);
     if (cut)
         mc_shield_from_stop(ctx, false);
     return status;
@@ -303,14 +305,15 @@ static void find_gcv(mc_ridge_system *r, const mc_residual_findings *found) {
 
 /* Steps of conjugate gradients before a factorisation, which fits as well, is taken instead; 0: it does not, or they
    were asked for. */
-static int64_t steps_worth(const mc_ridge_size *size, const mc_options *options) {
+static int64_t steps_worth(const mc_ridge_size *size, const mc_solver_options *options) {
     const bool pcg = strcmp(options->option[options->chosen].solver, "pcg") == 0;
-    const bool free_choice = options->automatic && size->foreseen && !size->wants_pcg && !size->hurried;
-    return pcg && free_choice && size->direct ? mc_ridge_steps_worth(size) : 0;
+    const bool free_choice =
+        options->automatic && size->steps_estimated && !size->has_checkpoint && !size->has_time_limit;
+    return pcg && free_choice && size->direct_fits ? mc_ridge_steps_worth(size) : 0;
 }
 
 static mc_ridge_system system_of(const mercer_ridge *set, const mc_problem *p, const mc_ridge_size *size,
-                                 const mc_options *options, const mc_fitted *f) {
+                                 const mc_solver_options *options, const mc_fitted *f) {
     mc_ridge_system r = {.p = p, .lambda = set->lambda, .intercept = set->intercept, .loo = set->loo, .loo_rmse = NAN};
     r.dof_found = r.gcv = NAN;
     r.columns = p->outputs + set->intercept;
@@ -341,15 +344,15 @@ static mercer_status solve_and_check(mercer_ctx *ctx, mc_ridge_system *r, mc_fit
 
 /* Solve p into f's coefficients and report. */
 static mercer_status learn_exactly(mercer_ctx *ctx, const mercer_ridge *set, mc_problem *p, const mc_ridge_size *size,
-                                   const mc_options *options, mc_fitted *f) {
-    MC_TRY(make_room(ctx, p, strcmp(options->option[options->chosen].solver, "primal") == 0, f));
+                                   const mc_solver_options *options, mc_fitted *f) {
+    MC_TRY(allocate_fitted(ctx, p, strcmp(options->option[options->chosen].solver, "primal") == 0, f));
     mc_ridge_system r = system_of(set, p, size, options, f);
     const mercer_status status = solve_and_check(ctx, &r, f);
-    mc_cached_product_close(&r.witness);
+    mc_cached_product_close(&r.cached_product);
     return !status && f->primal ? mc_problem_drop_rows(ctx, p) : status;
 }
 
-static void say_hurry(mercer_ctx *ctx, const mc_options *options) {
+static void say_hurry(mercer_ctx *ctx, const mc_solver_options *options) {
     for (int i = 0; i < options->count; i++)
         if (options->option[i].possible)
             mc_log_message(ctx, "plan: %s would take about %.2g s of the %.2g s there are", options->option[i].solver,
@@ -359,7 +362,7 @@ static void say_hurry(mercer_ctx *ctx, const mc_options *options) {
 static mercer_status learn_ridge(mercer_ctx *ctx, const mercer_ridge *set, mc_problem *p, mc_fitted *f) {
     mc_ridge_size size;
     MC_TRY(size_up(ctx, set, p, &size));
-    mc_options options;
+    mc_solver_options options;
     mc_ridge_rank_solvers(ctx, &size, set->solver, &options);
     if (ctx->options.time_limit > 0 && options.automatic) {
         MC_TRY(price_ridge_solvers(ctx, set, p, &options));
@@ -367,9 +370,9 @@ static mercer_status learn_ridge(mercer_ctx *ctx, const mercer_ridge *set, mc_pr
     }
     MC_TRY(mc_ridge_allow(ctx, &size, &options));
     const char *solver = options.option[options.chosen].solver;
-    const bool waves = strcmp(solver, "fourier") == 0;
-    return waves || strcmp(solver, "nystrom") == 0 ? mc_ridge_approximate(ctx, set, p, waves, f)
-                                                   : learn_exactly(ctx, set, p, &size, &options, f);
+    const bool fourier = strcmp(solver, "fourier") == 0;
+    return fourier || strcmp(solver, "nystrom") == 0 ? mc_ridge_approximate(ctx, set, p, fourier, f)
+                                                     : learn_exactly(ctx, set, p, &size, &options, f);
 }
 
 static mercer_status fit_ridge(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,

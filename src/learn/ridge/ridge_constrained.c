@@ -12,12 +12,12 @@
 #include <math.h>
 #include <string.h>
 
-bool mc_ridge_open_lambda(const mercer_ridge *set) {
+bool mc_ridge_finds_lambda(const mercer_ridge *set) {
     return isfinite(set->norm_bound) || set->dof > 0;
 }
 
-mercer_status mc_ridge_check_wishes(mercer_ctx *ctx, const mercer_ridge *set) {
-    if (!mc_ridge_open_lambda(set))
+mercer_status mc_ridge_check_settings(mercer_ctx *ctx, const mercer_ridge *set) {
+    if (!mc_ridge_finds_lambda(set))
         return MERCER_OK;
     const char *wish = isfinite(set->norm_bound) ? "norm-bound" : "dof";
     if (isfinite(set->norm_bound) && set->dof > 0)

@@ -23,7 +23,7 @@ enum {
     small = 8192, /* the model itself, its names aside */
     DOUBLES = 2   /* an operation on doubles counts for two on floats */
 };
-/* steps are foreseen, a factorisation is certain: the steps must promise to be so much shorter */
+/* steps are estimated, a factorisation is certain: the steps must promise to be so much shorter */
 static const double MARGIN = 1.25;
 
 static size_t larger_size(size_t a, size_t b) {
@@ -59,12 +59,12 @@ static size_t eigen_bytes(const mc_ridge_size *s) {
 }
 
 /* Where the check follows a product in double of the answer itself. */
-static size_t witnessed_bytes(const mc_ridge_size *s) {
-    return check_bytes(s) + mc_witness_bytes(s->n, s->outputs);
+static size_t check_bytes_with_product(const mc_ridge_size *s) {
+    return check_bytes(s) + mc_cached_product_bytes(s->n, s->outputs);
 }
 
 static size_t pcg_bytes(const mc_ridge_size *s) {
-    return bytes_always_held(s) + larger_size(s->pcg.bytes, witnessed_bytes(s));
+    return bytes_always_held(s) + larger_size(s->pcg.bytes, check_bytes_with_product(s));
 }
 
 /* A map needs no more than four times its dimension beside it, and the row extended by one. */
@@ -88,7 +88,7 @@ static size_t primal_bytes(const mc_ridge_size *s) {
 }
 
 static size_t mixed_bytes(const mc_ridge_size *s) {
-    return bytes_always_held(s) + larger_size(s->mixed, witnessed_bytes(s));
+    return bytes_always_held(s) + larger_size(s->mixed, check_bytes_with_product(s));
 }
 
 static size_t nystrom_bytes(const mc_ridge_size *s) {
@@ -106,7 +106,7 @@ static size_t fourier_bytes(const mc_ridge_size *s) {
    The constants beside the powers were found by timing fits of a thousand to sixteen thousand rows on one thread. */
 
 enum {
-    SPOT = 1024, /* rows on which an approximation is measured: certify/sampled_residual.c */
+    SAMPLED_ROWS = 1024, /* rows on which an approximation is measured: certify/sampled_residual.c */
     /* rows that pivots, and the preconditioner of many landmarks, are taken from: landmarks.c, ridge_nystrom.c */
     OVERSAMPLE = 8,
     STORED = 14,    /* operations in the time of reading an entry of a stored K */
@@ -118,26 +118,26 @@ static double rows_squared(const mc_ridge_size *s) {
 }
 
 /* The triangle of K and the check. */
-static void work_cholesky(const mc_ridge_size *s, mc_option *o) {
+static void work_cholesky(const mc_ridge_size *s, mc_solver_option *o) {
     o->pairs = 2 * rows_squared(s);
     o->factor = mc_factor_work((double)s->n) * (s->loo ? 2 : 1) + 2 * rows_squared(s) * (double)s->outputs;
 }
 
 /* The triangle and some steps in float; residuals in double, the last of which is the check. */
-static void work_mixed(const mc_ridge_size *s, mc_option *o) {
+static void work_mixed(const mc_ridge_size *s, mc_solver_option *o) {
     o->fast = 7 * rows_squared(s);
     o->pairs = (s->intercept ? 5 : 4) * rows_squared(s);
     o->factor = mc_factor_work((double)s->n) / 2 + 12 * rows_squared(s) * (1 + (double)s->outputs / 8);
 }
 
-static void work_eigen(const mc_ridge_size *s, mc_option *o) {
+static void work_eigen(const mc_ridge_size *s, mc_solver_option *o) {
     o->pairs = 2.5 * rows_squared(s);
     o->eigen = mc_eigen_work((double)s->n);
 }
 
 /* Columns of K, F from them, F'F and its factor; then steps, each a product and two readings of F. K is made once where
    it is kept; elsewhere a close answer takes a second residual, and with an intercept the check is one more product. */
-static void work_pcg(const mc_ridge_size *s, mc_option *o) {
+static void work_pcg(const mc_ridge_size *s, mc_solver_option *o) {
     const double n = (double)s->n, r = (double)s->rank, t = (double)s->outputs + s->intercept;
     const bool close = s->tolerance < 1e-5;
     o->fast = s->pcg.stored ? 0 : 2 * n * r + s->steps * rows_squared(s);
@@ -148,7 +148,7 @@ static void work_pcg(const mc_ridge_size *s, mc_option *o) {
 }
 
 /* Two passes over the features, the products, and the check; the factor and its inverse, or eigenvalues. */
-static void work_primal(const mc_ridge_size *s, mc_option *o) {
+static void work_primal(const mc_ridge_size *s, mc_solver_option *o) {
     const double n = (double)s->n, D = s->features > 0 ? (double)s->features : 0;
     o->factor = n * D * D * (s->loo ? 2 : 1) + 2 * mc_factor_work(D) + n * D * (MONOMIAL + 4 * (double)s->outputs);
     o->eigen = s->lambda > 0 ? 0 : mc_eigen_work(D);
@@ -156,31 +156,32 @@ static void work_primal(const mc_ridge_size *s, mc_option *o) {
 
 /* Pivots from a pool, the square of the landmarks and its factor, features of the rows and their products; then two
    products with K_xz for the right-hand sides, three times two for a step and two residuals, one for the values. */
-static void work_nystrom(const mc_ridge_size *s, mc_option *o) {
-    const double n = (double)s->n, m = (double)s->marks, pool = fmin(n, OVERSAMPLE * m), rows = m <= CHEAP ? n : pool;
+static void work_nystrom(const mc_ridge_size *s, mc_solver_option *o) {
+    const double n = (double)s->n, m = (double)s->landmarks, pool = fmin(n, OVERSAMPLE * m),
+                 rows = m <= CHEAP ? n : pool;
     o->fast = 2 * pool * m;
-    o->pairs = 2 * (m * m + rows * m + 8 * n * m + SPOT * n);
+    o->pairs = 2 * (m * m + rows * m + 8 * n * m + SAMPLED_ROWS * n);
     o->factor = 0.6 * pool * m * m + 2.8 * rows * m * m + 5 * mc_factor_work(m);
 }
 
-static void work_fourier(const mc_ridge_size *s, mc_option *o) {
+static void work_fourier(const mc_ridge_size *s, mc_solver_option *o) {
     const double n = (double)s->n, m = 2 * (double)s->frequencies;
-    o->pairs = 2 * SPOT * n;
-    o->waves = n * m;
+    o->pairs = 2 * SAMPLED_ROWS * n;
+    o->fourier = n * m;
     o->factor = 1.7 * n * m * m + mc_factor_work(m) + 2 * n * m * ((double)s->d + 2 * (double)s->outputs);
 }
 
 /* ---- The table ---- */
 
-typedef struct way {
+typedef struct solver_row {
     const char *name, *reason;
     size_t (*bytes)(const mc_ridge_size *size);
-    void (*work)(const mc_ridge_size *size, mc_option *out);
+    void (*work)(const mc_ridge_size *size, mc_solver_option *out);
     int64_t largest; /* n */
-} way;
+} solver_row;
 
-enum { CHOLESKY, MIXED, EIGEN, PCG, PRIMAL, NYSTROM, FOURIER, WAYS };
-static const way ways[WAYS] = {
+enum { CHOLESKY, MIXED, EIGEN, PCG, PRIMAL, NYSTROM, FOURIER, SOLVERS };
+static const solver_row solvers[SOLVERS] = {
     {"cholesky", "exact: one factorisation in half a square of memory", cholesky_bytes, work_cholesky, INT32_MAX - 1},
     {"mixed", "exact: the factor in float, the answer refined to double; no leave-one-out", mixed_bytes, work_mixed,
      INT32_MAX - 1},
@@ -198,28 +199,29 @@ static const way ways[WAYS] = {
      work_fourier, INT32_MAX - 1},
 };
 
-static bool is_direct(const way *w) {
-    return w == &ways[CHOLESKY] || w == &ways[MIXED] || w == &ways[EIGEN] || w == &ways[PRIMAL];
+static bool is_direct(const solver_row *w) {
+    return w == &solvers[CHOLESKY] || w == &solvers[MIXED] || w == &solvers[EIGEN] || w == &solvers[PRIMAL];
 }
 
 /* What a way cannot do, whatever the memory; NULL: nothing. asked: by name, so that every other wish must be met too.
    */
-static const char *why_not(const mc_ridge_size *size, const way *w, bool asked) {
-    if (w == &ways[PRIMAL] && size->features < 0)
+static const char *why_not(const mc_ridge_size *size, const solver_row *w, bool asked) {
+    if (w == &solvers[PRIMAL] && size->features < 0)
         return "needs a kernel with at most as many explicit features as there are rows";
-    if (w == &ways[PRIMAL] && size->lambda <= 0 && size->features > MC_EIGEN_LARGEST)
+    if (w == &solvers[PRIMAL] && size->lambda <= 0 && size->features > MC_EIGEN_LARGEST)
         return "needs lambda > 0 for so many features";
-    if ((!is_direct(w) || w == &ways[MIXED]) && size->lambda <= 0)
+    if ((!is_direct(w) || w == &solvers[MIXED]) && size->lambda <= 0)
         return "needs lambda > 0";
-    if ((!is_direct(w) || w == &ways[MIXED]) && size->loo && asked)
+    if ((!is_direct(w) || w == &solvers[MIXED]) && size->loo && asked)
         return "gives no leave-one-out error";
-    if (w != &ways[PCG] && size->wants_pcg && asked)
+    if (w != &solvers[PCG] && size->has_checkpoint && asked)
         return "writes no checkpoint";
-    return w == &ways[FOURIER] && !size->stationary ? "needs a stationary kernel" : NULL;
+    return w == &solvers[FOURIER] && !size->stationary ? "needs a stationary kernel" : NULL;
 }
 
-static mc_option cost_of_solver(const mercer_ctx *ctx, const mc_ridge_size *size, const way *w, bool asked) {
-    mc_option o = {.solver = w->name, .reason = w->reason};
+static mc_solver_option cost_of_solver(const mercer_ctx *ctx, const mc_ridge_size *size, const solver_row *w,
+                                       bool asked) {
+    mc_solver_option o = {.solver = w->name, .reason = w->reason};
     const char *against = why_not(size, w, asked);
     o.possible = !against;
     if (against) {
@@ -246,40 +248,40 @@ static bool floats_win(const mc_ridge_size *size) {
 
 /* Operations on floats, counted alike on every machine: the choice, and with it the bits of the answer, depends on the
    problem alone. */
-static double operation_count(const mc_ridge_size *size, const mc_option *o) {
+static double operation_count(const mc_ridge_size *size, const mc_solver_option *o) {
     const double entry = mc_rank_entry(size->row) + 4 * (double)size->outputs; /* of n^2 pairs half are made */
     return (o->fast / 2 + DOUBLES * o->pairs / 2) * entry + DOUBLES * o->factor;
 }
 
-static int direct_way(const mc_ridge_size *size, const mc_options *options) {
+static int direct_way(const mc_ridge_size *size, const mc_solver_options *options) {
     return options->option[MIXED].possible && !size->loo && floats_win(size) ? MIXED : CHOLESKY;
 }
 
 /* Whether conjugate gradients are the shorter way to an answer as good. */
-static bool steps_win(const mc_ridge_size *size, const mc_options *options) {
-    const mc_option *direct = &options->option[direct_way(size, options)], *steps = &options->option[PCG];
-    return size->foreseen && size->proved && !size->loo
+static bool steps_win(const mc_ridge_size *size, const mc_solver_options *options) {
+    const mc_solver_option *direct = &options->option[direct_way(size, options)], *steps = &options->option[PCG];
+    return size->steps_estimated && size->proved && !size->loo
            && MARGIN * operation_count(size, steps) < operation_count(size, direct);
 }
 
 /* The features where they are few; conjugate gradients where they are shorter, or nothing else fits; else the
    factorisation. */
-static int choose_exact_solver(const mc_ridge_size *size, const mc_options *options) {
+static int choose_exact_solver(const mc_ridge_size *size, const mc_solver_options *options) {
     if (options->option[PRIMAL].possible && (double)size->features < 0.7 * (double)size->n)
         return PRIMAL;
     if (size->lambda <= 0)
         return EIGEN;
     const int direct = direct_way(size, options);
     const bool steps = options->option[PCG].possible, fits = options->option[direct].possible;
-    return steps && (!fits || size->wants_pcg || steps_win(size, options)) ? PCG : direct;
+    return steps && (!fits || size->has_checkpoint || steps_win(size, options)) ? PCG : direct;
 }
 
 bool mc_ridge_direct_fits(const mercer_ctx *ctx, const mc_ridge_size *size) {
-    return size->lambda > 0 && cost_of_solver(ctx, size, &ways[CHOLESKY], false).possible;
+    return size->lambda > 0 && cost_of_solver(ctx, size, &solvers[CHOLESKY], false).possible;
 }
 
 int64_t mc_ridge_steps_worth(const mc_ridge_size *size) {
-    mc_option direct = {0}, all = {0}, none = {0};
+    mc_solver_option direct = {0}, all = {0}, none = {0};
     mc_ridge_size still = *size;
     still.steps = 0;
     work_cholesky(size, &direct);
@@ -289,11 +291,12 @@ int64_t mc_ridge_steps_worth(const mc_ridge_size *size) {
     return (int64_t)fmin(1e9, fmax(2 * size->steps, operation_count(size, &direct) / each));
 }
 
-void mc_ridge_rank_solvers(const mercer_ctx *ctx, const mc_ridge_size *size, const char *asked, mc_options *out) {
-    *out = (mc_options){.count = WAYS, .chosen = -1};
-    for (int i = 0; i < WAYS; i++) {
-        const bool by_name = strcmp(asked, ways[i].name) == 0;
-        out->option[i] = cost_of_solver(ctx, size, &ways[i], by_name);
+void mc_ridge_rank_solvers(const mercer_ctx *ctx, const mc_ridge_size *size, const char *asked,
+                           mc_solver_options *out) {
+    *out = (mc_solver_options){.count = SOLVERS, .chosen = -1};
+    for (int i = 0; i < SOLVERS; i++) {
+        const bool by_name = strcmp(asked, solvers[i].name) == 0;
+        out->option[i] = cost_of_solver(ctx, size, &solvers[i], by_name);
         if (by_name)
             out->chosen = i;
     }
@@ -303,16 +306,16 @@ void mc_ridge_rank_solvers(const mercer_ctx *ctx, const mc_ridge_size *size, con
 }
 
 /* The way that ends soonest, of those that give the exact answer; -1: none can be taken. */
-static int fastest_exact_solver(const mc_options *options) {
+static int fastest_exact_solver(const mc_solver_options *options) {
     int best = -1;
-    for (int i = 0; i < WAYS; i++)
+    for (int i = 0; i < SOLVERS; i++)
         if (options->option[i].possible && i != NYSTROM && i != FOURIER
             && (best < 0 || options->option[i].seconds < options->option[best].seconds))
             best = i;
     return best;
 }
 
-void mc_ridge_in_time(const mercer_ctx *ctx, mc_options *options) {
+void mc_ridge_in_time(const mercer_ctx *ctx, mc_solver_options *options) {
     const double left = mc_time_left(ctx);
     const int soon = fastest_exact_solver(options);
     if (!options->automatic || soon < 0 || options->option[options->chosen].seconds <= left)
@@ -323,7 +326,7 @@ void mc_ridge_in_time(const mercer_ctx *ctx, mc_options *options) {
 
 /* The most rows that fit, by halving: for the message only. The operator is counted in full: a part of it does not
    depend on n. */
-static int64_t largest_fit(const mercer_ctx *ctx, const mc_ridge_size *size, const way *w) {
+static int64_t largest_fit(const mercer_ctx *ctx, const mc_ridge_size *size, const solver_row *w) {
     int64_t low = 0, high = size->n;
     while (high - low > 1) {
         mc_ridge_size less = *size;
@@ -337,19 +340,19 @@ static int64_t largest_fit(const mercer_ctx *ctx, const mc_ridge_size *size, con
 }
 
 /* The exact way that takes the least memory, and how much. */
-static const char *smallest_exact_solver(const mc_ridge_size *size, const mc_options *options, size_t *bytes) {
+static const char *smallest_exact_solver(const mc_ridge_size *size, const mc_solver_options *options, size_t *bytes) {
     const char *name = "pcg";
-    *bytes = bytes_always_held(size) + larger_size(size->pcg.least, witnessed_bytes(size));
-    for (int i = 0; i < WAYS; i++)
-        if (is_direct(&ways[i]) && !why_not(size, &ways[i], false) && options->option[i].bytes < *bytes) {
-            name = ways[i].name;
+    *bytes = bytes_always_held(size) + larger_size(size->pcg.least, check_bytes_with_product(size));
+    for (int i = 0; i < SOLVERS; i++)
+        if (is_direct(&solvers[i]) && !why_not(size, &solvers[i], false) && options->option[i].bytes < *bytes) {
+            name = solvers[i].name;
             *bytes = options->option[i].bytes;
         }
     return name;
 }
 
 /* No way to the exact answer fits. */
-static mercer_status no_room(mercer_ctx *ctx, const mc_ridge_size *size, const mc_options *options) {
+static mercer_status fail_memory(mercer_ctx *ctx, const mc_ridge_size *size, const mc_solver_options *options) {
     char direct[32], left[32], enough[32], other[96] = "";
     size_t least;
     const char *modest = smallest_exact_solver(size, options, &least);
@@ -364,24 +367,24 @@ static mercer_status no_room(mercer_ctx *ctx, const mc_ridge_size *size, const m
                    mc_bytes_text(1.001 * (double)(least + mercer_memory_used(ctx)), enough), other);
 }
 
-mercer_status mc_ridge_allow(mercer_ctx *ctx, const mc_ridge_size *size, const mc_options *options) {
-    const mc_option *o = &options->option[options->chosen];
-    const way *w = &ways[options->chosen];
+mercer_status mc_ridge_allow(mercer_ctx *ctx, const mc_ridge_size *size, const mc_solver_options *options) {
+    const mc_solver_option *o = &options->option[options->chosen];
+    const solver_row *w = &solvers[options->chosen];
     if (o->possible)
         return MERCER_OK;
     if (why_not(size, w, true))
         return mc_fail(ctx, MERCER_INVALID, "ridge: solver %s %s; %s", w->name, why_not(size, w, true),
-                       size->lambda <= 0    ? "use solver eigen for lambda = 0"
-                       : w == &ways[PRIMAL] ? "use solver cholesky"
-                       : size->loo          ? "use solver cholesky or fit without it"
-                       : size->wants_pcg    ? "use solver pcg"
-                                            : "use solver nystrom");
+                       size->lambda <= 0       ? "use solver eigen for lambda = 0"
+                       : w == &solvers[PRIMAL] ? "use solver cholesky"
+                       : size->loo             ? "use solver cholesky or fit without it"
+                       : size->has_checkpoint  ? "use solver pcg"
+                                               : "use solver nystrom");
     if (size->n > w->largest)
         return mc_fail(ctx, MERCER_INVALID,
                        "ridge: %s takes at most %lld rows, got %lld; use lambda > 0 and solver cholesky", w->name,
                        (long long)w->largest, (long long)size->n);
     if (options->automatic && size->lambda > 0)
-        return no_room(ctx, size, options);
+        return fail_memory(ctx, size, options);
     char what[128];
     mc_print(what, sizeof what, "ridge: %s on %lld rows (%lld rows would fit)", w->name, (long long)size->n,
              (long long)largest_fit(ctx, size, w));

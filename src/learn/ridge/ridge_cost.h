@@ -16,19 +16,19 @@ typedef struct mc_ridge_size {
     int64_t d, features; /* columns; dimension of the explicit map, -1: none below n */
     int64_t rank;        /* pcg: columns and steps to expect */
     double steps;
-    bool foreseen;    /* from the spectrum of some rows: good enough to choose by */
-    double tolerance; /* that pcg would be given */
+    bool steps_estimated; /* from the spectrum of some rows: good enough to choose by */
+    double tolerance;     /* that pcg would be given */
     bool intercept, proved;
-    bool direct;  /* a factorisation fits */
-    bool hurried; /* there is a time limit: steps can be stopped, a factorisation begun late cannot */
-    int64_t marks, frequencies;
+    bool direct_fits;    /* a factorisation fits */
+    bool has_time_limit; /* there is a time limit: steps can be stopped, a factorisation begun late cannot */
+    int64_t landmarks, frequencies;
     int threads;
     size_t mixed;
     double row;              /* values of a row */
     size_t nystrom, fourier; /* bytes of the approximations */
     int64_t nystrom_rank;    /* landmarks that would fit into what is left; 0: none */
     bool stationary;
-    bool wants_pcg; /* a checkpoint is named */
+    bool has_checkpoint; /* a checkpoint is named */
 } mc_ridge_size;
 /* Rows from which conjugate gradients are weighed against a factorisation that fits, and the tolerance they then have:
    predictions agree to about 1e-6 with those of a factorisation. */
@@ -39,11 +39,11 @@ bool mc_ridge_direct_fits(const mercer_ctx *ctx, const mc_ridge_size *size);
 int64_t mc_ridge_steps_worth(const mc_ridge_size *size);
 /* Bytes of the vectors that every way holds throughout. */
 size_t mc_ridge_always_bytes(int64_t n, int64_t outputs);
-void mc_ridge_rank_solvers(const mercer_ctx *ctx, const mc_ridge_size *size, const char *asked, mc_options *out);
+void mc_ridge_rank_solvers(const mercer_ctx *ctx, const mc_ridge_size *size, const char *asked, mc_solver_options *out);
 /* Another choice, of priced options, where the first would not end within the time limit: the exact way that ends
    soonest, or, where none does, the one that can be stopped. */
-void mc_ridge_in_time(const mercer_ctx *ctx, mc_options *options);
+void mc_ridge_in_time(const mercer_ctx *ctx, mc_solver_options *options);
 /* MERCER_MEMORY or MERCER_INVALID with the cure when the chosen way is not possible. */
-mercer_status mc_ridge_allow(mercer_ctx *ctx, const mc_ridge_size *size, const mc_options *options);
+mercer_status mc_ridge_allow(mercer_ctx *ctx, const mc_ridge_size *size, const mc_solver_options *options);
 
 #endif

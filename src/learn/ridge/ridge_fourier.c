@@ -49,7 +49,7 @@ static void scale_rows(const mc_problem *p, int64_t begin, int64_t rows, int64_t
             Z[i * m + j] *= p->root[begin + i];
 }
 
-static mercer_status take_in(mercer_ctx *ctx, const mc_approximate *a, const pass *w, mc_normal *normal) {
+static mercer_status take_in(mercer_ctx *ctx, const mc_approximate *a, const pass *w, mc_normal_equations *normal) {
     const mc_problem *p = a->p;
     mc_begin_phase(ctx, "features");
     for (int64_t begin = 0; begin < p->n; begin += ROWS) {
@@ -100,7 +100,8 @@ static mercer_status keep_frequencies(mercer_ctx *ctx, const mc_approximate *a, 
     return status;
 }
 
-static mercer_status solve_fourier_features(mercer_ctx *ctx, mc_approximate *a, pass *w, mc_normal *normal, double *X) {
+static mercer_status solve_fourier_features(mercer_ctx *ctx, mc_approximate *a, pass *w, mc_normal_equations *normal,
+                                            double *X) {
     const int64_t m = w->m, outputs = a->p->outputs;
     const double scale = (double)w->f->count / w->f->mass;
     MC_TRY(take_in(ctx, a, w, normal));
@@ -121,7 +122,7 @@ static mercer_status solve_fourier_features(mercer_ctx *ctx, mc_approximate *a, 
 
 static mercer_status fit_fourier_features(mercer_ctx *ctx, mc_approximate *a, const mc_fourier *f) {
     pass w = {.f = f, .m = 2 * f->count};
-    mc_normal normal;
+    mc_normal_equations normal;
     mc_work work;
     MC_TRY(mc_normal_open(ctx, w.m, a->t, &normal));
     mercer_status status = mc_work_open(ctx, &work, mc_work_need(ROWS * (w.m + a->t), 8) + mc_work_need(w.m * a->t, 8));

@@ -70,7 +70,7 @@ static void leave_rows_out(slopes *x, double *value) {
     const int64_t n = x->r.p->n, t = x->r.p->outputs;
     for (int64_t i = 0; i < n; i++)
         x->D[i] = x->A[mc_packed_place(n, i, i)];
-    const mc_rows_left_out all = mc_leave_rows_out(&x->out, x->D, 1, NULL, 0, x->E, t);
+    const mc_loo_result all = mc_leave_rows_out(&x->out, x->D, 1, NULL, 0, x->E, t);
     for (int64_t i = 0; i < n && all.broken < 0; i++) {
         const double C = C_at(x, i, i);
         double both = 0;
@@ -268,7 +268,7 @@ static mercer_status invert_system(mercer_ctx *ctx, slopes *x, bool *defined) {
     return MERCER_OK;
 }
 
-static mercer_status error_and_slopes(mercer_ctx *ctx, slopes *x, mc_left_out *each, void *arg, mc_slopes *out) {
+static mercer_status error_and_slopes(mercer_ctx *ctx, slopes *x, mc_loo_callback *each, void *arg, mc_slopes *out) {
     const int64_t n = x->r.p->n, t = x->r.p->outputs;
     bool defined;
     out->value = NAN;
@@ -333,7 +333,7 @@ static void free_slopes(slopes *x) {
 }
 
 mercer_status mc_ridge_slopes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
-                              const mercer_ridge *set, const int64_t *fold, mc_left_out *each, void *arg,
+                              const mercer_ridge *set, const int64_t *fold, mc_loo_callback *each, void *arg,
                               mc_slopes *out) {
     MC_TRY(mc_settings_check(ctx, "ridge", mc_ridge_settings, MC_RIDGE_SETTINGS, set));
     mc_problem problem;

@@ -16,7 +16,7 @@ typedef struct mc_slopes {
 
 /* At set->lambda. each is shown the residuals, as by mc_ridge_path; not with generalised. */
 mercer_status mc_ridge_slopes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
-                              const mercer_ridge *set, const int64_t *fold, mc_left_out *each, void *arg,
+                              const mercer_ridge *set, const int64_t *fold, mc_loo_callback *each, void *arg,
                               mc_slopes *out);
 /* Most of what it takes. */
 size_t mc_ridge_slopes_bytes(int64_t n, bool folds);

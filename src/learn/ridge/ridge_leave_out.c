@@ -131,7 +131,7 @@ static void free_residuals(leaving *x) {
 
 static mercer_status leave_all_out(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
                                    const mercer_ridge *set, const int64_t *fold, const double *lambdas, int64_t count,
-                                   leaving x, mc_left_out *each, void *arg) {
+                                   leaving x, mc_loo_callback *each, void *arg) {
     mc_problem problem;
     MC_TRY(mc_problem_open(ctx, set->scale, mc_consent_of(set->allow_indefinite), kernel, data, &problem));
     x.r = (mc_ridge_system){.p = &problem, .intercept = set->intercept, .columns = problem.outputs + set->intercept};
@@ -150,7 +150,7 @@ static mercer_status leave_all_out(mercer_ctx *ctx, const mercer_kernel *kernel,
 
 mercer_status mc_ridge_leave_one_out(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
                                      const mercer_ridge *set, const int64_t *fold, const double *lambdas, int64_t count,
-                                     mc_left_out *each, void *arg) {
+                                     mc_loo_callback *each, void *arg) {
     MC_TRY(mc_settings_check(ctx, "ridge", mc_ridge_settings, MC_RIDGE_SETTINGS, set));
     return leave_all_out(ctx, kernel, data, set, fold, lambdas, count, (leaving){0}, each, arg);
 }
@@ -165,12 +165,12 @@ size_t mc_ridge_leave_one_out_bytes(mercer_ctx *ctx, const mc_problem *problem, 
 /* For each the triangle of K, its factor, and the diagonal of the inverse, which is as long, or the whole of it and the
    factors of the folds. */
 void mc_ridge_leave_one_out_work(const mc_problem *problem, bool intercept, int64_t folds, int64_t count,
-                                 mc_option *out) {
+                                 mc_solver_option *out) {
     const double n = (double)problem->n, L = (double)count, parts = (double)folds;
     const double inverse = folds ? 2 * mc_factor_work(n) + parts * mc_factor_work(n / parts) : mc_factor_work(n);
-    *out =
-        (mc_option){.pairs = L * n * n,
-                    .factor = L * (mc_factor_work(n) + inverse + 2 * n * n * (double)(problem->outputs + intercept))};
+    *out = (mc_solver_option){
+        .pairs = L * n * n,
+        .factor = L * (mc_factor_work(n) + inverse + 2 * n * n * (double)(problem->outputs + intercept))};
 }
 
 /* ---- Folds of all rows of the data, those of weight zero among them ---- */
@@ -214,7 +214,7 @@ static mercer_status write_folds(mercer_ctx *ctx, void *arg, int64_t l, const do
 mercer_status mc_ridge_folds(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
                              const mercer_ridge *set, const int64_t *fold, double *residuals, double *variances,
                              double *rmse) {
-    if (mc_ridge_open_lambda(set))
+    if (mc_ridge_finds_lambda(set))
         return mc_fail(ctx, MERCER_INVALID,
                        "ridge folds: lambda must be given, not norm-bound or dof: each fold would have its own");
     folded f = {data, data->class_of ? data->classes : data->outputs, residuals, variances, NAN};

@@ -45,7 +45,7 @@ size_t mc_ridge_mixed_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t column
     const size_t floats = mc_work_need(mc_packed_count(n), sizeof(float)) + mc_work_need(PANEL * n, sizeof(float))
                           + mc_work_need(n * t, sizeof(float));
     const size_t vectors =
-        mc_work_need(n, 8) + 3 * mc_work_need(n * t, 8) + mc_witness_bytes(n, t) + mc_pcg_bytes(n, t);
+        mc_work_need(n, 8) + 3 * mc_work_need(n * t, 8) + mc_cached_product_bytes(n, t) + mc_pcg_bytes(n, t);
     return floats + vectors + mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F32, t)
            + mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, t) + 32 * MC_ALIGN;
 }
@@ -126,7 +126,8 @@ static mercer_status apply_fast(mercer_ctx *ctx, const void *self, int64_t t, co
 
 static mercer_status apply_exact(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
     const mixed *s = self;
-    const mc_matrix K = s->r->witness.V ? mc_cached_product_matrix(&s->r->witness) : mc_gram_matrix(s->exact);
+    const mc_matrix K =
+        s->r->cached_product.V ? mc_cached_product_matrix(&s->r->cached_product) : mc_gram_matrix(s->exact);
     return apply_scaled(ctx, s, K, t, V, Y);
 }
 
@@ -162,7 +163,7 @@ static mercer_status open_mixed_precision(mercer_ctx *ctx, mixed *s) {
     MC_TRY(mc_gram_open(ctx, p->kernel, p->x, NULL, MERCER_F32, &s->fast));
     MC_TRY(mc_gram_open(ctx, p->kernel, p->x, NULL, MERCER_F64, &s->exact));
     if (!s->r->intercept && s->t == p->outputs)
-        MC_TRY(mc_cached_product_open(ctx, s->exact, p->outputs, &s->r->witness));
+        MC_TRY(mc_cached_product_open(ctx, s->exact, p->outputs, &s->r->cached_product));
     MC_TRY(MC_ALLOC(ctx, s->diagonal, s->n));
     MC_TRY(MC_ALLOC(ctx, s->B, s->n * s->t));
     MC_TRY(MC_ALLOC(ctx, s->X, s->n * s->t));
@@ -213,7 +214,7 @@ mercer_status mc_ridge_mixed(mercer_ctx *ctx, mc_ridge_system *r) {
     mc_log_message(ctx, "mixed: lambda = %g is too small for a factor in float; factoring in double", r->lambda);
     r->solver = "cholesky";
     r->iterations = 0;
-    mc_cached_product_close(&r->witness);
+    mc_cached_product_close(&r->cached_product);
     mc_ridge_right_hand_sides(r);
     return mc_ridge_cholesky(ctx, r);
 }

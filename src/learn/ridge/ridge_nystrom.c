@@ -48,7 +48,7 @@ typedef struct nystrom {
     /* in double: T^-1 would turn the rounding of floats into noise where landmarks nearly depend on each other */
     mc_gram *xz, *zx;
     double *on_rows, *on_marks, *theta, *C, *diagonal; /* n x t, m x t, m x t, m x t, m */
-    mc_normal normal;
+    mc_normal_equations normal;
 } nystrom;
 
 int64_t mc_nystrom_count(int64_t n, int64_t asked) {

@@ -35,7 +35,7 @@ typedef struct path {
     double *b;                  /* outputs */
     double *squares;            /* batch: of folds left out */
     const mc_fold_order *by;    /* folds left out; NULL: none asked for */
-    mc_left_out *each;          /* NULL: nobody asks for the residuals */
+    mc_loo_callback *each;      /* NULL: nobody asks for the residuals */
     void *arg;
     double *left; /* batch x n x outputs: them */
 } path;
@@ -137,7 +137,7 @@ static double leave_one_out_error(const path *p, double lambda, int64_t l, int64
     const mc_leave_out x = leave_out_at(p, l, count);
     const int64_t outputs = x.outputs;
     double *left = p->left && !p->by ? p->left + l * x.n * outputs : NULL;
-    const mc_rows_left_out all = mc_leave_rows_out(&x, p->B + l, count, p->diagonal, lambda, left, outputs);
+    const mc_loo_result all = mc_leave_rows_out(&x, p->B + l, count, p->diagonal, lambda, left, outputs);
     for (int64_t i = 0; left && i < x.n * outputs; i++)
         left[i] /= mc_leave_out_root(&x, i / outputs);
     return all.broken < 0 ? sqrt(all.squares / all.weight / (double)outputs) : NAN;
@@ -155,7 +155,7 @@ static mercer_status leave_folds_out(mercer_ctx *ctx, const path *p, int64_t cou
 
 static mercer_path_row row_of(const path *p, double lambda, int64_t l, int64_t count) {
     const bool defined = lambda > 0 || p->rank == p->s.n;
-    const mc_ridge_point at = mc_ridge_at(&p->s, lambda, p->b);
+    const mc_ridge_point at = mc_ridge_point_at(&p->s, lambda, p->b);
     const double n = (double)p->s.n, cells = p->weight * (double)p->s.outputs, share = 1 - at.dof / n;
     mercer_path_row row = mc_path_row(lambda);
     row.dof = at.dof;
@@ -264,11 +264,12 @@ size_t mc_ridge_path_bytes(mercer_ctx *ctx, const mc_problem *problem, bool inte
 
 /* K, the decomposition, and for every lambda the products with U and its squares; folds of m rows take C_FF, m^2 n, and
    its factor. */
-void mc_ridge_path_work(const mc_problem *problem, bool intercept, int64_t folds, int64_t count, mc_option *out) {
+void mc_ridge_path_work(const mc_problem *problem, bool intercept, int64_t folds, int64_t count,
+                        mc_solver_option *out) {
     const double n = (double)problem->n, columns = (double)problem->outputs + intercept,
                  m = folds ? n / (double)folds : 0;
     const double each = 2 * n * n * (1 + columns) + (double)folds * (m * m * n + mc_factor_work(m));
-    *out = (mc_option){.pairs = 1.5 * n * n, .eigen = mc_eigen_work(n), .factor = (double)count * each};
+    *out = (mc_solver_option){.pairs = 1.5 * n * n, .eigen = mc_eigen_work(n), .factor = (double)count * each};
 }
 
 static mercer_status run_with_folds(mercer_ctx *ctx, path *p, const mercer_data *data, const int64_t *fold,
@@ -285,7 +286,7 @@ static mercer_status run_with_folds(mercer_ctx *ctx, path *p, const mercer_data 
 
 mercer_status mc_ridge_path(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
                             const mercer_ridge *set, const int64_t *fold, const double *lambdas, int64_t count,
-                            mc_left_out *each, void *arg, mercer_path_row *out) {
+                            mc_loo_callback *each, void *arg, mercer_path_row *out) {
     MC_TRY(check_lambdas(ctx, lambdas, count));
     mc_problem problem;
     MC_TRY(mc_problem_open(ctx, set->scale, mc_consent_of(set->allow_indefinite), kernel, data, &problem));

@@ -12,7 +12,7 @@
    Where a step finds A not to be positive definite, the direction it took starts a search for the smallest eigenvalue,
    so that the error can name it and a lambda that would do.
 
-   A run can be stopped (the clock, the caller) and returns its best iterate; with a checkpoint it can be taken up again
+   A run can be stopped (the clock, the caller) and returns its best iterate; with a checkpoint it can be resumed
    to the same bits: the file holds the state of conjugate gradients and the two choices that depend on the memory at
    hand. F is made anew, it is the same. */
 #include "base/clock.h"
@@ -75,9 +75,9 @@ typedef struct solver {
     mc_lowrank *f;
     mc_precondition *inverse;
     double expected; /* steps */
-    scaled fast_scaled, swift_scaled, exact_scaled;
+    scaled fast_scaled, reduced_scaled, exact_scaled;
     double *diagonal, *B, *X, *V;
-    double *bent; /* a direction of negative curvature; NULL: none was met */
+    double *negative_direction; /* a direction of negative curvature; NULL: none was met */
     uint64_t key;
     bool resumed;            /* a checkpoint was found and its state is still to be read */
     double written, writing; /* when the last checkpoint was written and how long that took */
@@ -97,8 +97,8 @@ static size_t bytes_of_doubles(int64_t count) {
 
 /* Everything but the operators, the stored matrix and the factor. */
 static size_t vectors_bytes(int64_t n, int64_t t) {
-    return bytes_of_doubles(n) + 3 * bytes_of_doubles(n * t) + mc_witness_bytes(n, t) + mc_witness_spot_bytes(n)
-           + mc_pcg_bytes(n, t) + 4 * MC_ALIGN;
+    return bytes_of_doubles(n) + 3 * bytes_of_doubles(n * t) + mc_cached_product_bytes(n, t)
+           + mc_cached_product_check_bytes(n) + mc_pcg_bytes(n, t) + 4 * MC_ALIGN;
 }
 
 static size_t factor_bytes(mercer_ctx *ctx, int64_t n, int64_t rank, int64_t t) {
@@ -188,35 +188,35 @@ static mercer_status open_operators(mercer_ctx *ctx, solver *s) {
     MC_TRY(MC_ALLOC(ctx, s->B, s->n * s->t));
     MC_TRY(MC_ALLOC(ctx, s->X, s->n * s->t));
     if (s->choice.stored ? p->outputs <= s->t : !s->r->intercept && s->t == p->outputs)
-        MC_TRY(mc_cached_product_open(ctx, s->exact, p->outputs, &s->r->witness));
+        MC_TRY(mc_cached_product_open(ctx, s->exact, p->outputs, &s->r->cached_product));
     if (p->root)
         MC_TRY(MC_ALLOC(ctx, s->V, s->n * s->t));
     return MERCER_OK;
 }
 
-/* K once in double, and products of it from memory; the witness is then the last of them. */
+/* K once in double, and products of it from memory; the cached product is then the last of them. */
 static mercer_status store_kernel_matrix(mercer_ctx *ctx, solver *s) {
     mc_begin_phase(ctx, "gram");
     MC_TRY(mc_stored_open(ctx, s->exact, s->t, true, &s->stored));
     mc_log_message(ctx, "pcg: half of K is kept in memory%s", mc_stored_is_split(s->stored) ? "" : " as floats");
     s->fast_scaled.K = mc_stored_matrix(s->stored);
-    s->swift_scaled = (scaled){mc_stored_reduced_matrix(s->stored), s->r->p->root, s->V};
+    s->reduced_scaled = (scaled){mc_stored_reduced_matrix(s->stored), s->r->p->root, s->V};
     if (!mc_stored_is_split(s->stored))
         return MERCER_OK;
     s->exact_scaled.K = mc_stored_split_matrix(s->stored);
     s->errors = s->exact_scaled.K.errors(s->stored, s->t);
-    if (s->r->witness.V)
-        mc_cached_product_through(&s->r->witness, &s->exact_scaled.K);
+    if (s->r->cached_product.V)
+        mc_cached_product_use_matrix(&s->r->cached_product, &s->exact_scaled.K);
     return MERCER_OK;
 }
 
 /* What steps and residuals multiply by. */
 static mercer_status open_products(mercer_ctx *ctx, solver *s) {
     const mc_problem *p = s->r->p;
-    const bool remembers = s->r->witness.V && !s->r->intercept && s->t == p->outputs;
+    const bool remembers = s->r->cached_product.V && !s->r->intercept && s->t == p->outputs;
     s->fast_scaled = (scaled){.root = p->root, .V = s->V};
     const mc_matrix exact = mc_gram_matrix(s->exact);
-    s->exact_scaled = (scaled){remembers ? mc_cached_product_matrix(&s->r->witness) : exact, p->root, s->V};
+    s->exact_scaled = (scaled){remembers ? mc_cached_product_matrix(&s->r->cached_product) : exact, p->root, s->V};
     s->errors = exact.errors(exact.self, s->t);
     if (s->choice.stored)
         return store_kernel_matrix(ctx, s);
@@ -291,13 +291,13 @@ static mercer_status choose_pcg_plan(mercer_ctx *ctx, solver *s) {
         return MERCER_OK;
     s->key = key_of(ctx, s->r);
     MC_TRY(mc_checkpoint_check(ctx, path, s->key, &s->resumed));
-    choice kept = s->choice;
-    const mc_checkpoint_part part = {&kept, sizeof kept};
+    choice loaded = s->choice;
+    const mc_checkpoint_part part = {&loaded, sizeof loaded};
     if (s->resumed)
         MC_TRY(mc_checkpoint_load(ctx, path, &part, 1));
-    if (!choice_holds(s, &kept))
+    if (!choice_holds(s, &loaded))
         return mc_checkpoint_refuse(ctx, path);
-    s->choice = kept;
+    s->choice = loaded;
     return MERCER_OK;
 }
 
@@ -306,15 +306,15 @@ static mercer_status resume_checkpoint(mercer_ctx *ctx, solver *s, mc_pcg *pcg) 
         return MERCER_OK;
     mc_checkpoint_part parts[MC_CHECKPOINT_PARTS];
     const int count = parts_of(s, pcg, parts);
-    choice kept = s->choice; /* read and judged already */
-    parts[0].bytes = &kept;
+    choice loaded = s->choice; /* read and checked already */
+    parts[0].bytes = &loaded;
     MC_TRY(mc_checkpoint_load(ctx, s->r->checkpoint, parts, count));
     s->resumed = false;
     const int64_t all = s->n * s->r->columns;
-    if (memcmp(&kept, &s->choice, sizeof kept) != 0 || mc_first_not_finite(MERCER_F64, s->r->X, all) >= 0
+    if (memcmp(&loaded, &s->choice, sizeof loaded) != 0 || mc_first_not_finite(MERCER_F64, s->r->X, all) >= 0
         || mc_first_not_finite(MERCER_F64, s->X, s->n * s->t) >= 0 || !mc_pcg_state_holds(pcg))
         return mc_checkpoint_refuse(ctx, s->r->checkpoint);
-    mc_log_message(ctx, "pcg: taken up from '%s' after %lld steps", s->r->checkpoint,
+    mc_log_message(ctx, "pcg: resumed from '%s' after %lld steps", s->r->checkpoint,
                    (long long)mc_pcg_progress(pcg)->iterations);
     return MERCER_OK;
 }
@@ -344,8 +344,8 @@ static double product_error(const solver *s) {
 }
 
 static mercer_status keep_direction(mercer_ctx *ctx, solver *s, const mc_pcg *pcg) {
-    MC_TRY(MC_ALLOC(ctx, s->bent, s->n));
-    mc_pcg_direction(pcg, s->bent);
+    MC_TRY(MC_ALLOC(ctx, s->negative_direction, s->n));
+    mc_pcg_direction(pcg, s->negative_direction);
     return MERCER_NUMERIC;
 }
 
@@ -361,7 +361,7 @@ static mercer_status refuse_indefinite_system(mercer_ctx *ctx, solver *s) {
     mc_begin_phase(ctx, "spectrum");
     const mc_matrix M = scaled_matrix(&s->exact_scaled);
     mc_spectrum ends;
-    if (!mc_lanczos_from(ctx, &M, s->bent, SEARCH, &ends))
+    if (!mc_lanczos_from(ctx, &M, s->negative_direction, SEARCH, &ends))
         return mc_ridge_explain(ctx, s->r, &ends);
     mc_stop_taken(ctx);
     return mc_fail(ctx, MERCER_NUMERIC, "ridge: %s", known);
@@ -424,7 +424,7 @@ static mercer_status solve_batch(mercer_ctx *ctx, solver *s) {
     const mc_pcg_problem problem = {.n = s->n,
                                     .t = t,
                                     .fast = scaled_matrix(&s->fast_scaled),
-                                    .swift = s->stored ? scaled_matrix(&s->swift_scaled) : (mc_matrix){0},
+                                    .reduced = s->stored ? scaled_matrix(&s->reduced_scaled) : (mc_matrix){0},
                                     .exact = scaled_matrix(&s->exact_scaled),
                                     .floor = s->stored ? STORED_FLOOR : 0,
                                     .exact_error = product_error(s),
@@ -474,7 +474,7 @@ static mercer_status solve_by_pcg(mercer_ctx *ctx, solver *s) {
     mc_begin_phase(ctx, "solve");
     while (!status && !s->stop && s->choice.done < s->r->columns)
         status = solve_batch(ctx, s);
-    if (s->bent)
+    if (s->negative_direction)
         return refuse_indefinite_system(ctx, s);
     if (s->stop)
         s->r->stopped = s->stop == MERCER_TIME ? "time" : "caller";
@@ -495,28 +495,28 @@ static void put_away(solver *s) {
     mc_free(s->B);
     mc_free(s->X);
     mc_free(s->V);
-    mc_free(s->bent);
+    mc_free(s->negative_direction);
 }
 
-/* What was foreseen did not come true, and there is a certain way. */
+/* Conjugate gradients took more steps than estimated, and a factorisation fits. */
 static mercer_status factor_instead(mercer_ctx *ctx, mc_ridge_system *r) {
     mc_log_message(ctx, "pcg: stopped short of the tolerance (%s) after %lld steps; factoring", r->stopped,
                    (long long)r->iterations);
     r->solver = "cholesky";
     r->stopped = "no";
     r->iterations = r->iteration_bound = 0;
-    mc_cached_product_close(&r->witness);
+    mc_cached_product_close(&r->cached_product);
     mc_ridge_right_hand_sides(r);
     return mc_ridge_cholesky(ctx, r);
 }
 
 /* The product that the check would make, while K is at hand. */
 static mercer_status cache_final_product(mercer_ctx *ctx, solver *s) {
-    if (!s->stored || !mc_stored_is_split(s->stored) || !s->r->witness.V)
+    if (!s->stored || !mc_stored_is_split(s->stored) || !s->r->cached_product.V)
         return MERCER_OK;
     mc_begin_phase(ctx, "check");
     mc_shield_from_stop(ctx, s->stop != MERCER_OK); /* it is short */
-    const mercer_status status = mc_cached_product_compute(ctx, &s->r->witness, s->r->alpha);
+    const mercer_status status = mc_cached_product_compute(ctx, &s->r->cached_product, s->r->alpha);
     mc_shield_from_stop(ctx, false);
     return status;
 }

@@ -41,13 +41,13 @@ typedef struct primal {
     mc_ridge_system *r;
     mc_panels panels;
     int64_t D, lanes, tiles;
-    bool spectral;    /* by eigenvalues */
-    double weight;    /* sum of the weights */
-    double *mean;     /* D */
-    double *C, *R;    /* lanes x (D x D, column-major), lanes x (D x outputs) */
-    double *diagonal; /* D: of Z'Z + lambda, then eigenvalues, then h */
-    double *G, *V;    /* spectral: D x outputs; a panel in the coordinates of U */
-    double *left_out; /* n: what each row adds to the leave-one-out error; NaN: it broke down */
+    bool spectral;     /* by eigenvalues */
+    double weight;     /* sum of the weights */
+    double *mean;      /* D */
+    double *C, *R;     /* lanes x (D x D, column-major), lanes x (D x outputs) */
+    double *diagonal;  /* D: of Z'Z + lambda, then eigenvalues, then h */
+    double *G, *V;     /* spectral: D x outputs; a panel in the coordinates of U */
+    double *loo_terms; /* n: what each row adds to the leave-one-out error; NaN: it broke down */
 } primal;
 
 static int64_t lanes_for(int64_t D) {
@@ -60,7 +60,7 @@ static void lay_out_primal_workspace(mc_work *work, int64_t n, int64_t outputs, 
     p->diagonal = mc_work_take(work, D, 8);
     p->C = mc_work_take(work, p->lanes * D * D, 8);
     p->R = mc_work_take(work, p->lanes * D * outputs, 8);
-    p->left_out = loo ? mc_work_take(work, n, 8) : NULL;
+    p->loo_terms = loo ? mc_work_take(work, n, 8) : NULL;
     p->G = p->spectral ? mc_work_take(work, D * outputs, 8) : NULL;
     p->V = loo && p->spectral ? mc_work_take(work, p->lanes * LANE * D, 8) : NULL;
 }
@@ -160,7 +160,7 @@ static void leave_out_rows(void *arg, int64_t chunk, int64_t begin, int64_t end,
     for (int64_t i = begin; i < end; i++) {
         const double s = root_at(p, p->panels.begin + i),
                      share = 1 - taken[i - begin] - (r->intercept ? s * s / p->weight : 0);
-        p->left_out[p->panels.begin + i] = share > (double)r->p->n * 0x1p-52 ? square[i - begin] / share / share : NAN;
+        p->loo_terms[p->panels.begin + i] = share > (double)r->p->n * 0x1p-52 ? square[i - begin] / share / share : NAN;
     }
 }
 
@@ -315,12 +315,12 @@ static mercer_status leave_one_out(mercer_ctx *ctx, primal *p) {
     mc_begin_phase(ctx, "leave-one-out");
     MC_TRY(mc_panels_run(ctx, &p->panels, &pass, 1, p));
     for (int64_t i = 0; i < p->r->p->n; i++) {
-        if (isnan(p->left_out[i]))
+        if (isnan(p->loo_terms[i]))
             return mc_fail(ctx, MERCER_NUMERIC,
                            "ridge: leave-one-out broke down at row %lld, which no other row replaces; use a larger "
                            "lambda or fit without it",
                            (long long)i + 1);
-        sum += p->left_out[i];
+        sum += p->loo_terms[i];
     }
     p->r->loo_rmse = sqrt(sum / p->weight / (double)p->r->p->outputs);
     return MERCER_OK;

@@ -81,9 +81,9 @@ static mercer_status refuse_loo(mercer_ctx *ctx, const mc_ridge_system *r, int64
 static mercer_status leave_one_out(mercer_ctx *ctx, mc_ridge_system *r, const double *A, double shift,
                                    const double *B) {
     const mc_leave_out x = mc_ridge_leave_out(r);
-    const mc_rows_left_out all = mc_leave_rows_out(&x, B, 1, A, shift, NULL, 0);
+    const mc_loo_result all = mc_leave_rows_out(&x, B, 1, A, shift, NULL, 0);
     if (all.broken >= 0)
-        return refuse_loo(ctx, r, all.broken, all.seen);
+        return refuse_loo(ctx, r, all.broken, all.broken_pivot);
     const double n = (double)x.n, cells = all.weight * (double)x.outputs;
     r->loo_rmse = sqrt(all.squares / cells);
     r->dof_found = n - r->lambda * all.trace;

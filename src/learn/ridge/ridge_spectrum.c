@@ -78,7 +78,7 @@ static void add_output(const mc_ridge_spectrum *s, double lambda, int64_t k, dou
     }
 }
 
-mc_ridge_point mc_ridge_at(const mc_ridge_spectrum *s, double lambda, double *b) {
+mc_ridge_point mc_ridge_point_at(const mc_ridge_spectrum *s, double lambda, double *b) {
     mc_ridge_point point = {0};
     double first = 0, second = 0, inside = 0;
     mc_ridge_offsets(s, lambda, b);
@@ -113,11 +113,11 @@ static double start_above(const mc_ridge_spectrum *s, double bound) {
 
 mercer_status mc_ridge_for_norm(mercer_ctx *ctx, const mc_ridge_spectrum *s, double bound, double *b, double *lambda) {
     *lambda = 0;
-    if (sqrt(mc_ridge_at(s, 0, b).square) <= bound)
+    if (sqrt(mc_ridge_point_at(s, 0, b).square) <= bound)
         return MERCER_OK;
     double low = 0, high = start_above(s, bound), at = high / 10;
     for (int step = 0; step < NEWTON_STEPS; step++) {
-        const mc_ridge_point point = mc_ridge_at(s, at, b);
+        const mc_ridge_point point = mc_ridge_point_at(s, at, b);
         const double norm = sqrt(point.square);
         *lambda = at;
         if (fabs(norm - bound) <= 1e-12 * bound || !(high - low > 0x1p-52 * high))
@@ -137,14 +137,14 @@ mercer_status mc_ridge_for_norm(mercer_ctx *ctx, const mc_ridge_spectrum *s, dou
 /* ---- Degrees of freedom ---- */
 
 mercer_status mc_ridge_for_dof(mercer_ctx *ctx, const mc_ridge_spectrum *s, double dof, double *b, double *lambda) {
-    const double most = mc_ridge_at(s, 0, b).dof, least = s->intercept + s->constants, top = s->m[s->n - 1];
+    const double most = mc_ridge_point_at(s, 0, b).dof, least = s->intercept + s->constants, top = s->m[s->n - 1];
     if (!(dof > least && dof < most))
         return mc_fail(ctx, MERCER_INVALID, "ridge: dof must be above %g and below %g on these rows, got %g", least,
                        most, dof);
     double low = log(s->cutoff) - 80, high = log((double)s->n * top) + 80;
     for (int step = 0; step < HALVINGS && high - low > 0x1p-50; step++) {
         const double middle = low + (high - low) / 2;
-        if (mc_ridge_at(s, exp(middle), b).dof > dof)
+        if (mc_ridge_point_at(s, exp(middle), b).dof > dof)
             low = middle;
         else
             high = middle;

@@ -28,8 +28,8 @@ typedef struct mc_ridge_point {
 double mc_ridge_inverse(const mc_ridge_spectrum *s, double lambda, int64_t j);
 /* The intercepts for one lambda, less the mean: outputs numbers, 0 without an intercept. */
 void mc_ridge_offsets(const mc_ridge_spectrum *s, double lambda, double *b);
-/* b: room for the offsets. */
-mc_ridge_point mc_ridge_at(const mc_ridge_spectrum *s, double lambda, double *b);
+/* b: scratch for the offsets. */
+mc_ridge_point mc_ridge_point_at(const mc_ridge_spectrum *s, double lambda, double *b);
 
 /* The smallest lambda with |f| <= bound: 0 when the least-squares function of least norm obeys it. */
 mercer_status mc_ridge_for_norm(mercer_ctx *ctx, const mc_ridge_spectrum *s, double bound, double *b, double *lambda);

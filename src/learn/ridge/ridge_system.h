@@ -26,9 +26,9 @@ typedef struct mc_ridge_system {
     int64_t steps_worth;
     double norm_bound, dof; /* what lambda is to be found from; infinite and 0: it is given */
     int64_t iterations, iteration_bound;
-    const char *stopped;       /* as in mercer_report */
-    const char *solver;        /* that gave the answer: not always the one asked */
-    mc_cached_product witness; /* of an iteration without an intercept; the check takes it over */
+    const char *stopped;              /* as in mercer_report */
+    const char *solver;               /* that gave the answer: not always the one asked */
+    mc_cached_product cached_product; /* of an iteration without an intercept; the check takes it over */
 } mc_ridge_system;
 
 mercer_status mc_ridge_cholesky(mercer_ctx *ctx, mc_ridge_system *system);
@@ -57,10 +57,10 @@ mercer_status mc_ridge_refuse(mercer_ctx *ctx, const mc_ridge_system *system);
 mercer_status mc_ridge_explain(mercer_ctx *ctx, const mc_ridge_system *system, const mc_spectrum *ends);
 
 /* Whether lambda is to be found, and whether what is asked for goes together. */
-bool mc_ridge_open_lambda(const mercer_ridge *set);
-mercer_status mc_ridge_check_wishes(mercer_ctx *ctx, const mercer_ridge *set);
+bool mc_ridge_finds_lambda(const mercer_ridge *set);
+mercer_status mc_ridge_check_settings(mercer_ctx *ctx, const mercer_ridge *set);
 struct mc_ridge_spectrum;
-/* lambda from what was asked for instead of it; b: room for the offsets. */
+/* lambda from what was asked for instead of it; b: scratch for the offsets. */
 mercer_status mc_ridge_find_lambda(mercer_ctx *ctx, mc_ridge_system *system, const struct mc_ridge_spectrum *spectrum,
                                    double *b);
 /* The same from the eigenvalues m and eigenvectors U of S K S, of which those below zero are set to it. */

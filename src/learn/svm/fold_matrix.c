@@ -8,13 +8,13 @@
 #include <string.h>
 
 size_t mc_fold_square_bytes(int64_t n, size_t entry) {
-    return mc_work_need(n * n + MC_TOGETHER_BEYOND, entry);
+    return mc_work_need(n * n + MC_BATCH_SMO_PADDING, entry);
 }
 
-void *mc_fold_square_take(mercer_ctx *ctx, mc_room *room, int64_t n, size_t entry) {
-    char *block = mc_room_take(ctx, room, mc_fold_square_bytes(n, entry));
+void *mc_fold_square_take(mercer_ctx *ctx, mc_buffer *buffer, int64_t n, size_t entry) {
+    char *block = mc_buffer_reserve(ctx, buffer, mc_fold_square_bytes(n, entry));
     if (block)
-        memset(block + (size_t)(n * n) * entry, 0, MC_TOGETHER_BEYOND * entry);
+        memset(block + (size_t)(n * n) * entry, 0, MC_BATCH_SMO_PADDING * entry);
     return block;
 }
 
@@ -40,13 +40,13 @@ static void copy_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
 }
 
 mercer_status mc_fold_matrix_open(mercer_ctx *ctx, const mc_svm *s, const mc_svm_program *t, const void *whole,
-                                  mc_room *room, mc_fold_matrix *out) {
+                                  mc_buffer *buffer, mc_fold_matrix *out) {
     *out = (mc_fold_matrix){.s = s, .t = t, .K = whole};
     if (t->n == s->p.n)
         return MERCER_OK;
     copying c = {.m = out, .whole = whole};
     MC_TRY(MC_ALLOC(ctx, out->diagonal, t->n));
-    if (!(c.copy = mc_fold_square_take(ctx, room, t->n, mc_dtype_size(s->solver->dtype))))
+    if (!(c.copy = mc_fold_square_take(ctx, buffer, t->n, mc_dtype_size(s->solver->dtype))))
         return MERCER_MEMORY;
     out->K = c.copy;
     for (int64_t i = 0; i < t->n; i++)
@@ -63,6 +63,6 @@ void mc_fold_matrix_close(mc_fold_matrix *m) {
 mc_matrix mc_fold_matrix_view(const mc_fold_matrix *m) {
     const int64_t n = m->t->n;
     mc_matrix K = mc_matrix_square(n, m->s->solver->dtype, m->K, n, m->diagonal ? m->diagonal : m->s->diagonal);
-    K.settled = true;
+    K.exact_entries = true;
     return K;
 }

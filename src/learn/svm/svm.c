@@ -1,6 +1,7 @@
 /* svm.c: support vector machines, as the steps of the driver (learn/common/driver.h).
 
-       open        rows of weight, scaled, kernel bound and judged (problem/problem.c); then sorted by class, so that
+       open        rows of weight, scaled, kernel bound and proved or refused (problem/problem.c); then sorted by class,
+       so that
                    every pair of classes is two runs of columns of one matrix
        solve       every quadratic program by SMO over shared rows of K; later those whose violation is above the
                    tolerance, because single precision hid it, from the exact values: each time with an error in
@@ -146,7 +147,8 @@ static mercer_status solve_for_margin(mercer_ctx *ctx, mc_svm *s, mc_svm_program
     memset(t->beta, 0, (size_t)t->m * sizeof *t->beta);
     t->tolerance = SAFETY * s->set->tolerance;
     MC_TRY(mc_svm_program_product(ctx, &svc, t));
-    MC_TRY(mc_svm_program_is_steep(&svc, t) ? mc_svm_program_climb(ctx, &svc, t) : mc_svm_program_solve(ctx, &svc, t));
+    MC_TRY(mc_svm_program_C_is_large(&svc, t) ? mc_svm_program_raise_C(ctx, &svc, t)
+                                              : mc_svm_program_solve(ctx, &svc, t));
     const double b = t->result.intercept[0];
     mc_svm_program_scale(s, t, r);
     mc_svm_program_measure_nu(s, t);
@@ -181,14 +183,14 @@ mercer_status mc_svm_program_improve(mercer_ctx *ctx, mc_svm *s, mc_svm_program 
 
 /* Solve one task; one that was begun in an earlier run goes on where it stood. */
 static mercer_status solve_task(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t) {
-    if (!s->solver->begun) {
+    if (!s->solver->resumed) {
         t->tolerance = SAFETY * s->set->tolerance;
         if (!s->solver->warm)
             MC_TRY(mc_svm_program_product(ctx, s, t));
     }
     if (isinf(s->C))
-        return mc_svm_program_harden(ctx, s, t);
-    return mc_svm_program_is_steep(s, t) ? mc_svm_program_climb(ctx, s, t) : mc_svm_program_improve(ctx, s, t);
+        return mc_svm_program_hard_margin(ctx, s, t);
+    return mc_svm_program_C_is_large(s, t) ? mc_svm_program_raise_C(ctx, s, t) : mc_svm_program_improve(ctx, s, t);
 }
 
 /* The stages of a hard margin have a C of their own: its tasks are not left on the way. */
@@ -196,12 +198,12 @@ static mercer_status solve_tasks(mercer_ctx *ctx, mc_svm *s) {
     while (s->solver->next < s->tasks) {
         mc_set_phase_span(ctx, (double)s->solver->next / (double)s->tasks,
                           (double)(s->solver->next + 1) / (double)s->tasks);
-        s->solver->resting = s->solver->kept && !isinf(s->C);
+        s->solver->checkpointing = s->solver->checkpoint && !isinf(s->C);
         const mercer_status status = solve_task(ctx, s, &s->task[s->solver->next]);
-        s->solver->resting = s->solver->begun = false;
+        s->solver->checkpointing = s->solver->resumed = false;
         MC_TRY(status);
         s->solver->next++;
-        MC_TRY(mc_svm_save(ctx, s, s->solver->next == s->tasks));
+        MC_TRY(mc_svm_checkpoint_save(ctx, s, s->solver->next == s->tasks));
     }
     return MERCER_OK;
 }
@@ -209,8 +211,8 @@ static mercer_status solve_tasks(mercer_ctx *ctx, mc_svm *s) {
 static mercer_status solve_first(mercer_ctx *ctx, mc_svm *s) {
     s->solver->next = 0;
     if (!s->solver->warm) {
-        MC_TRY(mc_svm_begin(ctx, s));
-        MC_TRY(mc_svm_resume(ctx, s));
+        MC_TRY(mc_svm_start_programs(ctx, s));
+        MC_TRY(mc_svm_checkpoint_resume(ctx, s));
     }
     return solve_tasks(ctx, s);
 }
@@ -237,8 +239,8 @@ static mercer_status solve_programs(mercer_ctx *ctx, void *self, int round, bool
 static mercer_status keep_and_certify(mercer_ctx *ctx, void *self, mc_fitted *f) {
     mc_svm *s = self;
     mc_begin_phase(ctx, "check");
-    MC_TRY(mc_svm_keep(ctx, s, f));
-    f->kernel = s->p.kernel; /* lent */
+    MC_TRY(mc_svm_keep_vectors(ctx, s, f));
+    f->kernel = s->p.kernel; /* borrowed */
     const mercer_status status = mc_svm_certify(ctx, s, f);
     f->kernel = NULL;
     return status;
@@ -252,9 +254,9 @@ static bool is_worth_a_check(const void *self) {
 /* ---- The machine ---- */
 
 static void close_solver(mc_svm *s) {
-    mc_svm_forget(s);
+    mc_svm_checkpoint_close(s);
     mc_svm_rows_close(s);
-    mc_store_close(s->solver->store);
+    mc_row_store_close(s->solver->store);
     mc_free(s->solver);
 }
 
@@ -296,7 +298,7 @@ mercer_status mc_svm_open(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *s
     *s = (mc_svm){.kind = kind, .row = &mc_svm_rows[kind], .set = set, .C = set->C};
     MC_TRY(MC_ALLOC(ctx, s->solver, 1));
     s->solver->rows = data->n;
-    if (isinf(set->C) && kind != MC_SVC && s->row->costly)
+    if (isinf(set->C) && kind != MC_SVC && s->row->has_C)
         return mc_fail(ctx, MERCER_INVALID, "%s: C must be finite; only svc has a hard margin", s->row->name);
     MC_TRY(open_problem(ctx, kind, set, kernel, data, &s->p));
     char what[96];
@@ -314,7 +316,7 @@ static mercer_status hand_over_fit(mercer_ctx *ctx, void *self, mercer_status st
     write_report(s, stopped, f);
     if (s->path)
         return MERCER_OK;
-    f->kernel = s->p.kernel; /* lent */
+    f->kernel = s->p.kernel; /* borrowed */
     const mercer_status status = mc_svm_primal(ctx, f);
     f->kernel = NULL;
     return status;
@@ -337,7 +339,7 @@ static void turn_to_next_C(void *self, double C, bool first) {
     if (first)
         s->C = C;
     else
-        mc_svm_rise(s, C);
+        mc_svm_raise_C(s, C);
 }
 
 static const mc_steps steps = {REFINEMENTS,   open_programs,  solve_programs,   keep_and_certify,
@@ -371,7 +373,7 @@ static mercer_status prepare(mercer_ctx *ctx, const void *settings, const mercer
 
 /* How often K is gone over is not known before: half of it, storing a part of it and the check is a guess, for the
    seconds alone. */
-static void rank_svm_solvers(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *out) {
+static void rank_svm_solvers(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_solver_options *out) {
     const mercer_svm *set = settings;
     const mc_svm_row *row = &mc_svm_rows[kind_of(set)];
     const double n = (double)p->n;
@@ -379,12 +381,12 @@ static void rank_svm_solvers(mercer_ctx *ctx, const void *settings, const mc_pro
     mercer_dtype dtype;
     if (mc_svm_fit_dtype(ctx, row, set, p, &dtype))
         dtype = MERCER_F64; /* no memory to look: the larger */
-    *out = (mc_options){.count = 1};
-    mc_option *o = &out->option[0];
-    *o = (mc_option){.solver = "smo", .pairs = n * n / 2, .factor = mc_svm_storing(ctx, p, p->n, dtype)};
+    *out = (mc_solver_options){.count = 1};
+    mc_solver_option *o = &out->option[0];
+    *o = (mc_solver_option){.solver = "smo", .pairs = n * n / 2, .factor = mc_svm_storing_work(ctx, p, p->n, dtype)};
     o->bytes = mc_svm_bytes(ctx, p, m, dtype) + (row->classes ? mc_svm_programs_bytes(set, p) : 0);
     o->possible = o->bytes <= mc_memory_left(ctx);
-    o->bytes += mc_svm_spare(ctx, p, m, mc_svm_whole(ctx, row, p, dtype), dtype);
+    o->bytes += mc_svm_spare_bytes(ctx, p, m, mc_svm_whole(ctx, row, p, dtype), dtype);
     o->reason = !o->possible                           ? "needs more memory than the limit leaves"
                 : mc_svm_active(ctx, p, m, dtype) >= m ? "exact; K is stored"
                                                        : "exact; K is stored for some thousand rows at a time";

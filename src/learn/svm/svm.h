@@ -21,23 +21,23 @@
 #include "qp/active_set.h"
 #include "qp/row_store.h"
 
-typedef struct mc_svm_kept mc_svm_kept;
+typedef struct mc_svm_checkpoint mc_svm_checkpoint;
 
 /* How the quadratic programs of a machine are being solved. */
 typedef struct mc_svm_solver {
-    mercer_dtype dtype; /* of stored blocks of K */
-    int64_t most;       /* variables solved for at a time */
-    int64_t whole;      /* or all of a quadratic program, where it has no more and most of them are free; 0: never */
-    mc_store *store;    /* of rows of K, where it is worth it; those of the quadratic program `stored` */
+    mercer_dtype dtype;  /* of stored blocks of K */
+    int64_t most;        /* variables solved for at a time */
+    int64_t whole;       /* or all of a quadratic program, where it has no more and most of them are free; 0: never */
+    mc_row_store *store; /* of rows of K, where it is worth it; those of the quadratic program `stored` */
     const mc_svm_program *stored;
     /* along a path K is kept where there is room, and what was opened to compute it, of one task; NULL: nothing is */
     struct mc_svm_rows_open *open;
-    mc_active_room room;
-    bool warm;         /* beta and f of the tasks are a start worth keeping */
-    int64_t rows;      /* of the training data, those of weight zero counted */
-    mc_svm_kept *kept; /* the checkpoint; NULL: none is written */
-    int64_t next;      /* the task being solved; begun: from its beta and f, with noise2 as in qp/active_set.h */
-    bool begun, resting;
+    mc_active_buffer buffer;
+    bool warm;                     /* beta and f of the tasks are a start worth keeping */
+    int64_t rows;                  /* of the training data, those of weight zero counted */
+    mc_svm_checkpoint *checkpoint; /* the checkpoint; NULL: none is written */
+    int64_t next; /* the task being solved; resumed: from its beta and f, with noise2 as in qp/active_set.h */
+    bool resumed, checkpointing;
     double noise2;
 } mc_svm_solver;
 
@@ -66,10 +66,10 @@ bool mc_svm_may_take(const mc_svm *s, int64_t most);
    none. */
 int64_t mc_svm_whole(mercer_ctx *ctx, const mc_svm_row *row, const mc_problem *p, mercer_dtype dtype);
 /* What it takes beside, of what is then left, with so many at once, and where steps on pairs are too slow. */
-size_t mc_svm_spare(mercer_ctx *ctx, const mc_problem *p, int64_t m, int64_t whole, mercer_dtype dtype);
+size_t mc_svm_spare_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t m, int64_t whole, mercer_dtype dtype);
 /* What storing the active part of K and the steps over it take, in operations of a factorisation: for the seconds of a
    plan. */
-double mc_svm_storing(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype);
+double mc_svm_storing_work(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype);
 mercer_status mc_svm_program_solve(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t);
 /* f <- K beta; nothing to do where beta is zero and f too. */
 mercer_status mc_svm_program_product(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t);
@@ -77,24 +77,24 @@ mercer_status mc_svm_program_product(mercer_ctx *ctx, mc_svm *s, mc_svm_program 
 /* svm.c: solve from where the task stands, and take unit and intercept from the solution. */
 mercer_status mc_svm_program_improve(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t);
 /* svm_hard_margin.c: the same without a bound on the multipliers; data that no margin separates are an error. */
-mercer_status mc_svm_program_harden(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t);
+mercer_status mc_svm_program_hard_margin(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t);
 /* The same for a finite C that is too large to begin with, and whether it is. */
-bool mc_svm_program_is_steep(const mc_svm *s, const mc_svm_program *t);
-mercer_status mc_svm_program_climb(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t);
+bool mc_svm_program_C_is_large(const mc_svm *s, const mc_svm_program *t);
+mercer_status mc_svm_program_raise_C(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t);
 
 /* svm_initial.c: a feasible start of every task. */
-mercer_status mc_svm_begin(mercer_ctx *ctx, mc_svm *s);
+mercer_status mc_svm_start_programs(mercer_ctx *ctx, mc_svm *s);
 
-/* svm_checkpoint.c: the state of an earlier run, where there is one; the state now; at a rest of the solver; the end.
-   */
-typedef struct mc_svm_resting {
+/* svm_checkpoint.c: the state of an earlier run, where there is one; the state now; at a checkpoint of the solver; the
+   end. */
+typedef struct mc_svm_checkpoint_task {
     mc_svm *s;
-    mc_smo_result before; /* of the task, without the solution that rests */
-} mc_svm_resting;
-mercer_status mc_svm_resume(mercer_ctx *ctx, mc_svm *s);
-mercer_status mc_svm_save(mercer_ctx *ctx, mc_svm *s, bool now);
-mercer_status mc_svm_rest(mercer_ctx *ctx, void *arg, const mc_smo_result *so_far, double noise2);
-void mc_svm_forget(mc_svm *s);
+    mc_smo_result before; /* of the task, without the solution under way */
+} mc_svm_checkpoint_task;
+mercer_status mc_svm_checkpoint_resume(mercer_ctx *ctx, mc_svm *s);
+mercer_status mc_svm_checkpoint_save(mercer_ctx *ctx, mc_svm *s, bool now);
+mercer_status mc_svm_checkpoint_callback(mercer_ctx *ctx, void *arg, const mc_smo_result *so_far, double noise2);
+void mc_svm_checkpoint_close(mc_svm *s);
 
 /* svm_predictor.c: a start for the quadratic program on all rows, where it is worth it; what is left in f goes to
    noise2. */
@@ -104,13 +104,13 @@ mercer_status mc_svm_program_predict(mercer_ctx *ctx, const mc_svm *s, mc_svm_pr
                                      mc_smo_result *result);
 
 /* svm_support_vectors.c: kernel and scale stay with the problem; out gets the rest. */
-mercer_status mc_svm_keep(mercer_ctx *ctx, const mc_svm *s, mc_fitted *out);
+mercer_status mc_svm_keep_vectors(mercer_ctx *ctx, const mc_svm *s, mc_fitted *out);
 mercer_status mc_svm_primal(mercer_ctx *ctx, mc_fitted *f);
 
 /* svm_path.c: after C has been multiplied by rise, a feasible start with its f from the solution for the last C.
-   twin: of each variable the one of the other sign on an equal row, -1: none; NULL: there are none. */
+   duplicate: of each variable the one of the other sign on an equal row, -1: none; NULL: there are none. */
 mercer_status mc_svm_program_warm_start(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t, const mc_dual *dual,
-                                        const mc_matrix *matrix, const int64_t *twin, double rise);
+                                        const mc_matrix *matrix, const int64_t *duplicate, double rise);
 
 /* svm_duplicates.c: same[i] <- the first row equal to row i in every value; rows with texts are equal to themselves
    alone. */
@@ -120,8 +120,8 @@ mercer_status mc_rows_same(mercer_ctx *ctx, const mercer_data *x, int64_t *same)
 mercer_status mc_svm_merge_duplicates(mercer_ctx *ctx, mc_svm *s, int64_t *to, int64_t *same);
 
 /* svm_path.c: the solution for a larger C is to start from the last one. */
-void mc_svm_rise(mc_svm *s, double C);
-/* each is shown the function of every C in turn, with kernel and scale lent for the call. */
+void mc_svm_raise_C(mc_svm *s, double C);
+/* each is shown the function of every C in turn, with kernel and scale borrowed for the call. */
 mercer_status mc_svm_path(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel,
                           const mercer_data *data, const double *C, int64_t count, mc_fitted_each *each, void *arg);
 

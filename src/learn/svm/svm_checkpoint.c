@@ -30,7 +30,7 @@ enum { STEPS_MOST = 1 << 30 }; /* rounds, and a factor on the steps that one run
 
 typedef struct scalars {
     double tolerance, unit, intercept, epsilon;
-    double violation, sides[2], objective; /* and the rest: of the result */
+    double violation, intercepts[2], objective; /* and the rest: of the result */
     int64_t steps, rounds, converged;
 } scalars;
 
@@ -39,7 +39,7 @@ typedef struct head {
     double noise2;
 } head;
 
-struct mc_svm_kept {
+struct mc_svm_checkpoint {
     const char *path;
     uint64_t key;
     double written, writing; /* when the last one was written and how long that took */
@@ -73,7 +73,7 @@ static void take_scalars(const scalars *from, mc_svm_program *t) {
     t->intercept = from->intercept;
     t->epsilon = from->epsilon;
     t->result = (mc_smo_result){.violation = from->violation,
-                                .intercept = {from->sides[0], from->sides[1]},
+                                .intercept = {from->intercepts[0], from->intercepts[1]},
                                 .objective = from->objective,
                                 .steps = from->steps,
                                 .rounds = from->rounds,
@@ -81,8 +81,8 @@ static void take_scalars(const scalars *from, mc_svm_program *t) {
 }
 
 /* The arrays of the tasks there (out) or back. */
-static void copy_program_state(const mc_svm *s, mc_svm_kept *kept, bool out) {
-    double *beta = kept->beta, *f = kept->f;
+static void copy_program_state(const mc_svm *s, mc_svm_checkpoint *checkpoint, bool out) {
+    double *beta = checkpoint->beta, *f = checkpoint->f;
     for (int64_t k = 0; k < s->tasks; k++) {
         mc_svm_program *t = &s->task[k];
         memcpy(out ? beta : t->beta, out ? t->beta : beta, (size_t)t->m * sizeof *beta);
@@ -90,9 +90,9 @@ static void copy_program_state(const mc_svm *s, mc_svm_kept *kept, bool out) {
         beta += t->m;
         f += t->n;
         if (out)
-            kept->scalar[k] = scalars_of(t);
+            checkpoint->scalar[k] = scalars_of(t);
         else
-            take_scalars(&kept->scalar[k], t);
+            take_scalars(&checkpoint->scalar[k], t);
     }
 }
 
@@ -109,7 +109,7 @@ static bool is_count(int64_t value, int64_t most) {
 }
 
 /* What a quadratic program is given stays as it is: the unit but of nu-svc, epsilon but of nu-svr. */
-static bool given_holds(const mc_svm *s, const mc_svm_program *t, const scalars *one) {
+static bool settings_hold(const mc_svm *s, const mc_svm_program *t, const scalars *one) {
     const bool unit = s->kind == MC_NU_SVC ? one->unit > 0 && isfinite(one->unit) : one->unit == t->unit;
     const bool epsilon = s->kind == MC_NU_SVR ? isfinite(one->epsilon) : one->epsilon == t->epsilon;
     return unit && epsilon && one->tolerance > 0 && isfinite(one->tolerance);
@@ -118,8 +118,8 @@ static bool given_holds(const mc_svm *s, const mc_svm_program *t, const scalars 
 /* Violations and objectives are infinite before the first step. */
 static bool scalars_hold(const mc_svm *s, const scalars *one) {
     const double steps = 2 * (double)s->set->iterations + STEPS_MOST;
-    return isfinite(one->intercept) && isfinite(one->sides[0]) && isfinite(one->sides[1]) && !isnan(one->violation)
-           && !isnan(one->objective) && one->steps >= 0 && (double)one->steps <= steps
+    return isfinite(one->intercept) && isfinite(one->intercepts[0]) && isfinite(one->intercepts[1])
+           && !isnan(one->violation) && !isnan(one->objective) && one->steps >= 0 && (double)one->steps <= steps
            && is_count(one->rounds, STEPS_MOST) && is_count(one->converged, 1);
 }
 
@@ -146,94 +146,96 @@ static bool multipliers_hold(const mc_svm *s, const mc_svm_program *t, const dou
     return fabs(above + below) <= DRIFT * mass && (!both || fabs(above) <= DRIFT * mass);
 }
 
-static bool state_holds(const mc_svm *s, const mc_svm_kept *kept, const head *h) {
-    const double *beta = kept->beta;
-    bool holds = head_holds(s, h) && mc_first_not_finite(MERCER_F64, kept->f, kept->functions) < 0;
+static bool state_holds(const mc_svm *s, const mc_svm_checkpoint *checkpoint, const head *h) {
+    const double *beta = checkpoint->beta;
+    bool holds = head_holds(s, h) && mc_first_not_finite(MERCER_F64, checkpoint->f, checkpoint->functions) < 0;
     for (int64_t k = 0; k < s->tasks && holds; beta += s->task[k++].m)
-        holds = given_holds(s, &s->task[k], &kept->scalar[k]) && scalars_hold(s, &kept->scalar[k])
+        holds = settings_hold(s, &s->task[k], &checkpoint->scalar[k]) && scalars_hold(s, &checkpoint->scalar[k])
                 && multipliers_hold(s, &s->task[k], beta);
     return holds;
 }
 
-static int parts_of(const mc_svm *s, const mc_svm_kept *kept, head *h, mc_checkpoint_part parts[MC_CHECKPOINT_PARTS]) {
+static int parts_of(const mc_svm *s, const mc_svm_checkpoint *checkpoint, head *h,
+                    mc_checkpoint_part parts[MC_CHECKPOINT_PARTS]) {
     parts[0] = (mc_checkpoint_part){h, sizeof *h};
-    parts[1] = (mc_checkpoint_part){kept->scalar, (size_t)s->tasks * sizeof *kept->scalar};
-    parts[2] = (mc_checkpoint_part){kept->beta, (size_t)kept->betas * sizeof(double)};
-    parts[3] = (mc_checkpoint_part){kept->f, (size_t)kept->functions * sizeof(double)};
+    parts[1] = (mc_checkpoint_part){checkpoint->scalar, (size_t)s->tasks * sizeof *checkpoint->scalar};
+    parts[2] = (mc_checkpoint_part){checkpoint->beta, (size_t)checkpoint->betas * sizeof(double)};
+    parts[3] = (mc_checkpoint_part){checkpoint->f, (size_t)checkpoint->functions * sizeof(double)};
     return 4;
 }
 
-static mercer_status make_room(mercer_ctx *ctx, mc_svm *s) {
-    MC_TRY(MC_ALLOC(ctx, s->solver->kept, 1));
-    mc_svm_kept *kept = s->solver->kept;
+static mercer_status allocate_checkpoint(mercer_ctx *ctx, mc_svm *s) {
+    MC_TRY(MC_ALLOC(ctx, s->solver->checkpoint, 1));
+    mc_svm_checkpoint *checkpoint = s->solver->checkpoint;
     for (int64_t k = 0; k < s->tasks; k++) {
-        kept->betas += s->task[k].m;
-        kept->functions += s->task[k].n;
+        checkpoint->betas += s->task[k].m;
+        checkpoint->functions += s->task[k].n;
     }
-    MC_TRY(MC_ALLOC(ctx, kept->scalar, s->tasks));
-    MC_TRY(MC_ALLOC(ctx, kept->beta, kept->betas));
-    return MC_ALLOC(ctx, kept->f, kept->functions);
+    MC_TRY(MC_ALLOC(ctx, checkpoint->scalar, s->tasks));
+    MC_TRY(MC_ALLOC(ctx, checkpoint->beta, checkpoint->betas));
+    return MC_ALLOC(ctx, checkpoint->f, checkpoint->functions);
 }
 
-mercer_status mc_svm_resume(mercer_ctx *ctx, mc_svm *s) {
+mercer_status mc_svm_checkpoint_resume(mercer_ctx *ctx, mc_svm *s) {
     if (!*s->set->checkpoint)
         return MERCER_OK;
     bool found = false;
-    MC_TRY(make_room(ctx, s));
-    s->solver->kept->path = s->set->checkpoint;
-    s->solver->kept->key = key_of(ctx, s);
-    MC_TRY(mc_checkpoint_check(ctx, s->solver->kept->path, s->solver->kept->key, &found));
+    MC_TRY(allocate_checkpoint(ctx, s));
+    s->solver->checkpoint->path = s->set->checkpoint;
+    s->solver->checkpoint->key = key_of(ctx, s);
+    MC_TRY(mc_checkpoint_check(ctx, s->solver->checkpoint->path, s->solver->checkpoint->key, &found));
     if (!found)
         return MERCER_OK;
     head h = {0};
     mc_checkpoint_part parts[MC_CHECKPOINT_PARTS];
-    MC_TRY(mc_checkpoint_load(ctx, s->solver->kept->path, parts, parts_of(s, s->solver->kept, &h, parts)));
-    if (!state_holds(s, s->solver->kept, &h))
-        return mc_checkpoint_refuse(ctx, s->solver->kept->path);
-    copy_program_state(s, s->solver->kept, false);
+    MC_TRY(mc_checkpoint_load(ctx, s->solver->checkpoint->path, parts, parts_of(s, s->solver->checkpoint, &h, parts)));
+    if (!state_holds(s, s->solver->checkpoint, &h))
+        return mc_checkpoint_refuse(ctx, s->solver->checkpoint->path);
+    copy_program_state(s, s->solver->checkpoint, false);
     s->solver->next = h.task;
-    s->solver->begun = h.begun != 0;
+    s->solver->resumed = h.begun != 0;
     s->solver->most = h.most;
     s->solver->noise2 = h.noise2;
-    mc_log_message(ctx, "%s: taken up from '%s' at programme %lld of %lld", s->row->name, s->solver->kept->path,
-                   (long long)s->solver->next + 1, (long long)s->tasks);
+    mc_log_message(ctx, "%s: resumed from '%s' at quadratic program %lld of %lld", s->row->name,
+                   s->solver->checkpoint->path, (long long)s->solver->next + 1, (long long)s->tasks);
     return MERCER_OK;
 }
 
-mercer_status mc_svm_save(mercer_ctx *ctx, mc_svm *s, bool now) {
-    mc_svm_kept *kept = s->solver->kept;
+mercer_status mc_svm_checkpoint_save(mercer_ctx *ctx, mc_svm *s, bool now) {
+    mc_svm_checkpoint *checkpoint = s->solver->checkpoint;
     const double began = mc_clock_seconds();
-    if (!kept || (!now && began - kept->written < CALM * kept->writing))
+    if (!checkpoint || (!now && began - checkpoint->written < CALM * checkpoint->writing))
         return MERCER_OK;
-    head h = {.task = s->solver->next, .begun = s->solver->begun, .most = s->solver->most, .noise2 = s->solver->noise2};
+    head h = {
+        .task = s->solver->next, .begun = s->solver->resumed, .most = s->solver->most, .noise2 = s->solver->noise2};
     mc_checkpoint_part parts[MC_CHECKPOINT_PARTS];
-    copy_program_state(s, kept, true);
-    MC_TRY(mc_checkpoint_save(ctx, kept->path, kept->key, parts, parts_of(s, kept, &h, parts)));
-    kept->written = mc_clock_seconds();
-    kept->writing = kept->written - began;
+    copy_program_state(s, checkpoint, true);
+    MC_TRY(mc_checkpoint_save(ctx, checkpoint->path, checkpoint->key, parts, parts_of(s, checkpoint, &h, parts)));
+    checkpoint->written = mc_clock_seconds();
+    checkpoint->writing = checkpoint->written - began;
     return MERCER_OK;
 }
 
 /* The steps of this solution so far are added to those before it, for the file alone. */
-mercer_status mc_svm_rest(mercer_ctx *ctx, void *arg, const mc_smo_result *so_far, double noise2) {
-    const mc_svm_resting *r = arg;
+mercer_status mc_svm_checkpoint_callback(mercer_ctx *ctx, void *arg, const mc_smo_result *so_far, double noise2) {
+    const mc_svm_checkpoint_task *r = arg;
     mc_svm_program *t = &r->s->task[r->s->solver->next];
     const mc_smo_result running = *so_far;
     t->result.steps += r->before.steps;
     t->result.rounds += r->before.rounds;
-    r->s->solver->begun = true;
+    r->s->solver->resumed = true;
     r->s->solver->noise2 = noise2;
-    const mercer_status status = mc_svm_save(ctx, r->s, false);
+    const mercer_status status = mc_svm_checkpoint_save(ctx, r->s, false);
     t->result = running;
     return status;
 }
 
-void mc_svm_forget(mc_svm *s) {
-    if (!s->solver->kept)
+void mc_svm_checkpoint_close(mc_svm *s) {
+    if (!s->solver->checkpoint)
         return;
-    mc_free(s->solver->kept->scalar);
-    mc_free(s->solver->kept->beta);
-    mc_free(s->solver->kept->f);
-    mc_free(s->solver->kept);
-    s->solver->kept = NULL;
+    mc_free(s->solver->checkpoint->scalar);
+    mc_free(s->solver->checkpoint->beta);
+    mc_free(s->solver->checkpoint->f);
+    mc_free(s->solver->checkpoint);
+    s->solver->checkpoint = NULL;
 }

@@ -70,7 +70,7 @@ mercer_status mc_rows_same(mercer_ctx *ctx, const mercer_data *x, int64_t *same)
 
 /* The rows that stay, in order, the class starts among them, and where every row is now. last: scratch, the latest row
    of each kind. */
-static int64_t list_kept(mc_svm *s, const int64_t *same, int64_t *last, int64_t *kept, int64_t *to) {
+static int64_t list_distinct(mc_svm *s, const int64_t *same, int64_t *last, int64_t *distinct, int64_t *to) {
     int64_t count = 0;
     for (int64_t i = 0; i < s->p.n; i++)
         last[i] = -1;
@@ -79,7 +79,7 @@ static int64_t list_kept(mc_svm *s, const int64_t *same, int64_t *last, int64_t 
         for (int64_t i = s->start[c]; i < s->start[c + 1]; i++) {
             if (last[same[i]] < first) {
                 last[same[i]] = count;
-                kept[count++] = i;
+                distinct[count++] = i;
             }
             to[i] = last[same[i]];
         }
@@ -89,14 +89,14 @@ static int64_t list_kept(mc_svm *s, const int64_t *same, int64_t *last, int64_t 
     return count;
 }
 
-static mercer_status take_kept(mercer_ctx *ctx, mc_svm *s, const int64_t *kept, int64_t count) {
+static mercer_status take_distinct(mercer_ctx *ctx, mc_svm *s, const int64_t *distinct, int64_t count) {
     mercer_data *taken = NULL;
-    MC_TRY(mc_data_take(ctx, s->p.x, kept, count, &taken));
+    MC_TRY(mc_data_take(ctx, s->p.x, distinct, count, &taken));
     mercer_data_free(s->p.x);
     s->p.x = taken;
     s->p.n = count;
     for (int64_t i = 0; i < count; i++)
-        s->diagonal[i] = s->diagonal[kept[i]];
+        s->diagonal[i] = s->diagonal[distinct[i]];
     mc_svm_programs_close(s);
     s->solver->most = mc_svm_active(ctx, &s->p, count, s->solver->dtype);
     return mc_svm_programs_open(ctx, s);
@@ -107,8 +107,8 @@ mercer_status mc_svm_merge_duplicates(mercer_ctx *ctx, mc_svm *s, int64_t *to, i
     int64_t *scratch = NULL;
     MC_TRY(mc_rows_same(ctx, s->p.x, same));
     MC_TRY(MC_ALLOC(ctx, scratch, 2 * n));
-    const int64_t count = list_kept(s, same, scratch, scratch + n, to);
-    const mercer_status status = count < n ? take_kept(ctx, s, scratch + n, count) : MERCER_OK;
+    const int64_t count = list_distinct(s, same, scratch, scratch + n, to);
+    const mercer_status status = count < n ? take_distinct(ctx, s, scratch + n, count) : MERCER_OK;
     for (int64_t k = 0; k < count; k++) /* rises: what is written has been read */
         same[k] = to[same[scratch[n + k]]];
     mc_free(scratch);

@@ -29,8 +29,8 @@ static const double QUICK = 1e-4; /* the least tolerance of which slopes in sing
 
 struct mc_svm_folds {
     mc_svm s;
-    void *K; /* n x n of s.solver->dtype, rows in the order of s.p; in the room */
-    mc_svm_room *room;
+    void *K; /* n x n of s.solver->dtype, rows in the order of s.p; in the buffers */
+    mc_svm_buffers *buffers;
     const mercer_data *data;
     int64_t *place;  /* of each row of the data among those of s.p */
     int64_t *same;   /* the first row of s.p equal to each of them; NULL: nobody has looked */
@@ -47,10 +47,10 @@ static bool many_pairs(const mc_svm_folds *m) {
 
 /* ---- Opening ---- */
 
-void mc_svm_room_close(mc_svm_room *room) {
-    mc_room *const all[] = {&room->K, &room->pair, &room->sets[0], &room->sets[1], &room->sets[2]};
+void mc_svm_buffers_close(mc_svm_buffers *buffers) {
+    mc_buffer *const all[] = {&buffers->K, &buffers->pair, &buffers->sets[0], &buffers->sets[1], &buffers->sets[2]};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-        mc_room_close(all[k]);
+        mc_buffer_close(all[k]);
 }
 
 static size_t smaller_size(size_t a, size_t b) {
@@ -58,7 +58,7 @@ static size_t smaller_size(size_t a, size_t b) {
 }
 
 static int64_t at_once(int64_t splits) {
-    return splits < MC_TOGETHER_MOST ? splits : MC_TOGETHER_MOST;
+    return splits < MC_BATCH_SMO_MOST ? splits : MC_BATCH_SMO_MOST;
 }
 
 /* Of a split: its costs, multipliers, f, and a quadratic program written out; a start is made from as much again. */
@@ -93,10 +93,11 @@ static int64_t largest_pair(const mc_svm_folds *m) {
     return most < m->s.p.n ? most : 0;
 }
 
-/* What the room holds already may be used again. */
+/* What the buffers hold already may be used again. */
 static bool folds_fit_memory(const mercer_ctx *ctx, const mc_svm_folds *m, int64_t splits) {
-    const mc_svm_room *room = m->room;
-    const size_t held = room->K.size + room->pair.size + room->sets[0].size + room->sets[1].size + room->sets[2].size;
+    const mc_svm_buffers *buffers = m->buffers;
+    const size_t held =
+        buffers->K.size + buffers->pair.size + buffers->sets[0].size + buffers->sets[1].size + buffers->sets[2].size;
     const size_t need = mc_svm_folds_bytes(m->s.set, m->s.p.n, largest_pair(m), splits);
     return (double)need < 0.9 * (double)(mc_memory_left(ctx) + held);
 }
@@ -111,7 +112,7 @@ bool mc_svm_folds_fit(const mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm 
 static mercer_status store_all(mercer_ctx *ctx, mc_svm_folds *m) {
     const int64_t n = m->s.p.n;
     mc_gram *gram = NULL;
-    if (!(m->K = mc_fold_square_take(ctx, &m->room->K, n, entry_bytes(m))))
+    if (!(m->K = mc_fold_square_take(ctx, &m->buffers->K, n, entry_bytes(m))))
         return MERCER_MEMORY;
     MC_TRY(mc_gram_open(ctx, m->s.p.kernel, m->s.p.x, NULL, m->s.solver->dtype, &gram));
     const mercer_status status = mc_gram_block(ctx, gram, 0, n, 0, n, m->s.solver->dtype, m->K, n);
@@ -148,7 +149,7 @@ static mercer_status open_shared_folds(mercer_ctx *ctx, mc_svm_kind kind, const 
                                        mc_svm_folds *m, bool *shared) {
     m->data = data;
     MC_TRY(mc_svm_open(ctx, kind, set, kernel, data, &m->s));
-    mc_store_close(m->s.solver->store);
+    mc_row_store_close(m->s.solver->store);
     m->s.solver->store = NULL;
     MC_TRY(note_rows(ctx, m));
     note_shape(m);
@@ -157,13 +158,13 @@ static mercer_status open_shared_folds(mercer_ctx *ctx, mc_svm_kind kind, const 
 }
 
 mercer_status mc_svm_folds_open(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel,
-                                const mercer_data *data, int64_t splits, mc_svm_room *room, mc_svm_folds **out) {
+                                const mercer_data *data, int64_t splits, mc_svm_buffers *buffers, mc_svm_folds **out) {
     bool shared = false;
     *out = NULL;
     if (!can_share_kernel(kind, set, data))
         return MERCER_OK;
     MC_TRY(MC_ALLOC(ctx, *out, 1));
-    (*out)->room = room;
+    (*out)->buffers = buffers;
     const mercer_status status = open_shared_folds(ctx, kind, set, kernel, data, splits, *out, &shared);
     if (status || !shared) {
         mc_svm_folds_close(*out);
@@ -219,7 +220,7 @@ typedef struct part {
     double *decision;    /* count x few x tasks */
     double *alpha;       /* many pairs: of each row of s.p, (classes - 1) x count: its coefficients, C by C */
     mc_svm_program task; /* its own multipliers of the quadratic program at hand */
-    mc_quadratic_program programme;
+    mc_quadratic_program program;
 } part;
 
 typedef struct walk {
@@ -235,52 +236,52 @@ static double share_of(const walk *w, int64_t more) {
     return (double)(w->solved + more) / (double)(w->m->s.tasks * w->count * w->parts);
 }
 
-/* Of each variable of a pair of classes the one of the other class on an equal row; *twin stays NULL where there is
-   none. at: scratch. */
-static void list_duplicate_variables(const mc_svm_folds *m, const mc_svm_program *t, int64_t *at, int64_t *twin) {
+/* Of each variable of a pair of classes the one of the other class on an equal row; *duplicate stays NULL where there
+   is none. at: scratch. */
+static void list_duplicate_variables(const mc_svm_folds *m, const mc_svm_program *t, int64_t *at, int64_t *duplicate) {
     for (int64_t i = 0; i < m->s.p.n; i++)
         at[i] = -1;
     for (int64_t i = 0; i < t->split; i++)
         at[m->same[mc_svm_program_row(&m->s, t, i)]] = i;
     for (int64_t i = 0; i < t->n; i++)
-        twin[i] = -1;
+        duplicate[i] = -1;
     for (int64_t i = t->split; i < t->n; i++) {
         const int64_t other = at[m->same[mc_svm_program_row(&m->s, t, i)]];
-        twin[i] = other;
+        duplicate[i] = other;
         if (other >= 0)
-            twin[other] = i;
+            duplicate[other] = i;
     }
 }
 
 static mercer_status find_duplicate_variables(mercer_ctx *ctx, const mc_svm_folds *m, const mc_svm_program *t,
-                                              int64_t **twin) {
+                                              int64_t **duplicate) {
     int64_t *at = NULL;
     bool any = false;
-    *twin = NULL;
+    *duplicate = NULL;
     if (!m->same || t->b < 0)
         return MERCER_OK;
     MC_TRY(MC_ALLOC(ctx, at, m->s.p.n));
-    const mercer_status status = MC_ALLOC(ctx, *twin, t->n);
+    const mercer_status status = MC_ALLOC(ctx, *duplicate, t->n);
     if (!status)
-        list_duplicate_variables(m, t, at, *twin);
+        list_duplicate_variables(m, t, at, *duplicate);
     for (int64_t i = 0; i < t->n && !status; i++)
-        any = any || (*twin)[i] >= 0;
+        any = any || (*duplicate)[i] >= 0;
     mc_free(at);
     if (!any) {
-        mc_free(*twin);
-        *twin = NULL;
+        mc_free(*duplicate);
+        *duplicate = NULL;
     }
     return status;
 }
 
 /* The quadratic program of a split, and where to start it. */
 static mercer_status begin_split_program(mercer_ctx *ctx, mc_svm *s, part *p, const mc_matrix *matrix,
-                                         const int64_t *twin, double rise) {
+                                         const int64_t *duplicate, double rise) {
     double *const cost = s->cost;
     s->cost = p->cost;
-    mercer_status status = mc_quadratic_program_open(ctx, s, &p->task, &p->programme);
+    mercer_status status = mc_quadratic_program_open(ctx, s, &p->task, &p->program);
     if (!status && rise > 1)
-        status = mc_svm_program_warm_start(ctx, s, &p->task, &p->programme.dual, matrix, twin, rise);
+        status = mc_svm_program_warm_start(ctx, s, &p->task, &p->program.dual, matrix, duplicate, rise);
     s->cost = cost;
     return status;
 }
@@ -289,12 +290,12 @@ static mercer_status begin_split_program(mercer_ctx *ctx, mc_svm *s, part *p, co
 static mercer_status finish_split_program(mercer_ctx *ctx, const mc_svm *s, part *p, const mc_matrix *matrix,
                                           int64_t steps) {
     mc_svm_program *t = &p->task;
-    const mc_active_problem problem = {.dual = p->programme.dual,
+    const mc_active_problem problem = {.dual = p->program.dual,
                                        .matrix = *matrix,
                                        .tolerance = s->set->tolerance,
                                        .steps_max = s->set->iterations - steps,
                                        .most = s->solver->most,
-                                       .rough = true};
+                                       .without_newton = true};
     MC_TRY(mc_active_solve(ctx, &problem, t->beta, t->f, &t->result));
     mc_svm_program_finish(s, t, t->result.intercept);
     mc_log_message(ctx, "%s: C %g in %lld steps", s->row->name, s->C, (long long)(steps + t->result.steps));
@@ -304,10 +305,10 @@ static mercer_status finish_split_program(mercer_ctx *ctx, const mc_svm *s, part
 /* Splits from first on, as many as can go together. */
 static mercer_status solve_splits_in_batch(mercer_ctx *ctx, const walk *w, int64_t first, int64_t count,
                                            const mc_matrix *matrix, int64_t *steps) {
-    mc_dual dual[MC_TOGETHER_MOST];
-    double *beta[MC_TOGETHER_MOST], *f[MC_TOGETHER_MOST];
+    mc_dual dual[MC_BATCH_SMO_MOST];
+    double *beta[MC_BATCH_SMO_MOST], *f[MC_BATCH_SMO_MOST];
     for (int64_t k = 0; k < count; k++) {
-        dual[k] = w->part[first + k].programme.dual;
+        dual[k] = w->part[first + k].program.dual;
         beta[k] = w->part[first + k].task.beta;
         f[k] = w->part[first + k].task.f;
         steps[k] = 0;
@@ -322,18 +323,18 @@ static mercer_status solve_splits_in_batch(mercer_ctx *ctx, const walk *w, int64
                                   .steps = steps,
                                   .begin = share_of(w, 0),
                                   .end = share_of(w, count),
-                                  .room = w->m->room->sets};
+                                  .buffers = w->m->buffers->sets};
     return w->m->s.row->doubled || problem.tolerance < QUICK ? MERCER_OK : mc_batch_smo_solve(ctx, &problem);
 }
 
-static mercer_status solve_all_splits(mercer_ctx *ctx, walk *w, const mc_matrix *matrix, const int64_t *twin,
+static mercer_status solve_all_splits(mercer_ctx *ctx, walk *w, const mc_matrix *matrix, const int64_t *duplicate,
                                       double rise) {
     mc_svm *s = &w->m->s;
     for (int64_t k = 0; k < w->parts; k++)
-        MC_TRY(begin_split_program(ctx, s, &w->part[k], matrix, twin, rise));
-    for (int64_t first = 0; first < w->parts; first += MC_TOGETHER_MOST) {
-        int64_t steps[MC_TOGETHER_MOST] = {0};
-        const int64_t count = w->parts - first < MC_TOGETHER_MOST ? w->parts - first : MC_TOGETHER_MOST;
+        MC_TRY(begin_split_program(ctx, s, &w->part[k], matrix, duplicate, rise));
+    for (int64_t first = 0; first < w->parts; first += MC_BATCH_SMO_MOST) {
+        int64_t steps[MC_BATCH_SMO_MOST] = {0};
+        const int64_t count = w->parts - first < MC_BATCH_SMO_MOST ? w->parts - first : MC_BATCH_SMO_MOST;
         MC_TRY(solve_splits_in_batch(ctx, w, first, count, matrix, steps));
         for (int64_t k = 0; k < count; k++) {
             MC_TRY(finish_split_program(ctx, s, &w->part[first + k], matrix, steps[k]));
@@ -372,10 +373,10 @@ static mercer_status open_parts(mercer_ctx *ctx, const walk *w, const mc_svm_pro
     return MERCER_OK;
 }
 
-static void close_programmes(const walk *w) {
+static void close_programs(const walk *w) {
     for (int64_t k = 0; k < w->parts; k++) {
-        mc_quadratic_program_close(&w->part[k].programme);
-        w->part[k].programme = (mc_quadratic_program){0};
+        mc_quadratic_program_close(&w->part[k].program);
+        w->part[k].program = (mc_quadratic_program){0};
     }
 }
 
@@ -389,20 +390,20 @@ static void close_parts(const walk *w) {
 
 static mercer_status walk_task(mercer_ctx *ctx, walk *w, const mc_svm_program *t) {
     mc_fold_matrix v;
-    int64_t *twin = NULL;
-    mercer_status status = mc_fold_matrix_open(ctx, &w->m->s, t, w->m->K, &w->m->room->pair, &v);
-    MC_THEN(status, find_duplicate_variables(ctx, w->m, t, &twin));
+    int64_t *duplicate = NULL;
+    mercer_status status = mc_fold_matrix_open(ctx, &w->m->s, t, w->m->K, &w->m->buffers->pair, &v);
+    MC_THEN(status, find_duplicate_variables(ctx, w->m, t, &duplicate));
     MC_THEN(status, open_parts(ctx, w, t));
     const mc_matrix matrix = mc_fold_matrix_view(&v);
     for (int64_t k = 0; k < w->count && !status; k++) {
         w->m->s.C = w->C[k];
-        status = solve_all_splits(ctx, w, &matrix, twin, k ? w->C[k] / w->C[k - 1] : 1);
+        status = solve_all_splits(ctx, w, &matrix, duplicate, k ? w->C[k] / w->C[k - 1] : 1);
         for (int64_t a = 0; a < w->parts && !status; a++)
             take_held_out_values(w, &w->part[a], t - w->m->s.task, k);
-        close_programmes(w);
+        close_programs(w);
     }
     close_parts(w);
-    mc_free(twin);
+    mc_free(duplicate);
     mc_fold_matrix_close(&v);
     return status;
 }

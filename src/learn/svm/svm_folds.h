@@ -12,10 +12,10 @@
 typedef struct mc_svm_folds mc_svm_folds;
 
 /* Memory that one K leaves to the next: what is used is touched for the first time once in a search. */
-typedef struct mc_svm_room {
-    mc_room K, pair, sets[MC_TOGETHER_ROOMS]; /* of all rows, of a pair among more classes, of working sets */
-} mc_svm_room;
-void mc_svm_room_close(mc_svm_room *room);
+typedef struct mc_svm_buffers {
+    mc_buffer K, pair, sets[MC_BATCH_SMO_BUFFERS]; /* of all rows, of a pair among more classes, of working sets */
+} mc_svm_buffers;
+void mc_svm_buffers_close(mc_svm_buffers *buffers);
 
 /* Bytes that a walk over so many rows, equal ones counted once, takes beside what is to be returned: K, K of the two
    largest of several classes (pair rows; 0: there are two at most), working sets, and what each split has of its own.
@@ -30,9 +30,9 @@ bool mc_svm_folds_fit(const mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm 
 
 /* *out NULL without an error: K does not fit in the memory left, or there are rows of weight zero. Columns are scaled,
    and a bandwidth that the kernel leaves open is taken, from all rows. kind: MC_SVC or MC_SVR. Borrows set, data and
-   room. */
+   buffers. */
 mercer_status mc_svm_folds_open(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel,
-                                const mercer_data *data, int64_t splits, mc_svm_room *room, mc_svm_folds **out);
+                                const mercer_data *data, int64_t splits, mc_svm_buffers *buffers, mc_svm_folds **out);
 void mc_svm_folds_close(mc_svm_folds *folds);
 int64_t mc_svm_folds_outputs(const mc_svm_folds *folds);
 /* A split: learned from rows[0 .. learned), asked about those after them; out <- for every C their outputs, count x

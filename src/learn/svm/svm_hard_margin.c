@@ -97,7 +97,7 @@ static mercer_status give_up(mercer_ctx *ctx, const mc_svm *s, const mc_svm_prog
                    first, second, sqrt(nearest), sqrt(mc_svm_program_top(s, t)), s->C, (long long)count_bounded(s, t));
 }
 
-mercer_status mc_svm_program_harden(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t) {
+mercer_status mc_svm_program_hard_margin(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t) {
     const double least = RESOLUTION * mc_svm_program_top(s, t);
     s->C = FIRST / mc_svm_program_mean_diagonal(s, t);
     mercer_status status = mc_svm_program_improve(ctx, s, t);
@@ -116,13 +116,13 @@ mercer_status mc_svm_program_harden(mercer_ctx *ctx, mc_svm *s, mc_svm_program *
 }
 
 /* Multipliers of a model or a checkpoint have been within the bounds of C itself. */
-bool mc_svm_program_is_steep(const mc_svm *s, const mc_svm_program *t) {
-    const bool fresh = !s->solver->warm && !s->solver->begun && !s->set->start && !s->solver->kept;
+bool mc_svm_program_C_is_large(const mc_svm *s, const mc_svm_program *t) {
+    const bool fresh = !s->solver->warm && !s->solver->resumed && !s->set->start && !s->solver->checkpoint;
     return fresh && (s->kind == MC_SVC || s->kind == MC_SVR) && isfinite(s->C)
            && s->C * mc_svm_program_mean_diagonal(s, t) > LAST;
 }
 
-mercer_status mc_svm_program_climb(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t) {
+mercer_status mc_svm_program_raise_C(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t) {
     const double C = s->C;
     s->C = FIRST / mc_svm_program_mean_diagonal(s, t);
     mercer_status status = mc_svm_program_improve(ctx, s, t);

@@ -42,7 +42,7 @@ static int64_t place_in_task(const mc_svm *s, const mc_svm_program *t, int64_t r
 
 static void take_initial_multipliers(const mc_svm *s, mc_svm_program *t, int64_t k, const int64_t *place) {
     const mercer_model *start = s->set->start;
-    const double C = mercer_model_box(start, k).C, unit = isinf(C) ? 1 : (s->row->costly ? s->C : 1) / C;
+    const double C = mercer_model_box(start, k).C, unit = isinf(C) ? 1 : (s->row->has_C ? s->C : 1) / C;
     for (int64_t c = 0; c < mercer_model_centres(start); c++) {
         const int64_t r = place[mercer_model_row(start, c)], i = r < 0 ? -1 : place_in_task(s, t, r);
         const double beta = unit * mercer_model_coefficient(start, c, k);
@@ -99,7 +99,7 @@ static mercer_status begin_from_model(mercer_ctx *ctx, const mc_svm *s, mc_svm_p
     return MERCER_OK;
 }
 
-mercer_status mc_svm_begin(mercer_ctx *ctx, mc_svm *s) {
+mercer_status mc_svm_start_programs(mercer_ctx *ctx, mc_svm *s) {
     int64_t *place = NULL;
     if (s->set->start) {
         MC_TRY(check_initial_model(ctx, s, s->set->start));

@@ -57,9 +57,9 @@ static void close_rows(rows_of_task *r) {
 }
 
 /* The store serves one quadratic program after the other: rows stay while it is the same one. */
-static mc_store *store_for(mc_svm *s, const mc_svm_program *t) {
+static mc_row_store *store_for(mc_svm *s, const mc_svm_program *t) {
     if (s->solver->store && s->solver->stored != t)
-        mc_store_clear(s->solver->store);
+        mc_row_store_clear(s->solver->store);
     s->solver->stored = t;
     return s->solver->store;
 }
@@ -128,7 +128,7 @@ int64_t mc_svm_whole(mercer_ctx *ctx, const mc_svm_row *row, const mc_problem *p
     return able && extra_bytes_of_whole(ctx, p, m, dtype) <= left_beside(ctx, p, m, dtype) / 2 ? m : 0;
 }
 
-size_t mc_svm_spare(mercer_ctx *ctx, const mc_problem *p, int64_t m, int64_t whole, mercer_dtype dtype) {
+size_t mc_svm_spare_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t m, int64_t whole, mercer_dtype dtype) {
     const size_t left = left_beside(ctx, p, m, dtype), more = whole ? extra_bytes_of_whole(ctx, p, whole, dtype) : 0,
                  half = (left - more) / 2;
     const size_t spare = mc_active_spare_bytes(p->n, m, whole ? whole : mc_svm_active(ctx, p, m, dtype), dtype);
@@ -136,7 +136,7 @@ size_t mc_svm_spare(mercer_ctx *ctx, const mc_problem *p, int64_t m, int64_t who
 }
 
 /* 5 for every byte: memory is touched for the first time, and steps go over it; measured on 1000 to 12000 rows. */
-double mc_svm_storing(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype) {
+double mc_svm_storing_work(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype) {
     const double rows = (double)mc_svm_active(ctx, p, m, dtype);
     return 5 * rows * rows * (double)mc_dtype_size(dtype);
 }
@@ -150,10 +150,10 @@ static mercer_status open_store(mercer_ctx *ctx, mc_svm *s) {
     const size_t need = mc_svm_bytes(ctx, &s->p, m, s->solver->dtype), left = mc_memory_left(ctx),
                  row = (size_t)(width + 16) * sizeof(float);
     const int64_t most = left > need ? (int64_t)((left - need) / 2 / row) : 0;
-    const bool steady = *s->set->checkpoint; /* nothing may depend on what was computed before */
-    const bool worth = !steady && s->solver->dtype == MERCER_F32 && s->solver->most < m
+    const bool reproducible = *s->set->checkpoint; /* nothing may depend on what was computed before */
+    const bool worth = !reproducible && s->solver->dtype == MERCER_F32 && s->solver->most < m
                        && mercer_data_stored(s->p.x) >= LONG * s->p.n && most >= s->solver->most;
-    return worth ? mc_store_open(ctx, width, most, &s->solver->store) : MERCER_OK;
+    return worth ? mc_row_store_open(ctx, width, most, &s->solver->store) : MERCER_OK;
 }
 
 mercer_dtype mc_svm_dtype(const mercer_svm *set, int64_t n) {
@@ -176,7 +176,7 @@ mercer_status mc_svm_fit_dtype(mercer_ctx *ctx, const mc_svm_row *row, const mer
                                mercer_dtype *out) {
     double *scratch = NULL;
     *out = mc_svm_dtype(set, p->n);
-    if (*out == MERCER_F64 || set->precision[0] != 'a' || !row->costly)
+    if (*out == MERCER_F64 || set->precision[0] != 'a' || !row->has_C)
         return MERCER_OK;
     MC_TRY(MC_ALLOC(ctx, scratch, mc_data_row_width(p->x)));
     const double noise = set->C * sqrt((double)p->n) * largest_of_diagonal(p, scratch) * FLT_EPSILON / 4;
@@ -190,7 +190,7 @@ mercer_status mc_svm_rows_refine(mercer_ctx *ctx, mc_svm *s) {
     MC_TRY(mc_svm_fit_dtype(ctx, s->row, s->set, &s->p, &dtype));
     if (dtype == s->solver->dtype)
         return MERCER_OK;
-    mc_store_close(s->solver->store);
+    mc_row_store_close(s->solver->store);
     s->solver->store = NULL;
     s->solver->dtype = dtype;
     s->solver->most = mc_svm_active(ctx, &s->p, s->row->doubled ? 2 * s->p.n : s->p.n, dtype);
@@ -229,7 +229,7 @@ static mercer_status know_product_error(mercer_ctx *ctx, mc_svm_program *t, cons
         count += c[count] != 0;
     }
     mercer_status status = t->error ? MERCER_OK : MC_ALLOC(ctx, t->error, t->n);
-    MC_THEN(status, mc_kernel_matrix_know(ctx, matrix, ids, c, count, t->f, t->error, &t->known));
+    MC_THEN(status, mc_kernel_matrix_product_error(ctx, matrix, ids, c, count, t->f, t->error, &t->error_is_known));
     mc_work_close(&work);
     return status;
 }
@@ -242,8 +242,8 @@ static mercer_status keep_account(mercer_ctx *ctx, const mc_svm *s, mc_svm_progr
     if (!t->error)
         MC_TRY(MC_ALLOC(ctx, t->error, t->n));
     for (int64_t i = 0; i < t->n; i++)
-        t->error[i] += t->own;
-    t->own = 0;
+        t->error[i] += t->certified_error;
+    t->certified_error = 0;
     return MERCER_OK;
 }
 
@@ -254,48 +254,48 @@ static bool predictor_pays(const mc_svm *s, const mc_svm_program *t, const mc_ke
 
 static mercer_status solve_with(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t, const mc_kernel_matrix *rows,
                                 const mc_matrix *matrix) {
-    mc_quadratic_program programme;
-    if (s->path && s->solver->most >= t->m && !t->whole)
-        MC_TRY(mc_kernel_matrix_keep(ctx, matrix, &t->whole));
+    mc_quadratic_program program;
+    if (s->path && s->solver->most >= t->m && !t->whole_K)
+        MC_TRY(mc_kernel_matrix_store(ctx, matrix, &t->whole_K));
     MC_TRY(keep_account(ctx, s, t, rows));
-    MC_TRY(mc_quadratic_program_open(ctx, s, t, &programme));
+    MC_TRY(mc_quadratic_program_open(ctx, s, t, &program));
     const mc_smo_result before = t->result;
-    mc_svm_resting resting = {s, before};
-    mc_active_problem problem = {.dual = programme.dual,
+    mc_svm_checkpoint_task task = {s, before};
+    mc_active_problem problem = {.dual = program.dual,
                                  .matrix = *matrix,
                                  .tolerance = t->tolerance,
                                  .steps_max = s->set->iterations - before.steps,
                                  .most = s->solver->whole > s->solver->most ? s->solver->whole : s->solver->most,
                                  .part = s->solver->most,
-                                 .rest = {s->solver->resting ? mc_svm_rest : NULL, &resting},
+                                 .checkpoint = {s->solver->checkpointing ? mc_svm_checkpoint_callback : NULL, &task},
                                  .noise2 = s->solver->noise2,
-                                 .room = &s->solver->room,
+                                 .buffer = &s->solver->buffer,
                                  .bound = rows->store ? NULL : t->error};
-    problem.matrix.whole = mc_matrix_whole(t->n, s->solver->dtype, t->whole, t->n);
+    problem.matrix.whole = mc_matrix_whole(t->n, s->solver->dtype, t->whole_K, t->n);
     s->solver->noise2 = 0;
-    t->known = false;
+    t->error_is_known = false;
     mc_smo_result first = {0};
-    const bool narrow = predictor_pays(s, t, rows);
-    mercer_status status = narrow ? mc_svm_program_predict(ctx, s, t, rows, &problem, &first) : MERCER_OK;
+    const bool predicted = predictor_pays(s, t, rows);
+    mercer_status status = predicted ? mc_svm_program_predict(ctx, s, t, rows, &problem, &first) : MERCER_OK;
     problem.steps_max -= first.steps;
-    problem.close = narrow;
+    problem.close_start = predicted;
     t->rise = 0;
     MC_THEN(status, mc_active_solve(ctx, &problem, t->beta, t->f, &t->result));
     t->result.steps += before.steps + first.steps;
     t->result.rounds += before.rounds + first.rounds;
-    mc_quadratic_program_close(&programme);
-    t->known = !status && problem.bound;
+    mc_quadratic_program_close(&program);
+    t->error_is_known = !status && problem.bound;
     return status || !rows->store ? status : know_product_error(ctx, t, rows);
 }
 
 static mercer_status product_with(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t, const mc_kernel_matrix *rows,
                                   const mc_matrix *matrix) {
-    mc_quadratic_program programme;
+    mc_quadratic_program program;
     MC_TRY(keep_account(ctx, s, t, rows));
-    MC_TRY(mc_quadratic_program_open(ctx, s, t, &programme));
+    MC_TRY(mc_quadratic_program_open(ctx, s, t, &program));
     const mercer_status status =
-        mc_active_product(ctx, matrix, &programme.dual, t->beta, t->f, rows->store ? NULL : t->error);
-    mc_quadratic_program_close(&programme);
+        mc_active_product(ctx, matrix, &program.dual, t->beta, t->f, rows->store ? NULL : t->error);
+    mc_quadratic_program_close(&program);
     return status;
 }
 
@@ -309,8 +309,8 @@ void mc_svm_rows_close(mc_svm *s) {
         close_rows(s->solver->open);
     mc_free(s->solver->open);
     s->solver->open = NULL;
-    mc_free(s->solver->room.K);
-    s->solver->room = (mc_active_room){0};
+    mc_free(s->solver->buffer.K);
+    s->solver->buffer = (mc_active_buffer){0};
 }
 
 static mercer_status with_rows(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t,

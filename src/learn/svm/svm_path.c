@@ -21,7 +21,7 @@ static mercer_status check_rising_costs(mercer_ctx *ctx, const double *C, int64_
     return MERCER_OK;
 }
 
-void mc_svm_rise(mc_svm *s, double C) {
+void mc_svm_raise_C(mc_svm *s, double C) {
     const double factor = C / s->C;
     s->C = C;
     s->solver->warm = true;
@@ -47,7 +47,7 @@ mercer_status mc_svm_path(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *s
        multiplier is bounded
        press   bounded multipliers to their new bounds, the others as they are: right where C no longer matters. Of two
        rows that are the
-               same but for their class one is bounded and its twin follows it, so that f stays as it is */
+               same but for their class one is bounded and its duplicate follows it, so that f stays as it is */
 
 typedef struct ray {
     double linear, square; /* q'beta and beta'K beta */
@@ -62,11 +62,11 @@ static ray ray_of(const mc_dual *dual, const double *beta, const double *f) {
     return r;
 }
 
-/* What twins have in common: it adds to q'beta and nothing to f. */
-static double common_to_duplicates(const double *beta, const int64_t *twin, int64_t m) {
+/* What duplicates have in common: it adds to q'beta and nothing to f. */
+static double common_to_duplicates(const double *beta, const int64_t *duplicate, int64_t m) {
     double sum = 0;
-    for (int64_t v = 0; twin && v < m; v++)
-        sum += twin[v] < 0 ? 0 : fmin(fabs(beta[v]), fabs(beta[twin[v]]));
+    for (int64_t v = 0; duplicate && v < m; v++)
+        sum += duplicate[v] < 0 ? 0 : fmin(fabs(beta[v]), fabs(beta[duplicate[v]]));
     return sum;
 }
 
@@ -78,13 +78,14 @@ static bool reaches_bound(const mc_dual *dual, const double *beta, double rise, 
     return beta[v] != 0 && fabs(beta[v]) * rise >= (beta[v] > 0 ? dual->high[v] : -dual->low[v]) * (1 - 1e-12);
 }
 
-/* Those at their last bounds, 1/rise of the new ones, times rise; a twin that was free by as much the other way, as far
-   as it can; the others as they are. */
-static void push_to_bounds(const mc_dual *dual, const double *beta, const int64_t *twin, double rise, double *next) {
+/* Those at their last bounds, 1/rise of the new ones, times rise; a duplicate that was free by as much the other way,
+   as far as it can; the others as they are. */
+static void push_to_bounds(const mc_dual *dual, const double *beta, const int64_t *duplicate, double rise,
+                           double *next) {
     for (int64_t v = 0; v < dual->m; v++)
         next[v] = !reaches_bound(dual, beta, rise, v) ? beta[v] : beta[v] > 0 ? dual->high[v] : dual->low[v];
-    for (int64_t v = 0; twin && v < dual->m; v++) {
-        const int64_t u = twin[v];
+    for (int64_t v = 0; duplicate && v < dual->m; v++) {
+        const int64_t u = duplicate[v];
         if (u >= 0 && reaches_bound(dual, beta, rise, v) && !reaches_bound(dual, beta, rise, u))
             next[u] = fmin(fmax(beta[u] - (next[v] - beta[v]), dual->low[u]), dual->high[u]);
     }
@@ -96,9 +97,10 @@ static bool off_bounds(const mc_dual *dual, const double *next, int64_t v) {
 
 /* Pushed, and those of the heavier sign that are free in proportion so much less that the sum is 0 again. False: they
    cannot be. */
-static bool press_to_feasible(const mc_dual *dual, const double *beta, const int64_t *twin, double rise, double *next) {
+static bool press_to_feasible(const mc_dual *dual, const double *beta, const int64_t *duplicate, double rise,
+                              double *next) {
     double sum = 0, off[2] = {0, 0};
-    push_to_bounds(dual, beta, twin, rise, next);
+    push_to_bounds(dual, beta, duplicate, rise, next);
     for (int64_t v = 0; v < dual->m; v++) {
         sum += next[v];
         off[next[v] > 0] += off_bounds(dual, next, v) ? fabs(next[v]) : 0;
@@ -134,19 +136,19 @@ static mercer_status move_fitted_values(mercer_ctx *ctx, const mc_dual *dual, co
     return status;
 }
 
-/* Least along the ray at -q'beta / beta'K beta, what twins have in common left aside. Where every multiplier is bounded
-   that is all there is to do. */
+/* Least along the ray at -q'beta / beta'K beta, what duplicates have in common left aside. Where every multiplier is
+   bounded that is all there is to do. */
 mercer_status mc_svm_program_warm_start(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t, const mc_dual *dual,
-                                        const mc_matrix *matrix, const int64_t *twin, double rise) {
+                                        const mc_matrix *matrix, const int64_t *duplicate, double rise) {
     const ray now = ray_of(dual, t->beta, t->f);
-    const double slope = -now.linear - common_to_duplicates(t->beta, twin, t->m);
+    const double slope = -now.linear - common_to_duplicates(t->beta, duplicate, t->m);
     const double factor = now.square > 0 ? fmin(rise, fmax(1, slope / now.square)) : rise;
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, mc_work_need(t->m, sizeof(double)) + mc_work_need(t->n, sizeof(double))));
     double *next = mc_work_take(&work, t->m, sizeof *next), *f = mc_work_take(&work, t->n, sizeof *f);
     memcpy(f, t->f, (size_t)t->n * sizeof *f);
     mercer_status status = MERCER_OK;
-    bool better = factor < rise && press_to_feasible(dual, t->beta, twin, rise, next);
+    bool better = factor < rise && press_to_feasible(dual, t->beta, duplicate, rise, next);
     if (better)
         status = move_fitted_values(ctx, dual, matrix, t->beta, next, f);
     better = better && !status && objective_along_ray(ray_of(dual, next, f), 1) < objective_along_ray(now, factor);

@@ -60,7 +60,8 @@ static double value_now(const mc_svm_program *t, int64_t i) {
 
 static double extrapolated_value(const mc_svm_program *t, int64_t i) {
     const double now = value_now(t, i);
-    return t->earlier ? now + fmin(1, log(t->rise) / log(t->rose)) * (now - t->earlier[i]) : now;
+    return t->previous_decision ? now + fmin(1, log(t->rise) / log(t->previous_rise)) * (now - t->previous_decision[i])
+                                : now;
 }
 
 /* How far a variable at a bound will be from leaving it. */
@@ -113,12 +114,12 @@ static int64_t set_most(int64_t m, int64_t most) {
 
 /* How far from the margin the rows of the first set are, where those in question leave room in it for others; a set cut
    short would hold the first classes alone, which cannot move. */
-static double reach_of_first(const double *distance, int64_t n, int64_t room, part *p) {
+static double reach_of_first(const double *distance, int64_t n, int64_t places, part *p) {
     int64_t in_question = 0;
     for (int64_t i = 0; i < n; i++)
         in_question += distance[i] == 0;
-    p->named = in_question < room;
-    return p->named ? distance_of_nearest(distance, n, 0, smaller_int64(NEXT, room - in_question)) : 0;
+    p->named = in_question < places;
+    return p->named ? distance_of_nearest(distance, n, 0, smaller_int64(NEXT, places - in_question)) : 0;
 }
 
 /* most: variables that may be solved for at a time. */
@@ -177,8 +178,8 @@ static mercer_status solve_part(mercer_ctx *ctx, const mc_svm_program *t, const 
         problem.matrix = mc_kernel_matrix_view(&matrix, whole->matrix.dtype, p->diagonal);
         problem.most = set_most(p->m, whole->most);
         problem.bound = NULL;
-        problem.held = problem.close = true;
-        problem.first = t->earlier && p->named ? p->first : NULL;
+        problem.f_of_other_rows = problem.close_start = true;
+        problem.first = t->previous_decision && p->named ? p->first : NULL;
         status = mc_active_solve(ctx, &problem, p->beta, p->f, result);
     }
     mc_kernel_matrix_close(&matrix);
@@ -208,11 +209,11 @@ static mercer_status take_up(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t
 
 /* For the next C, before f becomes that of this one. */
 static mercer_status remember_values(mercer_ctx *ctx, mc_svm_program *t) {
-    if (!t->earlier)
-        MC_TRY(MC_ALLOC(ctx, t->earlier, t->n));
+    if (!t->previous_decision)
+        MC_TRY(MC_ALLOC(ctx, t->previous_decision, t->n));
     for (int64_t i = 0; i < t->n; i++)
-        t->earlier[i] = value_now(t, i);
-    t->rose = t->rise;
+        t->previous_decision[i] = value_now(t, i);
+    t->previous_rise = t->rise;
     return MERCER_OK;
 }
 

@@ -23,14 +23,14 @@
                 "balanced, or A=2,B=1: C of a class is multiplied by it")
 #define COMMON                                                                                                         \
     MC_REAL_ROW(mercer_svm, tolerance, "tolerance", 1e-3, 1e-12, 1, "largest violation of the optimality conditions"), \
-        MC_INTEGER_ROW(mercer_svm, iterations, "iterations", 1e9, 1, 1e15, "steps of one programme at most"),          \
+        MC_INTEGER_ROW(mercer_svm, iterations, "iterations", 1e9, 1, 1e15, "most steps of one quadratic program"),     \
         MC_TEXT_ROW(mercer_svm, precision, "precision", "auto", "auto|single|double",                                  \
                     "of the stored part of K; auto: double for a few thousand rows"),                                  \
         MC_SCALE_ROW(mercer_svm),                                                                                      \
         MC_FLAG_ROW(mercer_svm, allow_indefinite, "allow-indefinite", 0,                                               \
                     "fit although the kernel is not proved: a stationary point is found"),                             \
         MC_TEXT_ROW(mercer_svm, checkpoint, "checkpoint", "", NULL,                                                    \
-                    "file in which the work is kept, and from which it is taken up again")
+                    "checkpoint file, from which the same fit is resumed")
 
 const mercer_setting mc_svc_settings[MC_SVC_SETTINGS] = {COST, MULTICLASS, WEIGHT, COMMON};
 const mercer_setting mc_nu_svc_settings[MC_NU_SVC_SETTINGS] = {NU, NEAREST, MULTICLASS, WEIGHT, COMMON};

@@ -76,7 +76,7 @@ static mercer_status write_box(mercer_ctx *ctx, const mc_svm *s, const int64_t *
         if (place[i] >= 0)
             f->cost[place[i]] = s->cost[i];
     for (int64_t k = 0; k < s->tasks; k++) {
-        const double C = s->row->costly ? s->C : s->task[k].unit;
+        const double C = s->row->has_C ? s->C : s->task[k].unit;
         f->box[2 * k] = isfinite(C) ? C : 0;
         f->box[2 * k + 1] = s->task[k].epsilon;
     }
@@ -113,7 +113,7 @@ static mercer_status keep_support_vectors(mercer_ctx *ctx, const mc_svm *s, int6
     return write_coefficients(ctx, s, place, count, f);
 }
 
-mercer_status mc_svm_keep(mercer_ctx *ctx, const mc_svm *s, mc_fitted *out) {
+mercer_status mc_svm_keep_vectors(mercer_ctx *ctx, const mc_svm *s, mc_fitted *out) {
     int64_t *place = NULL;
     MC_TRY(MC_ALLOC(ctx, place, s->p.n));
     const mercer_status status = keep_support_vectors(ctx, s, place, out);

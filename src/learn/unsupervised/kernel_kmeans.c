@@ -165,8 +165,8 @@ static mercer_status total_spread(mercer_ctx *ctx, clusters *s, double *out) {
     return MERCER_OK;
 }
 
-static mercer_status with_room(mercer_ctx *ctx, clusters *s, const mercer_clustering *set, int64_t *group,
-                               mercer_clusters *out) {
+static mercer_status allocate_and_cluster(mercer_ctx *ctx, clusters *s, const mercer_clustering *set, int64_t *group,
+                                          mercer_clusters *out) {
     mc_work work;
     const int64_t n = s->n, k = s->k;
     MC_TRY(mc_work_open(ctx, &work,
@@ -220,7 +220,7 @@ mercer_status mc_kernel_kmeans(mercer_ctx *ctx, const mercer_kernel *kernel, con
         status = mc_gram_open(ctx, bound, rows.x, NULL, MERCER_F64, &gram);
     s.gram = gram;
     if (!status)
-        status = with_room(ctx, &s, set, group, out);
+        status = allocate_and_cluster(ctx, &s, set, group, out);
     mc_gram_close(gram);
     mercer_kernel_free(bound);
     mc_aligned_free(&rows);

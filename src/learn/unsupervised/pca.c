@@ -22,7 +22,7 @@ static const double FLOAT_FLOOR = 1e-6; /* relative residual that products in fl
 
 const mercer_setting mc_pca_settings[MC_PCA_SETTINGS] = {
     MC_INTEGER_ROW(mercer_pca, components, "components", 2, 1, 1e9, "directions of the largest variance to find"),
-    MC_FLAG_ROW(mercer_pca, center, "center", 1, "take the mean off in feature space first"),
+    MC_FLAG_ROW(mercer_pca, center, "center", 1, "center the features first"),
     MC_REAL_ROW(mercer_pca, tolerance, "tolerance", 1e-6, 1e-14, 1,
                 "krylov: |M v - theta v| to reach, relative to the largest eigenvalue"),
     MC_SCALE_ROW(mercer_pca),
@@ -72,13 +72,13 @@ static double count_pca_products(const mc_pca_shape *shape) {
     return (double)(shape->steps + 1);
 }
 
-static mc_option option_of(mercer_ctx *ctx, const mercer_pca *set, const mc_problem *p, int way) {
+static mc_solver_option option_of(mercer_ctx *ctx, const mercer_pca *set, const mc_problem *p, int way) {
     static const char *const names[WAYS] = {"dense", "krylov"};
     static const char *const reasons[WAYS] = {"all eigenvalues of the stored matrix",
                                               "the largest eigenvalues from products that store nothing"};
     const mc_pca_shape shape = shape_of(ctx, set, p);
     const double n = (double)p->n;
-    mc_option o = {.solver = names[way], .reason = reasons[way], .bytes = bytes_of(ctx, set, p, way)};
+    mc_solver_option o = {.solver = names[way], .reason = reasons[way], .bytes = bytes_of(ctx, set, p, way)};
     o.pairs = n * n * (way == DENSE ? 2 : count_pca_products(&shape) + 1);
     o.factor = way == DENSE ? 0 : 2 * n * n * (double)shape.block * count_pca_products(&shape);
     o.eigen = way == DENSE ? n * n * n : 0;
@@ -99,9 +99,9 @@ static bool dense_pays(const mercer_pca *set, int64_t n) {
     return n <= SMALL || 15 * (double)n < count_pca_products(&shape) * (2 * (double)shape.block + 60);
 }
 
-static void rank_pca_solvers(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_options *out) {
+static void rank_pca_solvers(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_solver_options *out) {
     const mercer_pca *set = settings;
-    *out = (mc_options){.count = WAYS, .chosen = mc_choice_index("dense|krylov", set->solver)};
+    *out = (mc_solver_options){.count = WAYS, .chosen = mc_choice_index("dense|krylov", set->solver)};
     for (int way = 0; way < WAYS; way++)
         out->option[way] = option_of(ctx, set, p, way);
     if (out->chosen >= 0)
@@ -112,10 +112,10 @@ static void rank_pca_solvers(mercer_ctx *ctx, const void *settings, const mc_pro
 }
 
 static mercer_status choose_way(mercer_ctx *ctx, const mercer_pca *set, const mc_problem *p, int *out) {
-    mc_options options;
+    mc_solver_options options;
     rank_pca_solvers(ctx, set, p, &options);
     *out = options.chosen;
-    const mc_option *o = &options.option[options.chosen];
+    const mc_solver_option *o = &options.option[options.chosen];
     if (o->possible)
         return MERCER_OK;
     if (*out == KRYLOV && !p->proved)
@@ -202,7 +202,7 @@ static void write_report(const work *w, int way) {
     out->stopped = reached                     ? "no"
                    : w->stopped == MERCER_TIME ? "time"
                    : w->stopped                ? "caller"
-                   : w->result.settled         ? "precision"
+                   : w->result.converged       ? "precision"
                                                : "steps";
     out->lambda = out->norm = out->loo_rmse = out->log_evidence = out->loo_log_density = out->dof = out->gcv = NAN;
 }

@@ -13,7 +13,7 @@
 typedef struct mc_pca_result {
     int64_t products; /* of Krylov spaces; 0: all eigenvalues were computed */
     double positive;  /* dense: the sum of the eigenvalues above zero */
-    bool settled;
+    bool converged;
 } mc_pca_result;
 
 /* V: n x k, row-major: orthonormal, of the largest eigenvalue first. */
@@ -28,7 +28,7 @@ mc_pca_shape mc_pca_shape_of(int64_t n, int64_t k);
 /* The same with no more products a round than their basis has room in memory; kept: bytes held beside. */
 mc_pca_shape mc_pca_shape_within(mercer_ctx *ctx, const mc_problem *p, int64_t k, size_t kept);
 size_t mc_pca_krylov_bytes(mercer_ctx *ctx, const mc_problem *p, const mc_pca_shape *shape);
-/* A search that can be taken up again: from X once it has started. precise: products in double. */
+/* A search that can be resumed: from X once it has started. precise: products in double. */
 typedef struct mc_pca_search {
     const mc_problem *p;
     mc_pca_shape shape;

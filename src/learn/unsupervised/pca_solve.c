@@ -56,7 +56,7 @@ mercer_status mc_pca_dense(mercer_ctx *ctx, const mc_problem *p, bool center, in
     MC_THEN(status, mc_syevd(ctx, mc_column_major(M, n, n, n), w));
     for (int64_t i = 0; i < n * k && !status; i++)
         V[i] = M[(n - 1 - i % k) * n + i / k];
-    *out = (mc_pca_result){.settled = true};
+    *out = (mc_pca_result){.converged = true};
     for (int64_t i = n - 1; i >= 0 && !status && w[i] > 0; i--)
         out->positive += w[i];
     mc_free(w);
@@ -234,7 +234,7 @@ static mercer_status search_with(mercer_ctx *ctx, mc_pca_search *search, const m
         status = mc_krylov_solve(ctx, &problem, search->X, search->theta, &result);
         out->products += result.products;
     }
-    out->settled = result.settled;
+    out->converged = result.settled;
     return status;
 }
 

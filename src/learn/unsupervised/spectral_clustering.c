@@ -179,8 +179,8 @@ static mercer_status embed_and_group_rows(mercer_ctx *ctx, spectral *s, const me
     return group_rows(ctx, s, set, group, out);
 }
 
-static mercer_status with_room(mercer_ctx *ctx, spectral *s, const mercer_clustering *set, int64_t *group,
-                               double *eigenvalues, mercer_clusters *out) {
+static mercer_status allocate_and_cluster(mercer_ctx *ctx, spectral *s, const mercer_clustering *set, int64_t *group,
+                                          double *eigenvalues, mercer_clusters *out) {
     mc_work work;
     const int64_t wide = s->n * s->block;
     MC_TRY(mc_work_open(ctx, &work, 2 * mc_work_need(s->n, 8) + 2 * mc_work_need(wide, 8) + mc_work_need(s->block, 8)));
@@ -205,7 +205,7 @@ static mercer_status cluster_by_spectrum(mercer_ctx *ctx, const mercer_kernel *k
     if (!status)
         status = mc_gram_open(ctx, bound, rows.x, NULL, MERCER_F64, &s.gram);
     if (!status)
-        status = with_room(ctx, &s, set, group, eigenvalues, out);
+        status = allocate_and_cluster(ctx, &s, set, group, eigenvalues, out);
     mc_gram_close(s.gram);
     mercer_kernel_free(bound);
     mc_aligned_free(&rows);

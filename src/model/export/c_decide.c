@@ -1,6 +1,6 @@
 /* c_decide.c: the function of the exported C code that turns a row into decisions, in one of three ways: a sum over
-   rows, a sum of waves, or what the nearest rows say. Each is the arithmetic of predict/decision.c and
-   predict/neighbours.c, in their order. */
+   rows, a sum of random Fourier features, or what the nearest rows say. Each is the arithmetic of predict/decision.c
+   and predict/neighbours.c, in their order. */
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/table/data.h"
@@ -124,7 +124,7 @@ static mercer_status add_neighbours(mercer_ctx *ctx, mc_text *text, const mc_fit
 }
 
 mercer_status mc_c_decide(mercer_ctx *ctx, mc_text *text, const mc_fitted *f, bool single) {
-    return (f->waves                   ? add_fourier_features
+    return (f->fourier                 ? add_fourier_features
             : f->form == MC_NEIGHBOURS ? add_neighbours
                                        : add_rows)(ctx, text, f, single);
 }

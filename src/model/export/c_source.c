@@ -97,7 +97,7 @@ static mercer_status add_table(mercer_ctx *ctx, mc_text *text, const mc_fitted *
 
 /* Frequencies stand twice among the rows; the rows of neighbours have a weight beside their outputs. */
 static mercer_status add_tables(mercer_ctx *ctx, mc_text *text, const mc_fitted *f, int64_t decisions, bool single) {
-    const int64_t n = f->centres->n, d = f->centres->d, centres = f->waves ? n / 2 : n;
+    const int64_t n = f->centres->n, d = f->centres->d, centres = f->fourier ? n / 2 : n;
     mc_text_add(text, "enum { COLUMNS = %lld, CENTRES = %lld, DECISIONS = %lld, OUTPUTS = %lld };\n", (long long)d,
                 (long long)centres, (long long)decisions, (long long)f->outputs);
     MC_TRY(add_table(ctx, text, f, "centre", centres, d, mc_row_of_centre, single));

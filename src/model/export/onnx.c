@@ -8,7 +8,7 @@
 
        sums over rows      d = K(X, centres) alpha + b
        weights             d = X W + b
-       waves               d = (cos(X omega), sin(X omega)) alpha + b
+       fourier             d = (cos(X omega), sin(X omega)) alpha + b
        neighbours          squares k(x,x) + k(z,z) - 2 K, the least k of them, what their rows say */
 #include "model/export/onnx.h"
 #include "base/memory.h"
@@ -117,8 +117,9 @@ static mercer_status decide_fourier_features(mc_onnx *g, const mc_fitted *f, int
     mc_free(omega);
     MC_TRY(status);
     const int angles = mc_onnx_product(g, x, table);
-    const int waves = mc_onnx_concat(g, mc_onnx_unary(g, "Cos", angles), mc_onnx_unary(g, "Sin", angles), 1);
-    *out = add_intercept(g, f, decisions, mc_onnx_product(g, waves, mc_onnx_table(g, f->alpha, 2 * count, decisions)));
+    const int cos_sin = mc_onnx_concat(g, mc_onnx_unary(g, "Cos", angles), mc_onnx_unary(g, "Sin", angles), 1);
+    *out =
+        add_intercept(g, f, decisions, mc_onnx_product(g, cos_sin, mc_onnx_table(g, f->alpha, 2 * count, decisions)));
     return MERCER_OK;
 }
 
@@ -217,16 +218,16 @@ static int pairwise_votes(mc_onnx *g, const mc_fitted *f, int decisions) {
     return out;
 }
 
-static bool two_sides(const mc_fitted *f) {
+static bool has_two_classes(const mc_fitted *f) {
     return f->form == MC_REGION || (f->form == MC_PAIRS && f->outputs == 2);
 }
 
 int64_t mc_onnx_scores(const mc_fitted *f) {
-    return two_sides(f) ? 2 : mc_form_decisions(f->form, f->outputs);
+    return has_two_classes(f) ? 2 : mc_form_decisions(f->form, f->outputs);
 }
 
 static int scores_of(mc_onnx *g, const mc_fitted *f, int decisions) {
-    if (two_sides(f)) {
+    if (has_two_classes(f)) {
         const int other = mc_onnx_unary(g, "Neg", decisions);
         return f->form == MC_REGION ? mc_onnx_concat(g, other, decisions, 1) : mc_onnx_concat(g, decisions, other, 1);
     }
@@ -236,7 +237,7 @@ static int scores_of(mc_onnx *g, const mc_fitted *f, int decisions) {
 /* The place of the class of every row. Of two sides 0 goes to the second of a pair and to the outside, which is the
    first. */
 static int place_of(mc_onnx *g, const mc_fitted *f, int decisions) {
-    if (!two_sides(f)) {
+    if (!has_two_classes(f)) {
         const int most = f->form == MC_PAIRS ? pairwise_votes(g, f, decisions) : decisions;
         mc_text attributes = mc_text_open(g->ctx);
         mc_onnx_put_integer(&attributes, "axis", 1);
@@ -284,7 +285,7 @@ static mercer_status compose_onnx_graph(mc_onnx *g, const mercer_model *model, b
     const bool weights = f->primal && strcmp(mercer_kernel_text(f->kernel), "linear") == 0;
     int decisions = 0;
     MC_TRY((weights                    ? decide_weights
-            : f->waves                 ? decide_fourier_features
+            : f->fourier               ? decide_fourier_features
             : f->form == MC_NEIGHBOURS ? decide_neighbours
                                        : decide_rows)(g, f, mc_form_decisions(f->form, f->outputs), x, &decisions));
     mc_onnx_conclude(g, model, decisions);

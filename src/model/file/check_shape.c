@@ -25,7 +25,7 @@ static const mc_model_kind kinds[] = {
      .forms = V,
      .labels = MC_MAY,
      .row = MC_MAY,
-     .centres = MC_CENTRES_WAVES},
+     .centres = MC_CENTRES_FREQUENCIES},
     {.machines = "gp", .solvers = "cholesky", .forms = V, .row = MC_MAY, .noise = true},
     {.machines = "svc|nu-svc",
      .solvers = "smo",
@@ -154,21 +154,21 @@ static bool count_agrees(const mc_model_kind *kind, const mc_model_shape *s) {
     switch (kind->centres) {
     case MC_CENTRES_ROWS: return s->n >= 1;
     case MC_CENTRES_OR_WEIGHTS: return s->primal ? s->n == 0 : s->n >= 1;
-    case MC_CENTRES_WAVES: return s->n >= 2 && s->n % 2 == 0 && s->stored < 0 && !s->worded;
+    case MC_CENTRES_FREQUENCIES: return s->n >= 2 && s->n % 2 == 0 && s->stored < 0 && !s->worded;
     case MC_CENTRES_ANY: return true;
     }
     return false;
 }
 
 static bool centres_agree(const mc_model_kind *kind, const mc_model_shape *s, mc_flaw *why) {
-    const bool waves = kind->centres == MC_CENTRES_WAVES, empty = s->d < 1 && !s->worded;
+    const bool frequencies = kind->centres == MC_CENTRES_FREQUENCIES, empty = s->d < 1 && !s->worded;
     if (s->n < 0 || s->n == INT64_MAX || s->d < 0 || s->d > INT32_MAX || empty || (s->d == 0 && s->scaled)
         || !count_agrees(kind, s))
         return report_flaw(why, "%s by %s does not have %lld centres of %lld columns", s->machine, s->solver,
                            (long long)s->n, (long long)s->d);
-    if (s->listed && (s->d < 1 || s->width > INT32_MAX || s->d > s->width || (s->stored < 0 && !waves)))
+    if (s->listed && (s->d < 1 || s->width > INT32_MAX || s->d > s->width || (s->stored < 0 && !frequencies)))
         return report_flaw(why, "it keeps %lld of %lld columns", (long long)s->d, (long long)s->width);
-    if (!waves && s->n > s->rows)
+    if (!frequencies && s->n > s->rows)
         return report_flaw(why, "it was fitted to %lld rows and keeps %lld", (long long)s->rows, (long long)s->n);
     return true;
 }

@@ -10,7 +10,12 @@ typedef enum mc_presence { MC_NEVER, MC_MAY, MC_MUST } mc_presence;
 
 /* What the centres are: rows of the data, at least one; weights of features in their place where there are any; any
    number of rows, also none; frequencies, all of them twice. */
-typedef enum mc_centre_kind { MC_CENTRES_ROWS, MC_CENTRES_OR_WEIGHTS, MC_CENTRES_ANY, MC_CENTRES_WAVES } mc_centre_kind;
+typedef enum mc_centre_kind {
+    MC_CENTRES_ROWS,
+    MC_CENTRES_OR_WEIGHTS,
+    MC_CENTRES_ANY,
+    MC_CENTRES_FREQUENCIES
+} mc_centre_kind;
 
 /* What a machine fitted by a solver keeps. */
 typedef struct mc_model_kind {
@@ -36,7 +41,7 @@ bool mc_shape_agrees(const mc_model_shape *shape, mc_flaw *why);
 mercer_status mc_arrays_agree(mercer_ctx *ctx, const mercer_model *model, const mc_model_shape *shape, bool *agree,
                               mc_flaw *why);
 /* The same of its labels and kernel. */
-mercer_status mc_string_features_agree(mercer_ctx *ctx, const mercer_model *model, const mc_model_shape *shape,
-                                       bool *agree, mc_flaw *why);
+mercer_status mc_texts_agree(mercer_ctx *ctx, const mercer_model *model, const mc_model_shape *shape, bool *agree,
+                             mc_flaw *why);
 
 #endif

@@ -149,13 +149,13 @@ static bool places_agree(agreeing *a) {
         if (unknown ? row[i] != -1 : row[i] < 0 || row[i] >= PLACES_MAX)
             return report_flaw(a, "centre %lld is said to be row %lld of the training data", (long long)i + 1,
                                (long long)row[i]);
-    return row && a->kind->centres != MC_CENTRES_WAVES && !unknown ? places_differ(a) : true;
+    return row && a->kind->centres != MC_CENTRES_FREQUENCIES && !unknown ? places_differ(a) : true;
 }
 
 /* Frequencies stand first for the cosines, then for the sines. */
 static bool frequencies_agree(agreeing *a) {
     const mercer_data *x = a->x;
-    if (a->kind->centres != MC_CENTRES_WAVES)
+    if (a->kind->centres != MC_CENTRES_FREQUENCIES)
         return true;
     const size_t half = (size_t)(x->n / 2 * x->d) * mc_dtype_size(x->dtype);
     return memcmp(x->values, (const char *)x->values + half, half) == 0
@@ -230,8 +230,8 @@ mercer_status mc_arrays_agree(mercer_ctx *ctx, const mercer_model *model, const 
     return a.status;
 }
 
-mercer_status mc_string_features_agree(mercer_ctx *ctx, const mercer_model *model, const mc_model_shape *shape,
-                                       bool *agree, mc_flaw *why) {
+mercer_status mc_texts_agree(mercer_ctx *ctx, const mercer_model *model, const mc_model_shape *shape, bool *agree,
+                             mc_flaw *why) {
     agreeing a = begin_value_check(ctx, model, shape, why);
     *agree = labels_agree(&a) && features_agree(&a);
     return a.status;

@@ -146,7 +146,7 @@ static mercer_status check_arrays(mercer_ctx *ctx, const mc_loading *l, mc_array
     return MERCER_OK;
 }
 
-static mercer_status make_room(mercer_ctx *ctx, mc_loading *l) {
+static mercer_status allocate_arrays(mercer_ctx *ctx, mc_loading *l) {
     const mc_model_shape *s = &l->shape;
     mc_fitted *f = &l->model->f;
     f->outputs = s->outputs;
@@ -211,11 +211,11 @@ static mercer_status load_from_file(mercer_ctx *ctx, mc_loading *l) {
     MC_TRY(read_header(ctx, l));
     MC_TRY(mc_metadata_read(ctx, l));
     MC_TRY(check_arrays(ctx, l, arrays));
-    MC_TRY(make_room(ctx, l));
+    MC_TRY(allocate_arrays(ctx, l));
     MC_TRY(read_arrays(ctx, l, arrays));
     MC_TRY(check_agreement(ctx, l, mc_arrays_agree));
     MC_TRY(mc_metadata_attach(ctx, l));
-    return check_agreement(ctx, l, mc_string_features_agree);
+    return check_agreement(ctx, l, mc_texts_agree);
 }
 
 static mercer_status find_file_size(mercer_ctx *ctx, FILE *file, const char *path, size_t *size) {
@@ -240,7 +240,7 @@ mercer_status mc_model_load(mercer_ctx *ctx, FILE *file, const char *path, mc_us
     if (!status)
         status = load_from_file(ctx, l);
     if (!status)
-        status = mc_fitted_keep(ctx, &l->model->f);
+        status = mc_fitted_open_cache(ctx, &l->model->f);
     json_decref(l->root);
     if (status)
         mercer_model_free(l->model);

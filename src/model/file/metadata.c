@@ -52,7 +52,7 @@ static mercer_status count_of(mercer_ctx *ctx, const mc_loading *l, const char *
 
 /* ---- The report and the shape ---- */
 
-/* The words a field may say; machine and solver are judged together (check_shape.h). */
+/* The words a field may say; machine and solver are checked together (check_shape.h). */
 static const char *words_of(const char *name) {
     static const char *const rows[][2] = {
         {"scale", "none|standard|minmax"},
@@ -81,12 +81,13 @@ static mercer_status read_fields(mercer_ctx *ctx, mc_loading *l) {
         else if (!(field->kind == MC_FIELD_COUNT ? parse_count(text, at) : parse_real(text, at)))
             return mc_fail_damaged(ctx, l, "'%s' is '%.40s', not a number", field->name, text);
     }
-    l->model->words = mc_strings_copy(ctx, word, words);
-    if (!l->model->words)
+    l->model->report_texts = mc_strings_copy(ctx, word, words);
+    if (!l->model->report_texts)
         return MERCER_MEMORY;
     for (int i = 0, k = 0; i < MC_FIELDS; i++)
         if (mc_report_fields[i].kind == MC_FIELD_WORD)
-            *(const char **)(void *)((char *)&l->model->f.report + mc_report_fields[i].offset) = l->model->words[k++];
+            *(const char **)(void *)((char *)&l->model->f.report + mc_report_fields[i].offset) =
+                l->model->report_texts[k++];
     return MERCER_OK;
 }
 
@@ -155,7 +156,7 @@ static mercer_status read_shape(mercer_ctx *ctx, mc_loading *l) {
     MC_TRY(read_layout(ctx, l, &stored));
     MC_TRY(read_form(ctx, l));
     l->model->f.scale.kind = (mc_scaling)(MC_SCALE_NONE + scale);
-    l->model->f.waves = kind && kind->centres == MC_CENTRES_WAVES;
+    l->model->f.fourier = kind && kind->centres == MC_CENTRES_FREQUENCIES;
     if (!mc_shape_agrees(&l->shape, &why))
         return mc_fail_damaged(ctx, l, "%s", why.text);
     return l->shape.stored >= 0 || (!__builtin_mul_overflow(l->shape.n, l->shape.d, &all) && all == stored)
@@ -168,7 +169,7 @@ mercer_status mc_metadata_read(mercer_ctx *ctx, mc_loading *l) {
     MC_TRY(read_fields(ctx, l));
     MC_TRY(read_shape(ctx, l));
     mercer_report *report = &l->model->f.report;
-    report->approximate = l->model->f.waves || strcmp(report->solver, "nystrom") == 0;
+    report->approximate = l->model->f.fourier || strcmp(report->solver, "nystrom") == 0;
     MC_TRY(text_of(ctx, l, "settings", &settings));
     l->model->settings = mc_copy_text(ctx, settings, strlen(settings));
     const char *search = json_string_value(json_object_get(l->metadata, "search"));

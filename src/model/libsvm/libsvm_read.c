@@ -370,7 +370,7 @@ static mercer_status check_model_agreement(mercer_ctx *ctx, const reader *r, con
     if (good)
         MC_TRY(mc_arrays_agree(ctx, model, &shape, &good, &why));
     if (good)
-        MC_TRY(mc_string_features_agree(ctx, model, &shape, &good, &why));
+        MC_TRY(mc_texts_agree(ctx, model, &shape, &good, &why));
     return good ? MERCER_OK : fail_damaged_model(ctx, r, why.text);
 }
 
@@ -411,7 +411,7 @@ mercer_status mc_libsvm_model_read(mercer_ctx *ctx, const mc_input *input, merce
     if (!status)
         status = assemble_model(ctx, &r, model);
     if (!status)
-        status = mc_fitted_keep(ctx, &model->f);
+        status = mc_fitted_open_cache(ctx, &model->f);
     mc_free(r.rho);
     mc_free(r.label);
     mc_free(r.count);

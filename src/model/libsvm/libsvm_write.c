@@ -99,9 +99,10 @@ static mercer_status check_libsvm_export(mercer_ctx *ctx, const mercer_model *mo
         return mc_fail(ctx, MERCER_INVALID,
                        "export: the model scales its columns (%s) and a LIBSVM model cannot; fit with --scale none",
                        f->report.scale);
-    if (f->waves)
-        return mc_fail(ctx, MERCER_INVALID,
-                       "export: LIBSVM holds sums over rows, and solver fourier sums waves; fit with solver nystrom");
+    if (f->fourier)
+        return mc_fail(
+            ctx, MERCER_INVALID,
+            "export: LIBSVM holds sums over rows, and solver fourier sums random features; fit with solver nystrom");
     if (weights_alone(f) && mc_libsvm_kernel_of(model, &ignored, &ignored, &ignored) != LINEAR)
         return mc_fail(
             ctx, MERCER_INVALID,

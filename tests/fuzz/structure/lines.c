@@ -67,13 +67,13 @@ static void change(mc_rng *rng, lines *l) {
         insert(l, 0, "SV");
 }
 
-size_t mutate_lines(mc_rng *rng, char *out, size_t room) {
+size_t mutate_lines(mc_rng *rng, char *out, size_t capacity) {
     lines l;
     size_t at = 0;
     split(libsvm_texts[mc_rng_below(rng, LIBSVM_TEXTS)], &l);
     for (int64_t k = 1 + mc_rng_below(rng, 4); k > 0; k--)
         change(rng, &l);
-    for (int k = 0; k < l.count && at + WIDTH < room; k++)
-        at += (size_t)snprintf(out + at, room - at, "%s\n", l.line[k]);
+    for (int k = 0; k < l.count && at + WIDTH < capacity; k++)
+        at += (size_t)snprintf(out + at, capacity - at, "%s\n", l.line[k]);
     return at;
 }

@@ -9,7 +9,7 @@
 enum { LIBSVM_TEXTS = 5 };
 extern const char *const libsvm_texts[LIBSVM_TEXTS];
 
-/* A text made of them, in out of so much room. */
-size_t mutate_lines(mc_rng *rng, char *out, size_t room);
+/* A text made of them, in out, which has that capacity. */
+size_t mutate_lines(mc_rng *rng, char *out, size_t capacity);
 
 #endif

@@ -1,4 +1,5 @@
-/* tile_space.c: the scratch of one thread: rows loaded for a task, strips, unpacked panels; cut out of a workspace. */
+/* tile_workspace.c: the scratch of one thread: rows loaded for a task, strips, unpacked panels; cut out of a workspace.
+   */
 #include "base/ctx.h"
 #include "base/status.h"
 #include "gram/operator/precomputed.h"
@@ -26,7 +27,7 @@ bool mc_gram_sparse(const mc_gram *g) {
 }
 
 bool mc_part_long(const mc_tile_part *p) {
-    return !p->sparse && !(p->grain > 0) && p->d > MC_COORDINATES;
+    return !p->sparse && !(p->uint8_unit > 0) && p->d > MC_COORDINATES;
 }
 
 bool mc_gram_long(const mc_gram *g) {
@@ -41,7 +42,7 @@ int64_t mc_strip_reals(const mc_gram *g) {
     return mc_strip_panels(g) * g->ops->rows * g->ops->columns;
 }
 
-int64_t mc_tile_space_groups(const mc_gram *g) {
+int64_t mc_tile_workspace_groups(const mc_gram *g) {
     return mc_gram_long(g) ? BLOCKED_GROUPS : MC_GROUPS;
 }
 
@@ -70,13 +71,13 @@ static void *take_bytes(void *state, int64_t count, size_t size) {
 }
 
 static void lay_part(const mc_gram *g, const mc_tile_part *p, int64_t groups, taker *take, void *state,
-                     mc_tile_space *s, int i) {
+                     mc_tile_workspace *s, int i) {
     const size_t real = (size_t)mc_real_size(g);
     char *a = take(state, p->sparse ? 0 : groups * g->ops->rows * p->d, real),
          *half = take(state, groups * g->ops->rows, real);
     int32_t *place = take(state, p->sparse ? p->d : 0, sizeof *place),
             *occupied = take(state, p->sparse ? p->d : 0, sizeof *occupied);
-    char *b = take(state, p->sparse ? unpacked_reals(g, p) : p->given ? mc_precomputed_reals(g, p) : 0, real);
+    char *b = take(state, p->sparse ? unpacked_reals(g, p) : p->precomputed ? mc_precomputed_reals(g, p) : 0, real);
     if (!s->a)
         return;
     s->a[i] = a, s->half[i] = half, s->place[i] = place, s->occupied[i] = occupied, s->b[i] = b;
@@ -86,10 +87,10 @@ static void lay_part(const mc_gram *g, const mc_tile_part *p, int64_t groups, ta
 }
 
 /* One walk over the layout counts its bytes or hands them out. */
-static void lay_out(const mc_gram *g, int64_t groups, taker *take, void *state, mc_tile_space *s) {
+static void lay_out(const mc_gram *g, int64_t groups, taker *take, void *state, mc_tile_workspace *s) {
     const int parts = g->plan.parts, lines = g->plan.lines;
     const size_t real = (size_t)mc_real_size(g);
-    *s = (mc_tile_space){.groups_max = groups};
+    *s = (mc_tile_workspace){.groups_max = groups};
     s->row = take(state, groups * g->ops->rows, sizeof *s->row);
     s->a = take(state, parts, sizeof *s->a);
     s->half = take(state, parts, sizeof *s->half);
@@ -109,24 +110,24 @@ static void lay_out(const mc_gram *g, int64_t groups, taker *take, void *state, 
     }
 }
 
-size_t mc_tile_space_bytes(const mc_gram *g, int64_t groups) {
+size_t mc_tile_workspace_bytes(const mc_gram *g, int64_t groups) {
     size_t bytes = 0;
-    mc_tile_space s;
+    mc_tile_workspace s;
     lay_out(g, groups, count_bytes, &bytes, &s);
     return bytes;
 }
 
-void mc_tile_space_cut(const mc_gram *g, int64_t groups, mc_work *work, mc_tile_space *space) {
+void mc_tile_workspace_lay_out(const mc_gram *g, int64_t groups, mc_work *work, mc_tile_workspace *space) {
     lay_out(g, groups, take_bytes, work, space);
 }
 
-mercer_status mc_tile_spaces_open(mercer_ctx *ctx, const mc_gram *g, int threads, int64_t groups, mc_work *work,
-                                  mc_tile_space **out) {
-    const size_t each = mc_tile_space_bytes(g, groups);
+mercer_status mc_tile_workspaces_open(mercer_ctx *ctx, const mc_gram *g, int threads, int64_t groups, mc_work *work,
+                                      mc_tile_workspace **out) {
+    const size_t each = mc_tile_workspace_bytes(g, groups);
     MC_TRY(mc_work_open(ctx, work, mc_work_need(threads, sizeof **out) + (size_t)threads * each));
     *out = mc_work_take(work, threads, sizeof **out);
     for (int i = 0; i < threads; i++)
-        mc_tile_space_cut(g, groups, work, &(*out)[i]);
+        mc_tile_workspace_lay_out(g, groups, work, &(*out)[i]);
     return MERCER_OK;
 }
 
@@ -174,13 +175,13 @@ static void gather_vector(const mc_gram *g, const void *from, const int64_t *row
             ((double *)out)[r] = ((const double *)from)[row[r]];
 }
 
-static void load_group(const mc_gram *g, mc_tile_space *s, int64_t group) {
+static void load_group(const mc_gram *g, mc_tile_workspace *s, int64_t group) {
     const int64_t rows = g->ops->rows, real = mc_real_size(g), *row = s->row + group * rows;
     for (int i = 0; i < g->plan.parts; i++) {
         const mc_tile_part *p = &g->plan.part[i];
-        const bool full = !p->sparse && !p->given;
+        const bool full = !p->sparse && !p->precomputed;
         char *a = !full ? NULL : s->a[i] + group * rows * p->d * real;
-        if (full && p->grain > 0)
+        if (full && p->uint8_unit > 0)
             mc_pack_uint8_gather(p, g->ops->columns, rows, row, a);
         else if (full && is_run(row, rows, g->ops->columns))
             gather_run(g, p, row[0], a);
@@ -193,7 +194,7 @@ static void load_group(const mc_gram *g, mc_tile_space *s, int64_t group) {
             gather_vector(g, g->plan.line[i].step.row, row, s->vector[i] + group * rows * real);
 }
 
-void mc_tile_space_rows(const mc_gram *g, mc_tile_space *s, const int64_t *rows, int64_t first, int64_t count) {
+void mc_tile_workspace_rows(const mc_gram *g, mc_tile_workspace *s, const int64_t *rows, int64_t first, int64_t count) {
     const int64_t each = g->ops->rows;
     s->count = count;
     s->groups = (count + each - 1) / each;

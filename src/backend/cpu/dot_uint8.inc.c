@@ -1,6 +1,6 @@
-/* bytes.inc.c: dot products of whole numbers 0 .. 255 in 32-bit integers, four coordinates at a time: an instruction
-   multiplies unsigned bytes of x by signed ones of z and adds four products into each lane. Exact, whatever the order.
-   Other instruction sets have none of it: 16-bit products gain too little there. */
+/* dot_uint8.inc.c: dot products of whole numbers 0 .. 255 in 32-bit integers, four coordinates at a time: an
+   instruction multiplies unsigned bytes of x by signed ones of z and adds four products into each lane. Exact, whatever
+   the order. Other instruction sets have none of it: 16-bit products gain too little there. */
 
 #if defined(__AVX512F__)
 typedef int32_t F(words) __attribute__((vector_size(4 * LANES)));

@@ -32,8 +32,8 @@ static mercer_status block(mercer_ctx *ctx, const void *self, mercer_dtype dtype
 }
 
 static mercer_status add(mercer_ctx *ctx, const void *self, mercer_dtype precision, const int64_t *ids, const double *c,
-                         int64_t count, double *f, mc_doubt *doubt) {
-    (void)ctx, (void)doubt;
+                         int64_t count, double *f, mc_sum_error *sum_error) {
+    (void)ctx, (void)sum_error;
     sample *s = (sample *)(uintptr_t)self;
     s->products += count;
     for (int64_t k = 0; k < count; k++)
@@ -43,8 +43,8 @@ static mercer_status add(mercer_ctx *ctx, const void *self, mercer_dtype precisi
 }
 
 static mercer_status add_at(mercer_ctx *ctx, const void *self, const int64_t *ids, const double *c, int64_t count,
-                            const int64_t *rows, int64_t rows_count, double *f, mc_doubt *doubt) {
-    (void)ctx, (void)doubt;
+                            const int64_t *rows, int64_t rows_count, double *f, mc_sum_error *sum_error) {
+    (void)ctx, (void)sum_error;
     const sample *s = self;
     for (int64_t i = 0; i < rows_count; i++) {
         f[rows[i]] = 0;
@@ -260,7 +260,7 @@ static mercer_status keep(mercer_ctx *ctx, void *arg, const mc_smo_result *so_fa
     return MERCER_OK;
 }
 
-/* What was kept at a rest leads to the bits of the run that went on. */
+/* What was kept at a checkpoint leads to the bits of the run that went on. */
 static void test_a_rest_is_a_place_to_go_on_from(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
@@ -269,7 +269,7 @@ static void test_a_rest_is_a_place_to_go_on_from(void **state) {
     double *first = calloc(N, sizeof *first);
     k->s = s;
     mc_active_problem p = classifier(s, 3, MERCER_F32, 24);
-    p.rest = (mc_active_rest){keep, k};
+    p.checkpoint = (mc_active_checkpoint){keep, k};
     mc_smo_result whole, rest;
     assert_ok(ctx, mc_active_solve(ctx, &p, s->beta, s->f, &whole));
     assert_true(k->calls > 1 && k->steps < whole.steps);
