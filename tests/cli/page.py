@@ -120,7 +120,7 @@ def in_a_browser(pages):
 
 
 CASES = [  # generator, machine, kernel, extra options of fit, pictures, what the page must say
-    ("moons", "svc", "rbf(gamma=2)", [], 4, ["twin, its dual", "is a kernel", "accuracy"]),
+    ("moons", "svc", "rbf(gamma=2)", [], 4, ["has a dual problem", "is a kernel", "accuracy"]),
     ("sinc", "gp", "rbf(gamma=0.3)", [], 4, ["Pictures", "curve", "RMSE"]),
     ("friedman1", "ridge", "rbf(gamma=0.5) + linear", ["--lambda", "0.1", "--intercept"], 3, ["every prediction is within", "residuals"]),
     ("blobs", "logistic", "linear", ["--scale", "standard"], 3, ["calibration", "log loss"]),
