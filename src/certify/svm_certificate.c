@@ -299,7 +299,8 @@ static double edge_bound(const mc_svm *s, const mc_svm_program *t, int side, dou
 
 /* What the gap of the problem with nu has beside that of the one with a fixed margin or epsilon. */
 static double nu_rest(const mc_svm *s, const mc_svm_program *t, double T, double gap) {
-    const double classes = s->row->classes, norm = sqrt(fmax(t->norm2, 0));
+    const bool classes = s->row->classes;
+    const double norm = sqrt(fmax(t->norm2, 0));
     long double up = 0, down = 0, mass = 0;
     double bend = 0;
     for (int64_t v = 0; v < t->m; v++)
