@@ -375,7 +375,7 @@ bool job_has_memory(session *s, const job *j) {
     enum { FEW = 2000 };
     mercer_kernel *plain = NULL;
     mercer_plan plan = {.size = sizeof plan};
-    if (mercer_data_rows(j->data) < FEW && mercer_data_stored(j->data) < 1e6 && mercer_data_classes(j->data) < 100)
+    if (mercer_data_rows(j->data) < FEW && mercer_data_stored(j->data) < 1000000 && mercer_data_classes(j->data) < 100)
         return true;
     mercer_status status = mercer_kernel_parse(s->ctx, "rbf", &plain);
     if (!status)
