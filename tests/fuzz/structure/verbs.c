@@ -72,9 +72,12 @@ static double look_at_centres(const mercer_model *m) {
 
 /* ---- Rows for it ---- */
 
+enum { WIDE = 1000, FEW = 8 }; /* rows of a model that has more columns than the first have values in so many */
+
 /* As many columns and texts as the model has, and targets of its kind. */
 static mercer_data *rows_for(const company *c, const mercer_model *m, mercer_dtype dtype, bool sparse) {
-    const int64_t d = mercer_model_columns(m), outputs = mercer_model_outputs(m), texts = m->f.centres->texts;
+    const int64_t width = mercer_model_columns(m), d = width > WIDE ? FEW : width, outputs = mercer_model_outputs(m),
+                  texts = m->f.centres->texts;
     const bool region = mercer_model_classes(m) == 0;
     double *x = room(ROWS * d), *y = room(ROWS * outputs);
     float *single = malloc((size_t)(ROWS * d) * sizeof *single + !d);
@@ -90,10 +93,11 @@ static mercer_data *rows_for(const company *c, const mercer_model *m, mercer_dty
     for (int64_t i = 0; i < ROWS * texts; i++)
         text[i] = i % 2 ? "abba" : "cab";
     for (int64_t k = 0; k < 2 * d; k++)
-        column[k] = (int32_t)(k % d);
+        column[k] = (int32_t)(width > WIDE ? k % d * ((width - 1) / (FEW - 1)) : k % d);
+    sparse = sparse || width > WIDE;
     const mercer_table table = {.size = sizeof table,
                                 .n = ROWS,
-                                .d = d,
+                                .d = width,
                                 .dtype = dtype,
                                 .values = dtype == MERCER_F32 ? (void *)single : (void *)x,
                                 .row_start = sparse ? start : NULL,

@@ -16,6 +16,8 @@ typedef enum data_set {
     SPARSE,
     SPARSE_PAIR,
     SPARSE_THREE,
+    FAR,
+    FAR_THREE,
     SINGLE,
     TEXTS,
     TEXT_CLASSES,
@@ -34,6 +36,13 @@ static const struct {
     {TWO, "ridge", "rbf(gamma=0.5) + linear", "lambda=0.1 solver=eigen"},
     {THREE, "ridge", "matern(nu=1.5, length_scale=1)", "lambda=0.1 solver=pcg scale=standard"},
     {SPARSE, "ridge", "poly(degree=2)", "lambda=0.1 solver=cholesky"},
+    {FAR, "ridge", "rbf(gamma=0.5)", "lambda=0.1 solver=cholesky"},
+    {FAR, "ridge", "linear", "lambda=0.1 solver=primal"},
+    {FAR_THREE, "svc", "rbf(gamma=0.5)[400000001] + linear", "C=1"},
+    {FAR_THREE, "svc", "linear", "C=1"},
+    {FAR_THREE, "logistic", "poly(degree=2)", "lambda=0.1"},
+    {FAR_THREE, "knn", "rbf(gamma=0.5)", "neighbors=3"},
+    {FAR, "pca", "linear", "components=2"},
     {SINGLE, "ridge", "laplacian(gamma=0.3)", "lambda=0.1 scale=minmax"},
     {NUMBERS, "ridge", "poly(degree=2, c=1)", "lambda=0.1 solver=primal scale=standard"},
     {PAIR, "ridge", "linear", "lambda=0.1 solver=primal"},
@@ -110,28 +119,30 @@ static void fill_given(double *x, mercer_table *t) {
     t->d = ROWS + 1;
 }
 
-static void fill_sparse(double *x, int64_t *start, int32_t *column, mercer_table *t) {
+/* far: columns that are numbered to the end of what there is, of which few occur. */
+static void fill_sparse(double *x, int64_t *start, int32_t *column, bool far, mercer_table *t) {
     int64_t stored = 0;
     for (int64_t i = 0; i < ROWS; i++) {
         start[i] = stored;
         for (int32_t j = 0; j < 6; j++)
             if ((i * 7 + j * 3) % 4 == 0) {
-                column[stored] = j;
+                column[stored] = far ? j * 400000000 : j;
                 x[stored++] = value_at(i, j);
             }
     }
     start[ROWS] = stored;
-    t->d = 6;
+    t->d = far ? INT32_MAX : 6;
     t->row_start = start;
     t->column = column;
 }
 
 static mercer_data *made(mercer_ctx *ctx, data_set set) {
     static const char *const labels[] = {"a", "b", "c*/"}, *const words[] = {"abab", "baba", "aabb", "cab", "bc"};
-    const bool sparse = set == SPARSE || set == SPARSE_PAIR || set == SPARSE_THREE,
+    const bool far = set == FAR || set == FAR_THREE,
+               sparse = set == SPARSE || set == SPARSE_PAIR || set == SPARSE_THREE || far,
                texts = set == TEXTS || set == TEXT_CLASSES;
     const bool pair = set == PAIR || set == SPARSE_PAIR || set == TEXT_CLASSES || set == GIVEN_CLASSES;
-    const bool three = set == THREE || set == SPARSE_THREE;
+    const bool three = set == THREE || set == SPARSE_THREE || set == FAR_THREE;
     double x[ROWS * (ROWS + 1)] = {0}, y[2 * ROWS];
     float single[ROWS * COLUMNS];
     int64_t start[ROWS + 1];
@@ -155,7 +166,7 @@ static mercer_data *made(mercer_ctx *ctx, data_set set) {
     if (set == GIVEN || set == GIVEN_CLASSES)
         fill_given(x, &t);
     if (sparse)
-        fill_sparse(x, start, column, &t);
+        fill_sparse(x, start, column, far, &t);
     if (texts) {
         t.text = text;
         t.texts = 1;
