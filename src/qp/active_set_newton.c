@@ -18,6 +18,7 @@
 #include "base/workspace.h"
 #include "linalg/cholesky.h"
 #include "qp/smo_select.h"
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -191,14 +192,18 @@ static int64_t farthest_from_bounds(const newton *p, int group) {
 }
 
 /* Where K_FF is nearly singular the steps are long and what they lose in rounding is missing from the sums: one
-   variable takes it. False where it would pass its bound. */
+   variable takes it. False where it would pass its bound, or where a group has no free variable to take it. */
 static mercer_status restore_sums(mercer_ctx *ctx, newton *p, bool *restored) {
     *restored = true;
     for (int group = 0; group < 2; group++) {
         const double lost = missing_sum(p, group);
         const int64_t a = farthest_from_bounds(p, group), t = a < 0 ? 0 : p->variable[a];
-        if (a < 0 || lost == 0)
+        if (lost == 0)
             continue;
+        if (a < 0) {
+            *restored &= fabs(lost) <= 16 * DBL_EPSILON * fabs(p->sum[group]);
+            continue;
+        }
         *restored &= p->x[t] + lost > p->dual->low[t] && p->x[t] + lost < p->dual->high[t];
         p->x[t] += lost;
         MC_TRY(mc_matrix_add_rows(ctx, p->rows, &p->id[a], &lost, 1, p->row, p->g));

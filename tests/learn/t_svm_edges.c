@@ -35,6 +35,32 @@ static void test_a_large_C_and_few_columns_take_few_steps(void **state) {
     close_clean(ctx);
 }
 
+/* Each sign keeps its sum, also where a Newton step would leave it no variable off its bounds: three rows of two
+   columns, of which the multipliers above the tube have to give more than one row can. */
+static void test_the_multipliers_of_nu_svr_are_balanced(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    double x[] = {-0.0099, -0.5905, 0.7631, 0.0827, 0.2301, 0.0927}, y[] = {0.0377, 0.0369, -0.0115};
+    const mercer_table rows = {
+        .size = sizeof rows, .n = 3, .d = 2, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1};
+    mercer_data *data = NULL;
+    assert_ok(ctx, mercer_data_make(ctx, &rows, &data));
+    for (double nu = 0.02; nu < 1; nu += 0.02) {
+        mercer_svm set = plain("nu-svr", 1e-7);
+        set.C = 285;
+        set.nu = nu;
+        mercer_model *model = fit_model(ctx, "nu-svr", &set, "linear", data);
+        double sum = 0;
+        for (int64_t i = 0; i < mercer_model_centres(model); i++)
+            sum += mercer_model_coefficient(model, i, 0);
+        assert_close(sum, 0, 1e-9);
+        assert_true(mercer_model_report(model)->certificate.gap < 1e-6);
+        mercer_model_free(model);
+    }
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
 /* The margin of nu-svc shrinks with the kernel; looking for it below a tolerance of its own must end. */
 static void test_a_kernel_of_any_size_has_a_margin_or_is_refused(void **state) {
     (void)state;
@@ -534,6 +560,7 @@ int main(void) {
         cmocka_unit_test(test_the_nearest_nu_has_an_answer),
         cmocka_unit_test(test_a_linear_machine_keeps_its_weight_vector),
         cmocka_unit_test(test_a_saved_machine_decides_the_same_bits),
+        cmocka_unit_test(test_the_multipliers_of_nu_svr_are_balanced),
         cmocka_unit_test(test_the_tube_may_hold_every_row),
         cmocka_unit_test(test_the_wrong_target_is_said),
         cmocka_unit_test(test_weights_may_leave_one_class_only),
