@@ -172,6 +172,35 @@ static void test_far_columns_answer_as_near_ones(void **state) {
     close_clean(ctx);
 }
 
+/* The slopes that learn the parameters of a kernel see the columns that it names. */
+static void test_parameters_are_learned_from_the_columns_named(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_little();
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 2);
+    const rows r = draw_rows(&rng, ROWS, 2);
+    for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
+        double evidence[2];
+        for (int far = 0; far < 2; far++) {
+            mercer_gp set = mercer_gp_defaults();
+            mercer_data *data = NULL;
+            mercer_kernel *kernel = NULL;
+            mercer_model *model = NULL;
+            set.scale = "minmax";
+            set.restarts = 0;
+            assert_ok(ctx, make(ctx, &r, far, false, &data));
+            assert_ok(ctx, parse(ctx, kernels[k], far, &kernel));
+            assert_ok(ctx, mercer_fit(ctx, "gp", &set, kernel, data, &model));
+            evidence[far] = mercer_model_report(model)->log_evidence;
+            mercer_model_free(model);
+            mercer_kernel_free(kernel);
+            mercer_data_free(data);
+        }
+        if (!(fabs(evidence[1] - evidence[0]) <= 1e-2))
+            fail_msg("%s: evidence %.17g near, %.17g far", kernels[k], evidence[0], evidence[1]);
+    }
+    close_clean(ctx);
+}
+
 /* ---- Kernel values ---- */
 
 static void test_gram_matrices_of_two_tables_agree(void **state) {
@@ -390,6 +419,7 @@ static void test_functions_of_other_columns_compare(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_far_columns_answer_as_near_ones),
+        cmocka_unit_test(test_parameters_are_learned_from_the_columns_named),
         cmocka_unit_test(test_gram_matrices_of_two_tables_agree),
         cmocka_unit_test(test_bandwidths_count_all_columns),
         cmocka_unit_test(test_rows_and_weights_have_the_numbers_of_the_file),

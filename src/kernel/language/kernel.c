@@ -61,6 +61,7 @@ void mc_kernel_take_local(mercer_kernel *kernel, mc_node *local) {
     else
         kernel->shown = kernel->root;
     kernel->root = local;
+    mc_list_slots(local, kernel->slot, kernel->slots); /* parameters are those of the tree that computes */
 }
 
 mercer_status mc_kernel_wrap(mercer_ctx *ctx, mc_node *root, mercer_kernel **out) {
