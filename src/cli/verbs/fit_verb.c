@@ -330,6 +330,8 @@ static void say_next(session *s, const fit *f) {
     if (isnan(loo) && direct && mercer_model_report(f->model)->lambda > 0 && setting_find(f->job.machine, "loo"))
         say_fact(s, "next", "--loo gives the leave-one-out error; %s",
                  advise_file("predict", f->path, "NEW_DATA").bytes);
+    else if (plain && loo > 0.95 * target_std(f->job.data) && !setting_find(f->job.machine, "lambda"))
+        say_fact(s, "next", "no better than the mean: try another -k");
     else if (plain && loo > 0.95 * target_std(f->job.data))
         say_fact(s, "next", "no better than the mean: try %s%s or another -k",
                  args_text(&s->args, "norm-bound") || args_text(&s->args, "dof") ? "another bound" : other_lambda(f),

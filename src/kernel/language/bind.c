@@ -95,14 +95,14 @@ static double default_width(mc_atom atom, double m, double v) {
 }
 
 static bool differs(const mc_moments *moments, const mc_view *view) {
-    const mc_extremes e = mc_moments_extremes(moments, view);
+    const mc_column_extremes e = mc_moments_extremes(moments, view);
     return e.least < e.greatest;
 }
 
 /* No bandwidth follows where the square of what the columns in view are, or differ by, is no double. */
 static mercer_status fail_width(mercer_ctx *ctx, const mc_node *node, int i, const mc_moments *moments,
                                 const mc_view *view) {
-    const mc_extremes e = mc_moments_extremes(moments, view);
+    const mc_column_extremes e = mc_moments_extremes(moments, view);
     const char *width = mc_atoms[node->atom].parameter[i].name, *atom = mc_atoms[node->atom].name;
     if (!isfinite(e.greatest * e.greatest + e.least * e.least))
         return mc_fail_at(ctx, MERCER_DATA, node->offset,

@@ -127,11 +127,11 @@ static bool is_in_view(const mc_view *view, int64_t column) {
     return false;
 }
 
-mc_extremes mc_moments_extremes(const mc_moments *moments, const mc_view *view) {
+mc_column_extremes mc_moments_extremes(const mc_moments *moments, const mc_view *view) {
     const mercer_data *data = moments->data;
     const int64_t stored_values = mercer_data_stored(data);
     const bool zeros = stored_values < data->n * data->d;
-    mc_extremes e = {.least = zeros ? 0 : INFINITY, .greatest = zeros ? 0 : -INFINITY};
+    mc_column_extremes e = {.least = zeros ? 0 : INFINITY, .greatest = zeros ? 0 : -INFINITY};
     for (int64_t k = 0; k < stored_values; k++) {
         const double x = stored_value(data, k);
         const int64_t place = data->row_start ? data->column[k] : k % data->d, column = mc_data_column(data, place);

@@ -18,10 +18,10 @@ void mc_moments_free(mc_moments *moments);
 double mc_moments_variance(const mc_moments *moments, const mc_view *view);
 
 /* The ends of all entries of the columns in view, and the column with the larger of them in size. */
-typedef struct mc_extremes {
+typedef struct mc_column_extremes {
     double least, greatest;
     int64_t column;
-} mc_extremes;
-mc_extremes mc_moments_extremes(const mc_moments *moments, const mc_view *view);
+} mc_column_extremes;
+mc_column_extremes mc_moments_extremes(const mc_moments *moments, const mc_view *view);
 
 #endif

@@ -31,7 +31,8 @@ static mercer_status grow_columns(mercer_ctx *ctx, mc_node *node, int64_t n) {
 
 static mercer_status add_column(mc_parser *p, mc_node *node, int64_t column) {
     if (++p->columns > MC_COLUMNS_MAX)
-        return mc_lex_fail(&p->lexer, p->lexer.token.offset, "an expression may list at most 1048576 columns");
+        return mc_lex_fail(&p->lexer, p->lexer.token.offset,
+                           "an expression may list at most 1048576 columns; without a list a kernel sees all of them");
     if (node->columns == 0 || power_of_two_from(node->columns) < node->columns + 1)
         MC_TRY(grow_columns(p->lexer.ctx, node, node->columns + 1));
     node->column[node->columns++] = column;
@@ -42,7 +43,7 @@ static mercer_status column_number(mc_parser *p, int64_t *out) {
     const mc_token t = p->lexer.token;
     MC_TRY(mc_lex_expect(&p->lexer, MC_TOKEN_NUMBER, "a column number"));
     if (!(t.number >= 1 && t.number <= INT32_MAX && t.number == floor(t.number)))
-        return mc_lex_fail(&p->lexer, t.offset, "columns are numbered 1, 2, 3, ...");
+        return mc_lex_fail(&p->lexer, t.offset, "columns are numbered 1, 2, 3, ... to 2147483647");
     *out = (int64_t)t.number - 1;
     return MERCER_OK;
 }

@@ -45,7 +45,7 @@ static mercer_status parse_function_column(mc_parser *p, mc_function *f) {
     const mc_token t = p->lexer.token;
     MC_TRY(mc_lex_expect(&p->lexer, MC_TOKEN_NUMBER, "a column number"));
     if (!(t.number >= 1 && t.number <= INT32_MAX && t.number == floor(t.number)))
-        return mc_lex_fail(&p->lexer, t.offset, "columns are numbered 1, 2, 3, ...");
+        return mc_lex_fail(&p->lexer, t.offset, "columns are numbered 1, 2, 3, ... to 2147483647");
     f->column = (int64_t)t.number - 1;
     return mc_lex_expect(&p->lexer, ']', "']'");
 }
