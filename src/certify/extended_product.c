@@ -14,10 +14,6 @@
 enum { STRIP = 64 };
 static const double WORK = 4e8, PAIR = 8; /* columns of pairs; a pair costs as much as so many columns beside its own */
 
-bool mc_extended_pays(int64_t n, int64_t d) {
-    return (double)n * (double)n * ((double)d + PAIR) <= WORK;
-}
-
 typedef struct product {
     const mc_node *root;
     mc_view view;
@@ -37,6 +33,11 @@ size_t mc_extended_bytes(int64_t n, int64_t d, int64_t t) {
     mc_work count = {0};
     lay_out_workspace(&count, d, &(product){.n = n, .t = t});
     return count.used;
+}
+
+bool mc_extended_pays(const mercer_ctx *ctx, const mercer_data *x, int64_t t, size_t beside) {
+    return (double)x->n * (double)x->n * ((double)x->d + PAIR) <= WORK
+           && beside + mc_extended_bytes(x->n, x->d, t) + 4 * MC_ALIGN <= mc_memory_left(ctx);
 }
 
 /* all <- all + v k; its error is that of k, and of one addition among many, which `depth` counts. */

@@ -5,8 +5,9 @@
 
 #include <mercer.h>
 
-/* Whether so many rows are few enough to take about as long as a factorisation of K. */
-bool mc_extended_pays(int64_t n, int64_t d);
+/* Whether t products take no longer than about a factorisation of K, nor, with the bytes beside them, more memory than
+   is left. */
+bool mc_extended_pays(const mercer_ctx *ctx, const mercer_data *x, int64_t t, size_t beside);
 /* Bytes that it takes. */
 size_t mc_extended_bytes(int64_t n, int64_t d, int64_t t);
 /* out <- K V and error <- what it can be wrong by, both n x t; V: n x t. error is infinite where the kernel has parts

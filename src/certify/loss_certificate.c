@@ -5,9 +5,10 @@
 
    and since alpha is feasible, dual <= optimum <= primal. Both sides are lambda-strongly convex in f: lambda |f - f*|^2
    <= primal - dual. rounding bounds what the evaluation itself can be wrong by: every f is right to within what the
-   operator says of its products (mc_product_doubt), the terms have slope at most lambda |alpha| / 2 in it, those of the
-   primal |g| more (piecewise linear ones their steepest, smooth ones a curvature of at most the cost beside), and each
-   is itself right to a few units. The report raises the primal and lowers the dual by that.
+   operator says of its products (mc_product_doubt), or long doubles where that is little, the terms have slope at
+   most lambda |alpha| / 2 in it, those of the primal |g| more (piecewise linear ones their steepest, smooth ones a
+   curvature of at most the cost beside), and each is itself right to a few units. The report raises the primal and
+   lowers the dual by that.
 
    The intercept is bounded by the slopes of the losses around f (certify/intercept.c), those of many classes by the
    shares that the classes must have (certify/softmax_intercepts.c).
@@ -22,12 +23,16 @@
 #include "base/status.h"
 #include "base/workspace.h"
 #include "certify/certificate.h"
+#include "certify/extended_product.h"
 #include "certify/intercept.h"
 #include "certify/ridge_certificate.h"
+#include "data/table/data.h"
 #include "gram/operator/gram.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
+
+static const double VAGUE = 1e-6; /* an error of entries, beside the largest, that hides what the gap could say */
 
 static void gather_coefficients(const mc_loss_task *tasks, int64_t count, int64_t n, int64_t width, double *A) {
     for (int64_t j = 0, column = 0; j < count; column += tasks[j++].k)
@@ -118,8 +123,15 @@ static double bound_intercept(const mc_loss_task *t, const mc_loss_findings *fou
     return t->k > 1 ? mc_softmax_intercepts_bound(&many) : mc_intercept_bound(&p);
 }
 
+/* How the values of f were had: by an operator with these errors, or each to within `doubt`. */
+typedef struct evaluation {
+    mc_product_error error;
+    bool extended;
+    double doubt;
+} evaluation;
+
 /* g and root are scratch of n x k each. */
-static void measure_loss_gap(const mc_loss_task *t, mc_product_error error, double reach, double *g, double *root,
+static void measure_loss_gap(const mc_loss_task *t, const evaluation *by, double reach, double *g, double *root,
                              mc_loss_findings *out) {
     long double energy = 0, slopes = 0, bends = 0, mass = 0, sizes = 0, lost = 0, gains = 0;
     if (t->loss->smooth)
@@ -135,7 +147,7 @@ static void measure_loss_gap(const mc_loss_task *t, mc_product_error error, doub
         gains += t->lambda * fabs(t->alpha[i] * (t->k > 1 ? 1 : t->y[i]));
     }
     const double loss = mc_loss_sum(t, t->f, t->b), conjugate = mc_loss_conjugate(t, t->alpha);
-    const double each = 1.01 * mc_product_doubt(error, (double)mass, reach);
+    const double each = by->extended ? by->doubt : 1.01 * mc_product_doubt(by->error, (double)mass, reach);
     const double half = (double)(mass * each / 2 + 4 * DBL_EPSILON * sizes);
     out->square_norm = (double)energy;
     out->square_error = 2 * half;
@@ -154,19 +166,43 @@ static void measure_loss_gap(const mc_loss_task *t, mc_product_error error, doub
     out->intercept = bound_intercept(t, out, root);
 }
 
+static size_t second_bytes(int64_t cells) {
+    return mc_work_need(cells, sizeof(long double)) + mc_work_need(cells, sizeof(double));
+}
+
+/* The products again from long doubles, where these know the kernel. */
+static mercer_status look_twice(mercer_ctx *ctx, const mc_problem *p, int64_t width, const double *A, double *KA,
+                                evaluation *by) {
+    const int64_t cells = p->n * width;
+    mc_work work;
+    MC_TRY(mc_work_open(ctx, &work, second_bytes(cells)));
+    long double *product = mc_work_take(&work, cells, sizeof *product);
+    double *wrong = mc_work_take(&work, cells, sizeof *wrong);
+    const mercer_status status = mc_extended_product(ctx, p->kernel, p->x, width, A, product, wrong);
+    by->extended = !status && mc_first_not_finite(MERCER_F64, wrong, cells) < 0;
+    for (int64_t i = 0; i < cells && by->extended; i++) {
+        KA[i] = (double)product[i];
+        by->doubt = fmax(by->doubt, wrong[i] + DBL_EPSILON * fabs(KA[i]));
+    }
+    mc_work_close(&work);
+    return status;
+}
+
 static mercer_status certify_tasks(mercer_ctx *ctx, const mc_problem *p, const mc_gram *gram, mc_loss_task *tasks,
                                    int64_t count, int64_t width, double *A, double *KA, mc_loss_findings *out) {
     double reach = 0;
-    mc_product_error error = {0};
-    mc_gram_raise_error(gram, width, &error);
+    evaluation by = {0};
+    mc_gram_raise_error(gram, width, &by.error);
     MC_TRY(mc_gram_diagonal(ctx, gram, KA));
     for (int64_t i = 0; i < p->n; i++)
         reach = fmax(reach, KA[i]);
     gather_coefficients(tasks, count, p->n, width, A);
     MC_TRY(mc_gram_apply(ctx, gram, width, A, KA));
+    if (!(by.error.entry <= VAGUE * reach) && mc_extended_pays(ctx, p->x, width, second_bytes(p->n * width)))
+        MC_TRY(look_twice(ctx, p, width, A, KA, &by));
     scatter_products(tasks, count, p->n, width, KA);
     for (int64_t j = 0; j < count; j++)
-        measure_loss_gap(&tasks[j], error, reach, A, KA, &out[j]);
+        measure_loss_gap(&tasks[j], &by, reach, A, KA, &out[j]);
     return MERCER_OK;
 }
 

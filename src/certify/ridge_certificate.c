@@ -191,7 +191,8 @@ static double square_error(const check *c, int64_t k, const sums *t) {
     long double error = 0;
     for (int64_t i = 0; i < c->p->n; i++) {
         const int64_t at = i * c->p->outputs + k;
-        error += fabs(c->alpha[at]) * (product_error(c, i, k, t) + DBL_EPSILON * fabs(c->KA[at]));
+        error += fabs(c->alpha[at])
+                 * ((c->extended ? c->wrong[at] : product_error(c, i, k, t)) + DBL_EPSILON * fabs(c->KA[at]));
     }
     return slack * (double)error;
 }
@@ -358,12 +359,6 @@ static size_t second_bytes(const check *c) {
     return mc_work_need(c->p->n * c->p->outputs, sizeof(long double)) + mc_work_need(c->p->n * c->p->outputs, 8);
 }
 
-static bool can_look_twice(mercer_ctx *ctx, const check *c) {
-    const mercer_data *x = c->p->x;
-    return mc_extended_pays(x->n, x->d)
-           && second_bytes(c) + mc_extended_bytes(x->n, x->d, c->p->outputs) + 4 * MC_ALIGN <= mc_memory_left(ctx);
-}
-
 static void measure_columns(const check *c, column *columns) {
     for (int64_t k = 0; k < c->p->outputs; k++)
         residual_column(c, k, &columns[k]);
@@ -399,7 +394,8 @@ static mercer_status certify_columns(mercer_ctx *ctx, check *c, column *columns,
         MC_TRY(sharpen_rounding_bounds(ctx, c));
         bound_columns(c, columns);
     }
-    if (is_rounding_all(c, columns) && is_vague(c, columns) && can_look_twice(ctx, c))
+    if (is_rounding_all(c, columns) && is_vague(c, columns)
+        && mc_extended_pays(ctx, c->p->x, c->p->outputs, second_bytes(c)))
         MC_TRY(look_twice(ctx, c, columns));
     if (c->lambda == 0)
         MC_TRY(bound_by_gradient(ctx, c, columns));

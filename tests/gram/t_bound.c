@@ -140,13 +140,11 @@ static double ceiling_of(const char *text) {
     return strncmp(text, "arccos", 6) == 0 ? 1000 : 250;
 }
 
-static void check_everywhere(const char *format, const cloud *c, uint64_t item, bool close) {
+static void check_text(const char *text, const cloud *c, uint64_t item, double ratio) {
     static trial t;
-    char text[512];
-    write_text(format, c, text, sizeof text);
     t.text = text;
     t.c = c;
-    t.ratio = close ? ceiling_of(format) : INFINITY;
+    t.ratio = ratio;
     draw(c, item, t.x);
     for (size_t isa = 0; isa < 3; isa++) {
         mercer_ctx *ctx = open_isa(isas[isa], 1);
@@ -158,6 +156,12 @@ static void check_everywhere(const char *format, const cloud *c, uint64_t item, 
             check(ctx, &t, (mercer_dtype)precision);
         close_clean(ctx);
     }
+}
+
+static void check_everywhere(const char *format, const cloud *c, uint64_t item, bool close) {
+    char text[512];
+    write_text(format, c, text, sizeof text);
+    check_text(text, c, item, close ? ceiling_of(format) : INFINITY);
 }
 
 static const char *const expressions[] = {
@@ -258,6 +262,37 @@ static void close_grey(grey *g) {
 }
 
 /* Bits and pieces: rows, a block beside the diagonal, columns taken out, products; on one thread and on three. */
+/* Parameters whose squares no double holds, and rows of their size, of that of 1 and of its inverse. The circle is the
+   one place where rounding may take a value all the way from 0 to 1. */
+static void test_the_bound_is_a_number_where_squares_of_parameters_are_none(void **state) {
+    (void)state;
+    static const char *const texts[] = {"matern(nu=0.5, length_scale=P)",
+                                        "matern(nu=1.5, length_scale=P)",
+                                        "matern(nu=2.5, length_scale=[P, 1, P])",
+                                        "rq(alpha=1, length_scale=P)",
+                                        "rq(alpha=0.7, length_scale=[1, P, P])",
+                                        "exponential(gamma=P)",
+                                        "matern(length_scale=P) + 2*matern(length_scale=1)",
+                                        "periodic(period=1, length_scale=P)",
+                                        "periodic(period=1, length_scale=[1, P, P])",
+                                        "rbf(gamma=1)*periodic(period=0.7, length_scale=P)",
+                                        "periodic(length_scale=P) + periodic(length_scale=1e-180)"};
+    static const double scales[] = {1e-200, 1, 1e200};
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+        for (int way = 0; way < 6; way++) {
+            char text[256] = "";
+            for (const char *at = texts[k]; *at; at++)
+                snprintf(text + strlen(text), sizeof text - strlen(text), "%.*s", *at == 'P' ? 6 : 1,
+                         *at != 'P' ? at
+                         : way % 2  ? "1e200"
+                                    : "1e-200");
+            const bool circle = strstr(text, "periodic");
+            const cloud c = {.d = 3, .scale = scales[way / 2]};
+            if (!(circle && c.scale > 1)) /* more turns than a long double counts */
+                check_text(text, &c, 900 + k, circle ? DBL_MAX : 1000);
+        }
+}
+
 static void test_pieces_of_an_operator_of_whole_numbers_agree(void **state) {
     (void)state;
     mercer_ctx *one = open_ctx(1), *three = open_ctx(3);
@@ -344,6 +379,7 @@ int main(void) {
         cmocka_unit_test(test_no_error_passes_the_bound_on_ugly_points),
         cmocka_unit_test(test_the_bound_of_short_sums_is_not_far_from_the_errors),
         cmocka_unit_test(test_the_bound_holds_for_whole_numbers_of_any_unit),
+        cmocka_unit_test(test_the_bound_is_a_number_where_squares_of_parameters_are_none),
         cmocka_unit_test(test_pieces_of_an_operator_of_whole_numbers_agree),
         cmocka_unit_test(test_whole_numbers_are_recognised_and_nothing_else_is),
         cmocka_unit_test(test_sums_are_as_wrong_as_their_longest_chain_at_most),

@@ -203,7 +203,7 @@ void say_titles(session *s, const report_column *columns) {
 
 void say_row(session *s, const json_t *row, const report_column *columns, const char *note) {
     for (const report_column *c = columns; c->key && prints_report(s); c++) {
-        char cell[4 * NAME] = "nan";
+        char cell[4 * NAME] = "-"; /* not known, or no number */
         const json_t *value = find_field(row, c->key);
         FILE *out = value ? fmemopen(cell, sizeof cell, "w") : NULL;
         if (out) {

@@ -226,7 +226,7 @@ static void shape_text(const job *j, char *bytes, size_t size) {
 static void penalty_text(const fit *f, char *bytes, size_t size) {
     const mercer_report *r = mercer_model_report(f->model);
     char norm[48] = "";
-    if (f->verdict == MERCER_PROVED && setting_find(f->job.machine, "lambda"))
+    if (f->verdict == MERCER_PROVED && setting_find(f->job.machine, "lambda") && isfinite(r->norm))
         snprintf(norm, sizeof norm, "norm %.4g, ", r->norm);
     const bool always = !setting_find(f->job.machine, "intercept");
     const char *intercept = always || job_flag(&f->job, "intercept") ? "with intercept" : "no intercept";

@@ -105,9 +105,9 @@ void say_model(session *s, const char *path, const mercer_model *model) {
     say_labels(s, model);
     if (!isnan(r->loo_rmse))
         say_fact(s, "LOO error", "leave-one-out RMSE %.4g", r->loo_rmse);
-    if (isnan(r->objective) && !isnan(r->norm))
+    if (!isfinite(r->objective) && isfinite(r->norm))
         say_fact(s, "norm", "%.4g", r->norm);
-    else if (!isnan(r->norm))
+    else if (isfinite(r->norm))
         say_fact(s, "norm", "%.4g, objective %.6g", r->norm, r->objective);
     say_search(s, model);
     json_t *report = json_report(model);

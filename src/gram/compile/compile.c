@@ -87,6 +87,8 @@ static bool same_node(const mc_node *a, const mc_node *b) {
 }
 
 static bool same_part(const mc_tile_part *a, const mc_tile_part *b) {
+    if (a->columns > 0 && isnan(a->weight[0]))
+        return false; /* what the weights are is not known from their shares of the first */
     return a->kind == b->kind && a->feature == b->feature && same_columns(a, b)
            && same_numbers(a->weight, b->weight, a->columns) && same_numbers(a->period, b->period, a->columns)
            && a->matrix == b->matrix && same_node(a->precomputed, b->precomputed) && same_node(a->strings, b->strings);
@@ -105,6 +107,7 @@ static void free_part(mc_tile_part *p) {
     mc_free(p->column);
     mc_free(p->weight);
     mc_free(p->period);
+    mc_free(p->length);
     mc_free(p->is_zero_column);
     mc_free(p->centre);
     mc_string_features_close(p);
@@ -135,8 +138,11 @@ static mercer_status fill_part(compiler *c, want *w, const mc_view *view, mc_til
     if (!w->period)
         return MERCER_OK;
     MC_TRY(MC_ALLOC(c->ctx, p->period, view->d));
-    for (int64_t j = 0; j < view->d; j++)
+    MC_TRY(MC_ALLOC(c->ctx, p->length, view->d));
+    for (int64_t j = 0; j < view->d; j++) {
         p->period[j] = mc_value_at(w->period, j);
+        p->length[j] = mc_value_at(w->weight, j);
+    }
     return MERCER_OK;
 }
 
@@ -461,8 +467,18 @@ static mercer_status emit_node(compiler *c, const mc_node *node, place at) {
     return mc_fail(c->ctx, MERCER_INTERNAL, "a node without a tile");
 }
 
+/* What a matrix or a function of the program says is not asked pair by pair. */
+static bool allows_reference(const mc_node *root) {
+    if (root->kind == MC_ATOM && (root->atom == MC_PRECOMPUTED || root->atom == MC_USER))
+        return false;
+    for (int i = 0; i < root->children; i++)
+        if (!allows_reference(root->child[i]))
+            return false;
+    return true;
+}
+
 mercer_status mc_tile_program_compile(mercer_ctx *ctx, const mc_node *root, int64_t d, mc_tile_program *plan) {
-    *plan = (mc_tile_program){.temporaries = 1};
+    *plan = (mc_tile_program){.temporaries = 1, .allows_reference = allows_reference(root)};
     compiler c = {.ctx = ctx, .plan = plan};
     const mc_view all = {.d = d};
     return emit_node(&c, root, (place){.view = &all, .target = 0, .combine = MC_SET, .factor = 1});
@@ -477,16 +493,6 @@ mercer_status mc_tile_program_by_reference(mercer_ctx *ctx, const mc_node *root,
     MC_TRY(emit_want(&c, w, MC_SAME, (place){.view = &all, .target = 0, .combine = MC_SET, .factor = 1}, &line));
     plan->part[0].by_reference = true;
     return MERCER_OK;
-}
-
-/* What a matrix or a function of the program says is not asked pair by pair. */
-bool mc_tile_program_allows_reference(const mc_node *root) {
-    if (root->kind == MC_ATOM && (root->atom == MC_PRECOMPUTED || root->atom == MC_USER))
-        return false;
-    for (int i = 0; i < root->children; i++)
-        if (!mc_tile_program_allows_reference(root->child[i]))
-            return false;
-    return true;
 }
 
 void mc_tile_program_free(mc_tile_program *plan) {

@@ -55,6 +55,7 @@ typedef struct mc_tile_part {
     int64_t *column;        /* their places in the data */
     double *weight;         /* per column, relative to the first: shared parts differ by a factor only */
     double *period;         /* COS_SIN */
+    double *length;         /* COS_SIN: the length scales, whose squares the weights may not hold */
     const mc_value *matrix; /* IMAGE */
     /* the spectrum atom whose counts are the coordinates (string_features.c); NULL: they come from columns */
     const mc_node *strings;
@@ -125,6 +126,7 @@ typedef struct mc_tile_line {
 
 typedef struct mc_tile_program {
     int parts, lines, temporaries, strips;
+    bool allows_reference; /* no matrix nor function of the program in it: the reference evaluator may take over */
     mc_tile_part *part;
     mc_tile_line *line;
 } mc_tile_program;
@@ -134,7 +136,6 @@ mercer_status mc_tile_program_compile(mercer_ctx *ctx, const mc_node *root, int6
 /* The whole expression as one part whose values the reference evaluator gives, pair by pair: slow, and right wherever
    they are numbers. */
 mercer_status mc_tile_program_by_reference(mercer_ctx *ctx, const mc_node *root, int64_t d, mc_tile_program *plan);
-bool mc_tile_program_allows_reference(const mc_node *root);
 void mc_tile_program_free(mc_tile_program *plan);
 
 /* feature_rows.c: the rows behind a part. scratch holds mc_feature_scratch(data, part) doubles. */

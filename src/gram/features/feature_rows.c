@@ -6,7 +6,7 @@
 #include "gram/compile/tile_program.h"
 #include <math.h>
 
-static const double two_pi = 6.28318530717958647692;
+static const double two_pi = 6.28318530717958647692, root_log2e = 1.20112240878644980;
 
 int64_t mc_feature_scratch(const mercer_data *data, const mc_tile_part *part) {
     return data->d + part->columns;
@@ -155,7 +155,7 @@ mercer_status mc_part_centre(mercer_ctx *ctx, mc_tile_part *p, const mercer_data
 static double phase_of(const mc_tile_part *p, const double *row) {
     double sum = 0;
     for (int64_t k = 0; k < p->columns; k++) {
-        const double e = p->weight[k] * two_pi * 0x1p-51 * (fabs(row[p->column[k]]) / p->period[k] + 1);
+        const double e = root_log2e / p->length[k] * two_pi * 0x1p-51 * (fabs(row[p->column[k]]) / p->period[k] + 1);
         sum += e * e;
     }
     return sqrt(sum);
@@ -166,7 +166,7 @@ mercer_status mc_part_phase(mercer_ctx *ctx, mc_tile_part *p, const mercer_data 
     MC_TRY(MC_ALLOC(ctx, row, data->d));
     for (int64_t i = 0; i < data->n; i++) {
         mc_data_values(data, i, row);
-        p->phase = fmax(p->phase, phase_of(p, row));
+        p->phase = fmax(p->phase, phase_of(p, row)); /* infinite where the square of one is */
     }
     mc_free(row);
     return MERCER_OK;

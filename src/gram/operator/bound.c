@@ -43,6 +43,7 @@ typedef struct argument {
 typedef struct arithmetic {
     double u;
     bool worst;
+    bool reference; /* what the tiles cannot hold the reference evaluator has */
     const mc_tile_accuracy *bodies;
 } arithmetic;
 
@@ -56,9 +57,19 @@ static double sum_factor(const mc_tile_part *p, double sums, arithmetic a) {
     return sums * gamma + 8;
 }
 
+/* A distance that the tiles cannot hold, and the reference evaluator has then: its differences are those of the data,
+   right to u each, so that only the phase of a circle is wrong by more than a share. */
+static argument reference_distance(const mc_tile_part *p, double alpha, arithmetic a) {
+    const double by = isnan(alpha) ? 1 : fabs(alpha), input = 2 * p->phase;
+    return (argument){
+        .size = INFINITY, .e0 = by * input * input, .e1 = sqrt(2 * by) * input, .e2 = (sum_factor(p, 1, a) + 12) * a.u};
+}
+
 /* The exponent -|x - z|^2/2 of a part, times alpha. */
 static argument distance_argument(const mc_tile_part *p, double alpha, arithmetic a) {
     const double N = 0.5 * (p->left.norm2_max + p->right.norm2_max), u = a.u;
+    if (a.reference && !(fabs(alpha) * N <= DBL_MAX))
+        return reference_distance(p, alpha, a);
     const double c = sum_factor(p, p->distance_method == MC_DISTANCE_DIRECT ? 1 : 3, a), e0 = (c + 4) * u * N;
     const double input = 4 * u * sqrt(2 * N) + 2 * p->phase; /* of |x - z|, by the rounding of the coordinates */
     argument s = {.size = fabs(alpha) * 4 * N, .e0 = fabs(alpha) * input * input, .e1 = sqrt(2 * fabs(alpha)) * input};
@@ -89,6 +100,8 @@ static argument sum_argument(const mc_tile_part *p, double a, double c, arithmet
     const double again = p->sparse ? 2 : 1; /* cancelling terms */
     const double size = fabs(a) * reach + fabs(c);
     const double f = sum_factor(p, 1, by) + 4;
+    if (by.reference && p->kind != MC_MINIMUM && !(size <= DBL_MAX))
+        return (argument){.size = INFINITY, .e2 = u * (f + 8)}; /* terms of one sign, as in reference_distance */
     return (argument){.size = size, .e0 = u * (fabs(a) * f * again * reach + 3 * size), .share = u * (f + 3)};
 }
 
@@ -229,8 +242,8 @@ static mc_bound line_bound(const mc_tile_program *plan, const mc_tile_line *line
     if (line->part < 0)
         return function_bound(line, bound_times_factor(in, line->step.alpha, u), by);
     const argument s = argument_of(plan, line, by);
-    /* a radial function of an argument that is never positive */
-    const bool falls = line->a < 0 && line->use != MC_USE_DOT;
+    /* a radial function of an argument that is never positive; a weight that no double holds makes it no number */
+    const bool falls = !(line->a > 0) && line->use != MC_USE_DOT;
     if (falls && radial[line->step.function].by2 > 0)
         return radial_bound(line, s, by);
     mc_bound v = symmetric_bound(s.size, s.e0 + s.e1 * sqrt(s.size) + s.e2 * s.size);
@@ -276,7 +289,7 @@ static double argument_size(const mc_tile_program *plan, const mc_tile_line *lin
 mc_bound mc_tile_program_bound(const mc_tile_program *plan, const mc_tile_ops *bodies, bool worst, mc_bound *temporary,
                                double *reach) {
     const double u = bodies->unit;
-    const arithmetic by = {u, worst, bodies->accuracy};
+    const arithmetic by = {u, worst, plan->allows_reference, bodies->accuracy};
     *reach = 0;
     for (int i = 0; i < plan->temporaries; i++)
         temporary[i] = (mc_bound){0};
@@ -303,7 +316,7 @@ void mc_tile_program_terms(const mc_tile_program *plan, const mc_tile_ops *bodie
                            double *rest) {
     const mc_tile_line *line = &plan->line[0];
     const double u = bodies->unit;
-    const arithmetic by = {u, true, bodies->accuracy};
+    const arithmetic by = {u, true, plan->allows_reference, bodies->accuracy};
     *relative = 0;
     *rest = all;
     if (plan->lines != 1 || line->part < 0 || line->vector != MC_VECTOR_NONE || line->use != MC_USE_DISTANCE

@@ -473,7 +473,7 @@ mercer_status mc_gram_choose(mercer_ctx *ctx, mc_gram *g, mercer_dtype precision
     MC_TRY(each_side(ctx, g, measure_side));
     MC_TRY(mc_vectors_measure(ctx, g));
     MC_TRY(choose_precision(ctx, g, precision, &found));
-    return found || !mc_tile_program_allows_reference(g->kernel->root) ? MERCER_OK : leave_to_reference(ctx, g);
+    return found || !g->plan.allows_reference ? MERCER_OK : leave_to_reference(ctx, g);
 }
 
 mercer_status mc_gram_pack(mercer_ctx *ctx, mc_gram *g) {

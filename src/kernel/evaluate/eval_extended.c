@@ -54,6 +54,8 @@ static long double growth(long double e) {
 
 static extended exponential_of(extended a) {
     const long double v = expl(a.value);
+    if (!(a.error < 1)) /* neither is above the exponential of the largest that a can be, and both may be 0 */
+        return (extended){v, 1.001L * expl(a.value + a.error) + LDBL_MIN};
     return (extended){v, 1.001L * v * (growth(a.error) + FUNCTION * UNIT) + LDBL_MIN};
 }
 
@@ -185,13 +187,14 @@ static extended rq(const mc_node *node, const pair *p) {
     return exponential_of(scale(log1p_of(t), -alpha));
 }
 
-/* sin(pi q) is wrong by pi times the error of q, which whole periods, taken off exactly, leave as it is. */
+/* sin(pi q) is wrong by pi times the error of q, which whole periods, taken off exactly, leave as it is. That of the
+   sine is a share of it: 0 where the points are one. */
 static extended periodic(const mc_node *node, const pair *p) {
     extended sum = exact(0);
     for (int64_t j = 0; j < p->view->d; j++) {
         const long double q = (x_at(p, j) - z_at(p, j)) / mc_value_at(&node->parameter[0], j);
         const long double s = sinl(pi * fmodl(q, 2)), by = mc_value_at(&node->parameter[1], j);
-        const extended t = {s / by, (4 * UNIT * fabsl(q) * pi + FUNCTION * UNIT) / by};
+        const extended t = {s / by, (4 * UNIT * fabsl(q) * pi + FUNCTION * UNIT * fabsl(s)) / by};
         sum = add(sum, multiply(t, t));
     }
     return exponential_of(scale(sum, -2));
