@@ -31,3 +31,11 @@ m prove 'rbf + linear[2147483640]'
 m test mmd far.svm far.svm -k rbf
 mercer show far.svm | head -4
 mercer show linear.mercer | grep -e columns -e kernel
+# A graph of all the columns is refused before a number of it is written: by what its file can hold, or by the memory.
+printf '1 1:0.5 1000000000:1\n-1 3:1 7:0.5\n1 5:1 1000000000:0.3\n-1 2:0.7\n' > widest.svm; sed 's/1000000000/20000000/' widest.svm > wide.svm
+for machine in 'ridge --lambda 1' 'svc --C 1' knn; do for kernel in linear 'rbf(gamma=1)'; do
+    mercer fit widest.svm -m $machine -k "$kernel" -q -o widest.mercer; mercer fit wide.svm -m $machine -k "$kernel" -q -o wide.mercer
+    for format in onnx onnx-double; do mercer export widest.mercer --to $format -o graph.onnx --time-limit 1; echo "exit $?"
+        mercer export wide.mercer --to $format -o graph.onnx --memory 100M --time-limit 1; echo "exit $?"; done
+done; done
+test ! -e graph.onnx || echo "a graph was left"

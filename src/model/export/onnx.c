@@ -13,8 +13,10 @@
 #include "model/export/onnx.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "data/table/columns.h"
 #include "data/table/data.h"
 #include "kernel/language/kernel.h"
+#include "kernel/language/node.h"
 #include "predict/neighbours.h"
 #include "model/export/centre_rows.h"
 #include <float.h>
@@ -23,32 +25,38 @@
 
 /* ---- Preprocessing ---- */
 
-/* What stands in for a missing number of each column; NaN for columns that are no numbers of a file. Whether there is
-   one at all. */
-static bool means_of(const mercer_data *x, double *mean) {
-    bool any = false;
+static bool has_means(const mercer_data *x) {
+    for (int64_t c = 0; c < x->schema.count; c++)
+        if (x->schema.column[c].kind == MC_COLUMN_NUMBER && isfinite(x->schema.column[c].mean))
+            return true;
+    return false;
+}
+
+/* What stands in for a missing number of each column; NaN for columns that are no numbers of a file. */
+static void means_of(const mercer_data *x, double *mean) {
     int64_t at = 0;
     for (int64_t j = 0; j < x->d; j++)
         mean[j] = NAN;
     for (int64_t c = 0; c < x->schema.count && at < x->d; c++) {
         const mc_column *column = &x->schema.column[c];
         if (column->kind == MC_COLUMN_NUMBER) {
-            any = any || isfinite(column->mean);
             mean[at++] = column->mean;
         } else if (column->kind == MC_COLUMN_LEVELS) {
             at += column->levels;
         }
     }
-    return any;
 }
 
 static int fill_missing(mc_onnx *g, const mercer_data *x, int rows) {
     double *mean = NULL;
-    if (MC_ALLOC(g->ctx, mean, x->d))
+    if (!has_means(x))
+        return rows;
+    if (MC_ALLOC(g->ctx, mean, x->d)) {
         g->status = MERCER_MEMORY;
-    const bool any = mean && means_of(x, mean);
-    const int filled =
-        any ? mc_onnx_choose(g, mc_onnx_unary(g, "IsNaN", rows), mc_onnx_row(g, mean, x->d), rows) : rows;
+        return rows;
+    }
+    means_of(x, mean);
+    const int filled = mc_onnx_choose(g, mc_onnx_unary(g, "IsNaN", rows), mc_onnx_row(g, mean, x->d), rows);
     mc_free(mean);
     return filled;
 }
@@ -268,8 +276,38 @@ void mc_onnx_conclude(mc_onnx *g, const mercer_model *model, int decisions) {
 
 /* ---- The whole ---- */
 
+/* A model of weights per column. */
+static bool has_weights(const mc_fitted *f) {
+    return f->primal && strcmp(mercer_kernel_text(f->kernel), "linear") == 0;
+}
+
+static bool takes_columns(const mc_node *node) {
+    return node->kind == MC_COLUMNS;
+}
+
+static bool is_atom(const mc_node *node) {
+    return node->kind == MC_ATOM;
+}
+
+/* The bytes of the largest table are asked for before any is filled: those that the file has for certain, and what is
+   held beside them while they are written: the numbers, their layout in the graph, and a copy of it. Kernels of some of
+   the columns write these alone. */
+mercer_status mc_onnx_check_size(mercer_ctx *ctx, const mercer_model *model, bool exact) {
+    const mc_fitted *f = &model->f;
+    const bool svm = !exact && mc_onnx_is_svm(model), weights = has_weights(f);
+    const bool whole =
+        weights || (mc_node_any(f->kernel->root, is_atom) && !mc_node_any(f->kernel->root, takes_columns));
+    const int64_t rows = weights      ? mc_form_decisions(f->form, f->outputs)
+                         : f->fourier ? f->centres->n / 2
+                                      : f->centres->n;
+    const double numbers = (double)rows * (double)mc_data_width(f->centres);
+    if (whole && numbers * (svm ? 4 : 8) > INT32_MAX)
+        return mc_onnx_fail_size(ctx, f, numbers * (svm ? 4 : 8));
+    return mc_memory_check(ctx, (size_t)(numbers * (!whole ? 8 : svm ? 16 : 24)), "export: a graph of these rows");
+}
+
 static mercer_status check_onnx_export(mercer_ctx *ctx, const mc_fitted *f) {
-    if (f->primal && f->centres->n == 0 && strcmp(mercer_kernel_text(f->kernel), "linear") != 0)
+    if (f->primal && f->centres->n == 0 && !has_weights(f))
         return mc_fail(ctx, MERCER_INVALID, "export: the model has no rows to sum over; fit with %s",
                        mc_rows_solver(f));
     if (!f->primal && f->centres->n == 0)
@@ -282,9 +320,8 @@ static mercer_status compose_onnx_graph(mc_onnx *g, const mercer_model *model, b
     const int x = onnx_scaled_rows(g, &f->scale, f->centres->d, fill_missing(g, f->centres, 0));
     if (!exact && mc_onnx_is_svm(model))
         return mc_onnx_svm(g, model, x);
-    const bool weights = f->primal && strcmp(mercer_kernel_text(f->kernel), "linear") == 0;
     int decisions = 0;
-    MC_TRY((weights                    ? decide_weights
+    MC_TRY((has_weights(f)             ? decide_weights
             : f->fourier               ? decide_fourier_features
             : f->form == MC_NEIGHBOURS ? decide_neighbours
                                        : decide_rows)(g, f, mc_form_decisions(f->form, f->outputs), x, &decisions));

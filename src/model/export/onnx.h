@@ -66,6 +66,8 @@ void mc_onnx_put_graph(mc_text *attributes, const char *name, mc_text *graph);
 
 /* An output under a name of its own: rows x columns, or rows alone where columns is 0. */
 void mc_onnx_output(mc_onnx *g, const char *name, int value, int type, int64_t columns);
+/* Refuses a graph of so many bytes. */
+mercer_status mc_onnx_fail_size(mercer_ctx *ctx, const mc_fitted *f, double bytes);
 /* The file: input X, rows x d doubles. */
 mercer_status mc_onnx_finish(mc_onnx *g, const mercer_model *model, const char *path);
 
@@ -81,6 +83,8 @@ mercer_status mc_onnx_svm(mc_onnx *g, const mercer_model *model, int x);
 int64_t mc_onnx_scores(const mc_fitted *f); /* how many a row has: its decisions, of two sides both */
 void mc_onnx_conclude(mc_onnx *g, const mercer_model *model, int decisions);
 
+/* Refuses what a file or the memory cannot hold; asked before the model is spread over all of its columns. */
+mercer_status mc_onnx_check_size(mercer_ctx *ctx, const mercer_model *model, bool exact);
 /* exact: standard operators in double, also where ai.onnx.ml, which is in float, has an operator. */
 mercer_status mc_onnx_write(mercer_ctx *ctx, const mercer_model *model, bool exact, const char *path);
 

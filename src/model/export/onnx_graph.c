@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/print.h"
 #include "base/status.h"
+#include "data/table/columns.h"
 #include "data/table/data.h"
 #include "kernel/language/kernel.h"
 #include "model/export/onnx.h"
@@ -336,6 +337,15 @@ static void compose_onnx_file(mc_onnx *g, const mercer_model *model, mc_text *fi
     add_columns(file, f->centres);
 }
 
+mercer_status mc_onnx_fail_size(mercer_ctx *ctx, const mc_fitted *f, double bytes) {
+    char size[32];
+    return mc_fail(ctx, MERCER_INVALID, "export: the graph has %s for %lld columns and ONNX files end at 2 GiB; %s",
+                   mc_bytes_text(bytes, size), (long long)mc_data_width(f->centres),
+                   f->centres->row_start                     ? "number the columns anew without those that never occur"
+                   : strcmp(f->report.machine, "ridge") == 0 ? "fewer rows are kept by --solver nystrom"
+                                                             : "fit to fewer rows");
+}
+
 mercer_status mc_onnx_finish(mc_onnx *g, const mercer_model *model, const char *path) {
     MC_TRY(g->status);
     mc_text file = mc_text_open(g->ctx);
@@ -343,13 +353,8 @@ mercer_status mc_onnx_finish(mc_onnx *g, const mercer_model *model, const char *
     const int64_t size = file.length;
     char *bytes = NULL;
     MC_TRY(mc_text_take(&file, &bytes));
-    const mercer_status status =
-        size > INT32_MAX
-            ? mc_fail(g->ctx, MERCER_INVALID, "export: the graph has %lld bytes and ONNX files end at 2 GiB; %s",
-                      (long long)size,
-                      strcmp(model->f.report.machine, "ridge") == 0 ? "fewer rows are kept by --solver nystrom"
-                                                                    : "fit to fewer rows")
-            : mc_file_write(g->ctx, path, bytes, (size_t)size);
+    const mercer_status status = size > INT32_MAX ? mc_onnx_fail_size(g->ctx, &model->f, (double)size)
+                                                  : mc_file_write(g->ctx, path, bytes, (size_t)size);
     mc_free(bytes);
     return status;
 }
