@@ -209,11 +209,12 @@ static double log_loss_of(const scoring *s, const int64_t *number) {
         const int64_t class = number[s->data->class_of[i]];
         if (class >= s->outputs)
             return INFINITY; /* a class that has no probability */
-        const double most = row[mc_largest_index(row, s->outputs)], own = row[class];
+        const int64_t top = mc_largest_index(row, s->outputs);
+        const double most = row[top], own = row[class];
         double rest = 0;
         for (int64_t k = 0; k < s->outputs; k++)
-            rest += exp(row[k] - most);
-        const double loss = s->outputs > 2 ? log(rest) + (most - own)
+            rest += k == top ? 0 : exp(row[k] - most);
+        const double loss = s->outputs > 2 ? log1p(rest) + (most - own)
                             : own > 0      ? log1p(exp(-own))
                                            : log1p(exp(own)) - own;
         sum += weight_of(s->data, i) * loss;
