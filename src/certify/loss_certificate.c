@@ -7,8 +7,8 @@
    <= primal - dual. rounding bounds what the evaluation itself can be wrong by: every f is right to within what the
    operator says of its products (mc_product_doubt), or long doubles where that is little, the terms have slope at
    most lambda |alpha| / 2 in it, those of the primal |g| more (piecewise linear ones their steepest, smooth ones a
-   curvature of at most the cost beside), and each is itself right to a few units. The report raises the primal and
-   lowers the dual by that.
+   curvature of at most the cost beside), and each is itself right to a few units, more for many classes and for shares
+   next to 0. The report raises the primal and lowers the dual by that.
 
    The intercept is bounded by the slopes of the losses around f (certify/intercept.c), those of many classes by the
    shares that the classes must have (certify/softmax_intercepts.c).
@@ -58,17 +58,30 @@ static double intercept_bound(const mc_loss_task *t, double primal, double f) {
     return largest + f + (t->loss->classes ? (double)t->k * (1 + primal / least) : 0) + (t->own ? fabs(t->b[0]) : 0);
 }
 
+static double size_of_sum(int64_t count, int64_t step, const double *v) {
+    long double sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        sum += v[i * step];
+    return fabs((double)sum);
+}
+
+/* How far the columns are from summing to 0 once every row of many classes does, its own class taking up the rounding.
+ */
+static double imbalance(const mc_loss_task *t) {
+    double off = 0;
+    for (int64_t j = 0; j < t->k; j++)
+        off += size_of_sum(t->n, t->k, t->alpha + j);
+    for (int64_t i = 0; i < t->n && t->k > 1; i++)
+        off += size_of_sum(t->k, 1, t->alpha + i * t->k);
+    return off;
+}
+
 /* lambda |b*| |sum alpha|, over the columns: from the crude bound on |f*|, then from how near it is to f. */
 static double infeasibility_bound(const mc_loss_task *t, const mc_loss_findings *found, double reach) {
-    double worst = 0, largest = 0;
+    const double worst = t->intercept ? imbalance(t) : 0;
+    double largest = 0;
     for (int64_t i = 0; i < t->n * t->k; i++)
         largest = fmax(largest, fabs(t->f[i]));
-    for (int64_t j = 0; j < t->k && t->intercept; j++) {
-        long double sum = 0;
-        for (int64_t i = 0; i < t->n; i++)
-            sum += t->alpha[i * t->k + j];
-        worst += fabs((double)sum);
-    }
     if (worst == 0)
         return 0;
     const double far = sqrt(2 * fmax(found->primal, 0) * reach / t->lambda);
@@ -88,6 +101,17 @@ static double steepest_slope(const mc_loss_task *t, int64_t i) {
     double low, high;
     t->loss->domain(t, t->y[i], &low, &high);
     return fmax(fabs(low), fabs(high));
+}
+
+/* How much more than itself a rounding of alpha moves the conjugate by: an entropy is steep where the share that alpha
+   leaves is near 0. */
+static double steepness_of_conjugate(const mc_loss_task *t, int64_t i) {
+    double low, high;
+    const double left = 1 - t->lambda * fabs(t->alpha[i]) / t->cost[i / t->k];
+    if (t->k == 1)
+        t->loss->domain(t, t->y[i], &low, &high);
+    const bool entropy = t->k > 1 || (t->loss->smooth && t->loss->classes && isfinite(high - low));
+    return entropy ? fmax(1, -log(fmax(left, DBL_EPSILON)) / 2) : 1;
 }
 
 /* ---- The intercept ---- */
@@ -133,6 +157,7 @@ typedef struct evaluation {
 /* g and root are scratch of n x k each. */
 static void measure_loss_gap(const mc_loss_task *t, const evaluation *by, double reach, double *g, double *root,
                              mc_loss_findings *out) {
+    const double unit = (double)(7 + t->k) * DBL_EPSILON; /* sums over the classes of a row round k times */
     long double energy = 0, slopes = 0, bends = 0, mass = 0, sizes = 0, lost = 0, gains = 0;
     if (t->loss->smooth)
         mc_loss_derivatives(t, false, g, root);
@@ -144,20 +169,19 @@ static void measure_loss_gap(const mc_loss_task *t, const evaluation *by, double
         mass += fabs(t->alpha[i]);
         sizes += fabs(t->alpha[i] * t->f[i]);
         lost += fabs(slope * (t->f[i] + t->b[i % t->k]));
-        gains += t->lambda * fabs(t->alpha[i] * (t->k > 1 ? 1 : t->y[i]));
+        gains += t->lambda * fabs(t->alpha[i] * (t->k > 1 ? 1 : t->y[i])) * steepness_of_conjugate(t, i);
     }
     const double loss = mc_loss_sum(t, t->f, t->b), conjugate = mc_loss_conjugate(t, t->alpha);
     const double each = by->extended ? by->doubt : 1.01 * mc_product_doubt(by->error, (double)mass, reach);
-    const double half = (double)(mass * each / 2 + 4 * DBL_EPSILON * sizes);
+    const double half = (double)(mass * each / 2 + unit / 2 * sizes);
     out->square_norm = (double)energy;
     out->square_error = 2 * half;
     out->primal = (double)(loss + t->lambda / 2 * energy);
     out->dual = mc_loss_is_feasible(t, t->alpha) ? (double)(-conjugate - t->lambda / 2 * energy) : -INFINITY;
     out->primal_rounding = (double)(t->lambda * half + slopes * each + bends * each * each
-                                    + 8 * DBL_EPSILON * (fabs(loss) + fabs(out->primal) + lost));
-    out->rounding =
-        out->primal_rounding
-        + (double)(t->lambda * half + 8 * DBL_EPSILON * (fabs(conjugate) + t->lambda * fabsl(energy) + gains + lost));
+                                    + unit * (fabs(loss) + fabs(out->primal) + lost));
+    out->rounding = out->primal_rounding
+                    + (double)(t->lambda * half + unit * (fabs(conjugate) + t->lambda * fabsl(energy) + gains + lost));
     out->rounding += infeasibility_bound(t, out, reach);
     out->zero = objective_of_zero(t, g);
     out->reach = reach;

@@ -18,15 +18,18 @@ static double loss_argument(const mc_loss_task *t, int64_t i, int64_t j, const d
     return f[place] + b[j] + (t->shift ? t->shift[place] : 0);
 }
 
-/* The largest of row i, and log sum exp less that. */
+/* The largest of row i, and log sum exp less that: by log1p of the others, since the loss of a row that is well told
+   apart is far below the rounding of 1. */
 static double log_sum(const mc_loss_task *t, int64_t i, const double *f, const double *b, double *most) {
-    *most = -INFINITY;
-    double sum = 0;
+    int64_t top = 0;
+    double others = 0;
+    *most = loss_argument(t, i, 0, f, b);
+    for (int64_t j = 1; j < t->k; j++)
+        if (loss_argument(t, i, j, f, b) > *most)
+            *most = loss_argument(t, i, top = j, f, b);
     for (int64_t j = 0; j < t->k; j++)
-        *most = fmax(*most, loss_argument(t, i, j, f, b));
-    for (int64_t j = 0; j < t->k; j++)
-        sum += exp(loss_argument(t, i, j, f, b) - *most);
-    return log(sum);
+        others += j == top ? 0 : exp(loss_argument(t, i, j, f, b) - *most);
+    return log1p(others);
 }
 
 static double softmax_value(const mc_loss_task *t, int64_t i, const double *f, const double *b) {
