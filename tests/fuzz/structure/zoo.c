@@ -16,8 +16,6 @@ typedef enum data_set {
     SPARSE,
     SPARSE_PAIR,
     SPARSE_THREE,
-    FAR,
-    FAR_THREE,
     SINGLE,
     TEXTS,
     TEXT_CLASSES,
@@ -25,6 +23,8 @@ typedef enum data_set {
     GIVEN_CLASSES,
     FILE_NUMBERS,
     FILE_CLASSES,
+    FAR,
+    FAR_THREE,
     SETS
 } data_set;
 
@@ -36,13 +36,6 @@ static const struct {
     {TWO, "ridge", "rbf(gamma=0.5) + linear", "lambda=0.1 solver=eigen"},
     {THREE, "ridge", "matern(nu=1.5, length_scale=1)", "lambda=0.1 solver=pcg scale=standard"},
     {SPARSE, "ridge", "poly(degree=2)", "lambda=0.1 solver=cholesky"},
-    {FAR, "ridge", "rbf(gamma=0.5)", "lambda=0.1 solver=cholesky"},
-    {FAR, "ridge", "linear", "lambda=0.1 solver=primal"},
-    {FAR_THREE, "svc", "rbf(gamma=0.5)[400000001] + linear", "C=1"},
-    {FAR_THREE, "svc", "linear", "C=1"},
-    {FAR_THREE, "logistic", "poly(degree=2)", "lambda=0.1"},
-    {FAR_THREE, "knn", "rbf(gamma=0.5)", "neighbors=3"},
-    {FAR, "pca", "linear", "components=2"},
     {SINGLE, "ridge", "laplacian(gamma=0.3)", "lambda=0.1 scale=minmax"},
     {NUMBERS, "ridge", "poly(degree=2, c=1)", "lambda=0.1 solver=primal scale=standard"},
     {PAIR, "ridge", "linear", "lambda=0.1 solver=primal"},
@@ -94,6 +87,13 @@ static const struct {
     {TWO, "huber", "rbf(gamma=0.5)", "lambda=0.1"},
     {NUMBERS, "quantile", "rbf(gamma=0.5)", "lambda=0.1 tau=0.3"},
     {SPARSE, "absolute", "linear", "lambda=0.1"},
+    {FAR, "ridge", "rbf(gamma=0.5)", "lambda=0.1 solver=cholesky"},
+    {FAR, "ridge", "linear", "lambda=0.1 solver=primal"},
+    {FAR_THREE, "svc", "rbf(gamma=0.5)[400000001] + linear", "C=1"},
+    {FAR_THREE, "svc", "linear", "C=1"},
+    {FAR_THREE, "logistic", "poly(degree=2)", "lambda=0.1"},
+    {FAR_THREE, "knn", "rbf(gamma=0.5)", "neighbors=3"},
+    {FAR, "pca", "linear", "components=2"},
 };
 
 mercer_ctx *zoo_context(void) {
