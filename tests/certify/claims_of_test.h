@@ -219,6 +219,18 @@ static inline void check_against_a_tight_fit(mercer_ctx *ctx, problem *p, const 
 
 /* ---- What gaps need ---- */
 
+/* The numbers of a certificate by a gap that stand for themselves, against primal and |f|^2 in long double. */
+static inline void check_sides(const problem *p, const mercer_report *r, truth primal, truth norm2) {
+    const mercer_certificate *c = &r->certificate;
+    claim(p, fabsl(primal - r->objective) <= c->rounding + 1e-15L * fabsl(primal), "the error of the objective",
+          primal - r->objective, c->rounding);
+    claim(p, primal <= c->primal + 1e-18L * fabsl(primal), "primal as an upper bound", primal, c->primal);
+    claim(p, c->dual <= primal + 1e-18L * fabsl(primal), "dual as a lower bound", primal, c->dual);
+    claim(p, norm2 <= 2 * powl(r->norm, 2), "half the square of the norm", norm2,
+          powl(r->norm, 2)); /* never 0 because terms cancelled */
+    claim(p, c->objective_gap == c->gap, "objective_gap", c->objective_gap, c->gap);
+}
+
 static inline truth target_of(const problem *p, int64_t i) {
     return has_classes(p) ? (p->label[i][0] == 'a' ? 1 : -1) : p->y[i];
 }
