@@ -77,9 +77,9 @@ static bool has_margins(const mercer_report *r) {
 }
 
 /* Of a gap: how far above the optimum, which is at least the dual, the objective can be, in per cent where that says
-   something. */
+   something. The objective is the primal one, raised by what rounding can have done, so that the three add up. */
 #define ABOVE(bound)                                                                                                   \
-    "objective {objective:.8g}, at most " bound " above the optimum (dual {certificate.dual:.8g})"                     \
+    "objective {certificate.primal:.8g}, at most " bound " above the optimum (dual {certificate.dual:.8g})"            \
     "[; largest violation {certificate.kkt_violation:.2g}]"
 
 /* Whether k(x,x) is the same for all rows. */
