@@ -84,10 +84,6 @@ typedef struct check {
 
 typedef mc_certify_column column;
 
-static double weight_root(const check *c, int64_t i) {
-    return c->p->root ? c->p->root[i] : 1;
-}
-
 /* kappa, the largest M_ii and 1 / sqrt(g), from the diagonal of K. */
 static mercer_status measure_diagonal(mercer_ctx *ctx, check *c) {
     if (c->cached)
@@ -96,7 +92,7 @@ static mercer_status measure_diagonal(mercer_ctx *ctx, check *c) {
         MC_TRY(mc_gram_diagonal(ctx, c->gram, c->root));
     long double W = 0, reach = 0;
     for (int64_t i = 0; i < c->p->n; i++) {
-        const double s = weight_root(c, i);
+        const double s = mc_problem_root(c->p, i);
         c->root[i] = sqrt(fmax(c->root[i], 0));
         c->kappa = fmax(c->kappa, c->root[i]);
         c->scale = fmax(c->scale, s * s * c->root[i] * c->root[i]);
@@ -132,7 +128,7 @@ static long double product_at(const check *c, int64_t at) {
 /* S y - b s - A beta at row i: what the loss leaves, less what lambda makes of it. */
 static double residual_at(const check *c, int64_t i, int64_t k, double *left) {
     const int64_t at = i * c->p->outputs + k;
-    const double s = weight_root(c, i);
+    const double s = mc_problem_root(c->p, i);
     const long double rest = s * ((long double)c->p->Y[at] - c->b[k] - product_at(c, at));
     *left = (double)rest;
     return (double)(rest - (long double)c->lambda * c->alpha[at] / s);
@@ -159,7 +155,7 @@ static double rounding_column(const check *c, int64_t k, const sums *t) {
     long double e2 = 0;
     for (int64_t i = 0; i < c->p->n; i++) {
         const int64_t at = i * c->p->outputs + k;
-        const double s = weight_root(c, i);
+        const double s = mc_problem_root(c->p, i);
         const double e = s * rest_error(c, i, k, t) + 8 * u * c->lambda * fabs(c->alpha[at]) / s;
         e2 += (long double)e * e;
     }
@@ -172,7 +168,7 @@ static void residual_column(const check *c, int64_t k, column *out) {
     long double r2 = 0, y2 = 0, loss = 0, square = 0;
     for (int64_t i = 0; i < p->n; i++) {
         const int64_t at = i * p->outputs + k;
-        const double s = weight_root(c, i), y = p->Y[at];
+        const double s = mc_problem_root(c->p, i), y = p->Y[at];
         double left;
         const double r = residual_at(c, i, k, &left);
         r2 += (long double)r * r;
@@ -226,7 +222,7 @@ static void bound_column(const check *c, int64_t k, const sums *t, column *out) 
 static void prepare_gradient(const check *c, int64_t k, const double *scaled, column *out) {
     long double along = 0, length = 0, absolute = 0, reach = 0, trace = 0, e2 = 0;
     for (int64_t i = 0; i < c->p->n; i++) {
-        const double s = weight_root(c, i), v = scaled[i * c->p->outputs + k];
+        const double s = mc_problem_root(c->p, i), v = scaled[i * c->p->outputs + k];
         along += v;
         length += (long double)s * s;
         absolute += fabs(v);
@@ -234,7 +230,7 @@ static void prepare_gradient(const check *c, int64_t k, const double *scaled, co
         trace += (long double)(s * c->root[i]) * (s * c->root[i]);
     }
     for (int64_t i = 0; i < c->p->n; i++)
-        e2 += powl(weight_root(c, i) * ((1 + c->sum) * c->entry * absolute + c->sum * c->root[i] * reach), 2);
+        e2 += powl(mc_problem_root(c->p, i) * ((1 + c->sum) * c->entry * absolute + c->sum * c->root[i] * reach), 2);
     out->residual = c->intercept ? (double)(fabsl(along) / sqrtl(length)) : 0;
     if (c->scale > 0)
         out->rounding = slack * (double)((out->rounding * trace + sqrtl(e2)) / c->scale);
@@ -245,14 +241,14 @@ static mercer_status bound_by_gradient(mercer_ctx *ctx, const check *c, column *
     const int64_t n = c->p->n, outputs = c->p->outputs;
     double *scaled = c->scratch, left;
     for (int64_t i = 0; i < n * outputs; i++)
-        scaled[i] = weight_root(c, i / outputs) * residual_at(c, i / outputs, i % outputs, &left);
+        scaled[i] = mc_problem_root(c->p, i / outputs) * residual_at(c, i / outputs, i % outputs, &left);
     for (int64_t k = 0; k < outputs; k++)
         prepare_gradient(c, k, scaled, &columns[k]);
     MC_TRY(mc_gram_apply(ctx, c->gram, outputs, scaled, c->KA));
     for (int64_t k = 0; k < outputs; k++) {
         long double square = 0;
         for (int64_t i = 0; i < n; i++)
-            square += powl((long double)weight_root(c, i) * c->KA[i * outputs + k], 2);
+            square += powl((long double)mc_problem_root(c->p, i) * c->KA[i * outputs + k], 2);
         columns[k].residual = hypot(columns[k].residual, c->scale > 0 ? (double)sqrtl(square) / c->scale : 0);
     }
     return MERCER_OK;

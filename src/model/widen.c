@@ -193,7 +193,7 @@ static mercer_status move_weights(mercer_ctx *ctx, const mc_fitted *f, const int
     return MERCER_OK;
 }
 
-static mercer_status refuse_waves(mercer_ctx *ctx) {
+static mercer_status refuse_unseen_columns(mercer_ctx *ctx) {
     return mc_fail(
         ctx, MERCER_DATA,
         "the random Fourier features of the model were drawn for the columns in which a row of the fit has a "
@@ -202,7 +202,7 @@ static mercer_status refuse_waves(mercer_ctx *ctx) {
 
 static mercer_status move_model(mercer_ctx *ctx, const mc_fitted *f, int64_t width, const int32_t *at, mc_matched *m) {
     if (f->fourier)
-        return refuse_waves(ctx);
+        return refuse_unseen_columns(ctx);
     if (width > mc_data_width(f->centres))
         MC_TRY(may_widen(ctx, f, width));
     MC_TRY(mc_data_onto(ctx, f->centres, &m->kept, &m->sparse));

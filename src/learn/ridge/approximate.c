@@ -14,17 +14,13 @@
 #include <math.h>
 #include <string.h>
 
-static double root_at(const mc_approximate *a, int64_t i) {
-    return a->p->root ? a->p->root[i] : 1;
-}
-
 void mc_approximate_right_hand_sides(const mc_approximate *a, int64_t begin, int64_t end, double *out) {
     const int64_t outputs = a->p->outputs;
     for (int64_t i = begin; i < end; i++, out += a->t) {
         for (int64_t k = 0; k < outputs; k++)
-            out[k] = root_at(a, i) * (a->p->Y[i * outputs + k] - a->mean[k]);
+            out[k] = mc_problem_root(a->p, i) * (a->p->Y[i * outputs + k] - a->mean[k]);
         if (a->intercept)
-            out[outputs] = root_at(a, i);
+            out[outputs] = mc_problem_root(a->p, i);
     }
 }
 
@@ -33,8 +29,8 @@ void mc_approximate_intercept(mc_approximate *a, int64_t m, const double *C, dou
     for (int64_t k = 0; k < outputs; k++) {
         double above = 0, below = 0;
         for (int64_t i = 0; i < a->p->n && a->intercept; i++) {
-            above += root_at(a, i) * root_at(a, i) * (a->p->Y[i * outputs + k] - a->mean[k]);
-            below += root_at(a, i) * root_at(a, i);
+            above += mc_problem_root(a->p, i) * mc_problem_root(a->p, i) * (a->p->Y[i * outputs + k] - a->mean[k]);
+            below += mc_problem_root(a->p, i) * mc_problem_root(a->p, i);
         }
         for (int64_t j = 0; j < m && a->intercept; j++) {
             above -= C[j * t + outputs] * X[j * t + k];
@@ -62,7 +58,7 @@ static double ridge_objective(const mc_approximate *a) {
     const int64_t outputs = a->p->outputs;
     double loss = 0;
     for (int64_t i = 0; i < a->p->n * outputs; i++) {
-        const double r = root_at(a, i / outputs) * (a->p->Y[i] - a->b[i % outputs] - a->F[i]);
+        const double r = mc_problem_root(a->p, i / outputs) * (a->p->Y[i] - a->b[i % outputs] - a->F[i]);
         loss += r * r;
     }
     return loss + a->lambda * a->square_norm;

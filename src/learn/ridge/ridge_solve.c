@@ -30,18 +30,14 @@
 enum { LANCZOS_STEPS = 120 };
 static const double SETTLED = 0.05; /* an estimated eigenvalue whose error is below this share of it */
 
-static double root_at(const mc_ridge_system *r, int64_t i) {
-    return r->p->root ? r->p->root[i] : 1;
-}
-
 /* b from Z and z. */
 static void intercept_of(mc_ridge_system *r) {
     const int64_t n = r->p->n, outputs = r->p->outputs, t = r->columns;
     for (int64_t k = 0; k < outputs; k++) {
         double above = 0, below = 0;
         for (int64_t i = 0; i < n && r->intercept; i++) {
-            above += root_at(r, i) * r->X[i * t + k];
-            below += root_at(r, i) * r->X[i * t + outputs];
+            above += mc_problem_root(r->p, i) * r->X[i * t + k];
+            below += mc_problem_root(r->p, i) * r->X[i * t + outputs];
         }
         r->b[k] = r->intercept && below > 0 ? above / below : 0; /* no z yet: a solver stopped before it began */
     }
@@ -53,7 +49,7 @@ static void write_ridge_coefficients(mc_ridge_system *r) {
     for (int64_t i = 0; i < n; i++)
         for (int64_t k = 0; k < outputs; k++) {
             const double z = r->intercept ? r->X[i * t + outputs] : 0;
-            r->alpha[i * outputs + k] = root_at(r, i) * (r->X[i * t + k] - r->b[k] * z);
+            r->alpha[i * outputs + k] = mc_problem_root(r->p, i) * (r->X[i * t + k] - r->b[k] * z);
         }
     for (int64_t k = 0; k < outputs; k++)
         r->b[k] += r->mean[k];
@@ -103,10 +99,10 @@ typedef struct scaled_operator {
 static mercer_status apply_scaled(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
     const scaled_operator *o = self;
     for (int64_t i = 0; i < o->r->p->n; i++)
-        o->v[i] = root_at(o->r, i) * V[i];
+        o->v[i] = mc_problem_root(o->r->p, i) * V[i];
     MC_TRY(mc_gram_apply(ctx, o->gram, t, o->v, Y));
     for (int64_t i = 0; i < o->r->p->n; i++)
-        Y[i] *= root_at(o->r, i);
+        Y[i] *= mc_problem_root(o->r->p, i);
     return MERCER_OK;
 }
 
