@@ -22,17 +22,14 @@ typedef struct applying {
 static double dot_dense(const mercer_data *x, int64_t i, const double *w) {
     double sum = 0;
     for (int64_t j = 0; j < x->d; j++)
-        sum += w[j]
-               * (x->dtype == MERCER_F64 ? ((const double *)x->values)[i * x->d + j]
-                                         : (double)((const float *)x->values)[i * x->d + j]);
+        sum += w[j] * mc_stored_value(x, i * x->d + j);
     return sum;
 }
 
 static double dot_sparse(const mercer_data *x, int64_t i, const double *w) {
     double sum = 0;
     for (int64_t k = x->row_start[i]; k < x->row_start[i + 1]; k++)
-        sum += w[x->column[k]]
-               * (x->dtype == MERCER_F64 ? ((const double *)x->values)[k] : (double)((const float *)x->values)[k]);
+        sum += w[x->column[k]] * mc_stored_value(x, k);
     return sum;
 }
 

@@ -297,13 +297,6 @@ typedef struct moving {
     mercer_data *data;
 } moving;
 
-static void set_stored_value(mercer_data *data, int64_t k, double value) {
-    if (data->dtype == MERCER_F32)
-        ((float *)data->values)[k] = (float)value;
-    else
-        ((double *)data->values)[k] = value;
-}
-
 static void move_piece(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
     (void)thread;
@@ -314,10 +307,10 @@ static void move_piece(void *arg, int64_t chunk, int64_t begin, int64_t end, int
         for (int64_t i = f->lines->row[k]; i < f->lines->row[k + 1]; i++)
             for (int64_t c = 0; c < f->count[i]; c++, from++)
                 if (m->data->row_start) {
-                    set_stored_value(m->data, m->data->row_start[i] + c, f->value[from]);
+                    mc_store_value(m->data, m->data->row_start[i] + c, f->value[from]);
                     m->data->column[m->data->row_start[i] + c] = f->column[from];
                 } else {
-                    set_stored_value(m->data, i * m->data->d + f->column[from], f->value[from]);
+                    mc_store_value(m->data, i * m->data->d + f->column[from], f->value[from]);
                 }
     }
 }

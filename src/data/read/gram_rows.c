@@ -15,13 +15,6 @@ bool mc_reads_serial(const mc_reading *reading) {
     return reading->schema ? reading->schema->serial : reading->set->gram;
 }
 
-static void set_stored_value(mercer_data *data, int64_t k, double v) {
-    if (data->dtype == MERCER_F32)
-        ((float *)data->values)[k] = (float)v;
-    else
-        ((double *)data->values)[k] = v;
-}
-
 static mercer_status name_serial(mercer_ctx *ctx, mercer_data *data) {
     const char **names = NULL;
     if (!data->name) {
@@ -68,7 +61,7 @@ static mercer_status number_rows(mercer_ctx *ctx, const char *name, mercer_data 
         return mc_fail(ctx, MERCER_DATA, "%s: a Gram matrix is square, but this one has %lld rows and %lld columns",
                        name, (long long)data->n, (long long)data->d - 1);
     for (int64_t i = 0; i < data->n; i++)
-        set_stored_value(data, i * data->d, (double)i + 1);
+        mc_store_value(data, i * data->d, (double)i + 1);
     return MERCER_OK;
 }
 
@@ -84,6 +77,6 @@ mercer_status mc_data_serial(mercer_ctx *ctx, const mc_reading *reading, const c
         return has_numbers(data) ? MERCER_OK : number_rows(ctx, name, data);
     for (int64_t i = 0; i < data->n; i++)
         if (mc_data_value(data, i, 0) > 0)
-            set_stored_value(data, i * data->d, 0);
+            mc_store_value(data, i * data->d, 0);
     return MERCER_OK;
 }

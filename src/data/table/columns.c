@@ -155,10 +155,6 @@ void mc_kept_places(const mercer_data *data, const mc_kept *kept, bool blank, in
 
 /* ---- Rows with other columns ---- */
 
-static double value_at(const mercer_data *data, int64_t k) {
-    return data->dtype == MERCER_F32 ? (double)((const float *)data->values)[k] : ((const double *)data->values)[k];
-}
-
 typedef struct cursor {
     int64_t k, begin, end;
 } cursor;
@@ -174,13 +170,13 @@ static int64_t place_at(const mercer_data *data, cursor c) {
 
 /* Whether the value at k goes over to the other columns: a zero of dense rows need not. */
 static bool goes_over(const mercer_data *data, cursor c, const int32_t *at) {
-    return at[place_at(data, c)] >= 0 && (data->row_start || value_at(data, c.k) != 0);
+    return at[place_at(data, c)] >= 0 && (data->row_start || mc_stored_value(data, c.k) != 0);
 }
 
 bool mc_data_any(const mercer_data *data, const int32_t *at) {
     for (int64_t i = 0; i < data->n; i++)
         for (cursor c = row_of(data, i); c.k < c.end; c.k++)
-            if (at[place_at(data, c)] < 0 && value_at(data, c.k) != 0)
+            if (at[place_at(data, c)] < 0 && mc_stored_value(data, c.k) != 0)
                 return true;
     return false;
 }
@@ -255,7 +251,7 @@ mercer_status mc_data_spread(mercer_ctx *ctx, const mercer_data *data, mercer_da
 
 /* The next value of the row that is not 0. */
 static void skip_zeros(const mercer_data *data, cursor *c) {
-    while (c->k < c->end && value_at(data, c->k) == 0)
+    while (c->k < c->end && mc_stored_value(data, c->k) == 0)
         c->k++;
 }
 
@@ -267,7 +263,7 @@ bool mc_rows_equal(const mercer_data *a, int64_t i, const mercer_data *b, int64_
         if (x.k == x.end || z.k == z.end)
             return x.k == x.end && z.k == z.end;
         if (mc_data_column(a, place_at(a, x)) != mc_data_column(b, place_at(b, z))
-            || value_at(a, x.k) != value_at(b, z.k))
+            || mc_stored_value(a, x.k) != mc_stored_value(b, z.k))
             return false;
     }
 }

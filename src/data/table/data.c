@@ -108,10 +108,6 @@ void mc_data_drop_texts(mercer_data *data) {
     data->texts = 0;
 }
 
-static double stored_value(const mercer_data *data, int64_t k) {
-    return data->dtype == MERCER_F32 ? (double)((const float *)data->values)[k] : ((const double *)data->values)[k];
-}
-
 /* The place of column j among the stored values of a sparse row; -1: a zero. */
 static int64_t find_column(const mercer_data *data, int64_t i, int64_t j) {
     int64_t low = data->row_start[i], high = data->row_start[i + 1];
@@ -127,7 +123,7 @@ static int64_t find_column(const mercer_data *data, int64_t i, int64_t j) {
 
 double mc_data_value(const mercer_data *data, int64_t i, int64_t j) {
     const int64_t k = data->row_start ? find_column(data, i, j) : i * data->d + j;
-    return k < 0 ? 0.0 : stored_value(data, k);
+    return k < 0 ? 0.0 : mc_stored_value(data, k);
 }
 
 static bool has_row(const mercer_data *data, int64_t row) {
@@ -219,12 +215,12 @@ int64_t mercer_data_missing(const mercer_data *data) {
 void mc_data_values(const mercer_data *data, int64_t row, double *out) {
     if (!data->row_start) {
         for (int64_t j = 0; j < data->d; j++)
-            out[j] = stored_value(data, row * data->d + j);
+            out[j] = mc_stored_value(data, row * data->d + j);
         return;
     }
     memset(out, 0, (size_t)data->d * sizeof *out);
     for (int64_t k = data->row_start[row]; k < data->row_start[row + 1]; k++)
-        out[data->column[k]] = stored_value(data, k);
+        out[data->column[k]] = mc_stored_value(data, k);
 }
 
 void mercer_data_row(const mercer_data *data, int64_t row, double *out) {
@@ -238,7 +234,7 @@ void mercer_data_row(const mercer_data *data, int64_t row, double *out) {
     }
     memset(out, 0, (size_t)mc_data_width(data) * sizeof *out);
     for (int64_t k = data->row_start[row]; k < data->row_start[row + 1]; k++)
-        out[mc_data_column(data, data->column[k])] = stored_value(data, k);
+        out[mc_data_column(data, data->column[k])] = mc_stored_value(data, k);
 }
 
 int64_t mercer_data_row_stored(const mercer_data *data, int64_t row, int64_t *column, double *value) {
@@ -250,7 +246,7 @@ int64_t mercer_data_row_stored(const mercer_data *data, int64_t row, int64_t *co
         if (column)
             column[k] = data->row_start ? mc_data_column(data, data->column[begin + k]) : k;
         if (value)
-            value[k] = stored_value(data, begin + k);
+            value[k] = mc_stored_value(data, begin + k);
     }
     return count;
 }

@@ -67,6 +67,16 @@ mercer_status mc_data_new_unset(mercer_ctx *ctx, int64_t n, int64_t d, mercer_dt
 /* To be called when everything else is in place. */
 mercer_status mc_data_finish(mercer_ctx *ctx, mercer_data *data);
 size_t mc_dtype_size(mercer_dtype dtype);
+/* The k-th number that is stored: of dense rows number i d + j, of sparse ones that of column[k]. */
+static inline double mc_stored_value(const mercer_data *data, int64_t k) {
+    return data->dtype == MERCER_F32 ? (double)((const float *)data->values)[k] : ((const double *)data->values)[k];
+}
+static inline void mc_store_value(mercer_data *data, int64_t k, double value) {
+    if (data->dtype == MERCER_F32)
+        ((float *)data->values)[k] = (float)value;
+    else
+        ((double *)data->values)[k] = value;
+}
 /* The first of count values that is NaN or infinite; -1: none. */
 int64_t mc_first_not_finite(mercer_dtype dtype, const void *values, int64_t count);
 /* Finite, not negative, not all zero. */

@@ -7,22 +7,11 @@
 #include "data/table/strings.h"
 #include <string.h>
 
-static void set_stored_value(mercer_data *to, int64_t place, double value) {
-    if (to->dtype == MERCER_F64)
-        ((double *)to->values)[place] = value;
-    else
-        ((float *)to->values)[place] = (float)value;
-}
-
-static double stored_value(const mercer_data *from, int64_t k) {
-    return from->dtype == MERCER_F64 ? ((const double *)from->values)[k] : (double)((const float *)from->values)[k];
-}
-
 static void add_sparse(mercer_data *to, int64_t first, const mercer_data *from) {
     for (int64_t i = 0; i < from->n; i++) {
         int64_t place = to->row_start[first + i];
         for (int64_t k = from->row_start[i]; k < from->row_start[i + 1]; k++, place++) {
-            set_stored_value(to, place, stored_value(from, k));
+            mc_store_value(to, place, mc_stored_value(from, k));
             to->column[place] = from->column[k];
         }
         to->row_start[first + i + 1] = place;
@@ -34,7 +23,7 @@ static void add_dense(mercer_data *to, int64_t first, const mercer_data *from, d
     for (int64_t i = 0; i < from->n; i++) {
         mc_data_values(from, i, line);
         for (int64_t j = 0; j < to->d; j++)
-            set_stored_value(to, (first + i) * to->d + j, line[j]);
+            mc_store_value(to, (first + i) * to->d + j, line[j]);
     }
 }
 

@@ -81,16 +81,12 @@ void mc_feature_row(const mc_tile_part *p, const mercer_data *data, int64_t i, b
     }
 }
 
-static double stored_value(const mercer_data *data, int64_t e) {
-    return data->dtype == MERCER_F64 ? ((const double *)data->values)[e] : (double)((const float *)data->values)[e];
-}
-
 int64_t mc_feature_sparse(const mc_tile_part *p, const int32_t *place, const mercer_data *data, int64_t i,
                           int32_t *coordinate, double *out) {
     int64_t count = 0;
     for (int64_t e = data->row_start[i]; e < data->row_start[i + 1]; e++) {
         const int32_t k = place[data->column[e]];
-        const double x = stored_value(data, e);
+        const double x = mc_stored_value(data, e);
         if (k < 0 || x == 0)
             continue;
         if (p->feature == MC_COS_SIN) {

@@ -74,16 +74,12 @@ static void add_angles(const mc_fourier *f, int64_t c, double value, double *ang
         angle[j] += value * omega[j];
 }
 
-static double stored_value(const mercer_data *x, int64_t k) {
-    return x->dtype == MERCER_F32 ? (double)((const float *)x->values)[k] : ((const double *)x->values)[k];
-}
-
 static void compute_angles(const mc_fourier *f, const mercer_data *x, int64_t i, double *angle) {
     memset(angle, 0, (size_t)f->count * sizeof *angle);
     const int64_t first = x->row_start ? x->row_start[i] : i * x->d,
                   last = x->row_start ? x->row_start[i + 1] : first + x->d;
     for (int64_t k = first; k < last; k++)
-        add_angles(f, x->row_start ? x->column[k] : k - first, stored_value(x, k), angle);
+        add_angles(f, x->row_start ? x->column[k] : k - first, mc_stored_value(x, k), angle);
 }
 
 static void rows_chunk(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {

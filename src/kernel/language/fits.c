@@ -126,11 +126,6 @@ mercer_status mc_kernel_check_point(mercer_ctx *ctx, const mercer_kernel *kernel
                    (long long)column + 1, name, x[column]);
 }
 
-static double stored_value(const mercer_data *data, int64_t place) {
-    return data->dtype == MERCER_F64 ? ((const double *)data->values)[place]
-                                     : (double)((const float *)data->values)[place];
-}
-
 /* The first row with a negative value in each column, n for none. */
 static void first_negative_rows(const mercer_data *data, int64_t *row) {
     for (int64_t j = 0; j < data->d; j++)
@@ -139,7 +134,7 @@ static void first_negative_rows(const mercer_data *data, int64_t *row) {
         const int64_t begin = data->row_start ? data->row_start[i] : i * data->d;
         const int64_t end = data->row_start ? data->row_start[i + 1] : begin + data->d;
         for (int64_t k = begin; k < end; k++)
-            if (stored_value(data, k) < 0)
+            if (mc_stored_value(data, k) < 0)
                 row[data->row_start ? data->column[k] : k - begin] = i;
     }
 }

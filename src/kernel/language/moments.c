@@ -18,10 +18,6 @@ typedef struct pass {
     double *part;       /* chunks x d */
 } pass;
 
-static double stored_value(const mercer_data *data, int64_t k) {
-    return data->dtype == MERCER_F64 ? ((const double *)data->values)[k] : (double)((const float *)data->values)[k];
-}
-
 /* What an entry adds to the sum of its column. A zero that is not stored adds m^2 in the second pass: taken off here,
    added for all rows at the end. */
 static double column_sum_term(const pass *p, int64_t j, double x) {
@@ -41,7 +37,7 @@ static void fold_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
         const int64_t last = data->row_start ? data->row_start[i + 1] : first + data->d;
         for (int64_t k = first; k < last; k++) {
             const int64_t j = data->row_start ? data->column[k] : k - first;
-            sum[j] += column_sum_term(p, j, stored_value(data, k));
+            sum[j] += column_sum_term(p, j, mc_stored_value(data, k));
         }
     }
 }
@@ -133,7 +129,7 @@ mc_column_extremes mc_moments_extremes(const mc_moments *moments, const mc_view 
     const bool zeros = stored_values < data->n * data->d;
     mc_column_extremes e = {.least = zeros ? 0 : INFINITY, .greatest = zeros ? 0 : -INFINITY};
     for (int64_t k = 0; k < stored_values; k++) {
-        const double x = stored_value(data, k);
+        const double x = mc_stored_value(data, k);
         const int64_t place = data->row_start ? data->column[k] : k % data->d, column = mc_data_column(data, place);
         if ((x >= e.least && x <= e.greatest) || !is_in_view(view, column))
             continue;

@@ -127,8 +127,7 @@ static void add_vector(const mercer_data *x, int64_t i, double c, double *w) {
     const int64_t begin = x->row_start ? x->row_start[i] : i * x->d,
                   end = x->row_start ? x->row_start[i + 1] : begin + x->d;
     for (int64_t k = begin; k < end; k++)
-        w[x->row_start ? x->column[k] : k - begin] +=
-            c * (x->dtype == MERCER_F64 ? ((const double *)x->values)[k] : (double)((const float *)x->values)[k]);
+        w[x->row_start ? x->column[k] : k - begin] += c * mc_stored_value(x, k);
 }
 
 /* w of each decision = sum of its coefficients times rows, where the kernel is the inner product of all columns and w

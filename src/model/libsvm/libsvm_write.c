@@ -172,8 +172,7 @@ static void add_vector(mc_text *text, const mercer_data *x, int64_t i, bool seri
     const int64_t begin = x->row_start ? x->row_start[i] : i * x->d,
                   end = x->row_start ? x->row_start[i + 1] : begin + x->d;
     for (int64_t k = begin; k < end; k++) {
-        const double v =
-            x->dtype == MERCER_F64 ? ((const double *)x->values)[k] : (double)((const float *)x->values)[k];
+        const double v = mc_stored_value(x, k);
         if (v != 0)
             mc_text_add(text, "%lld:%.17g ", (long long)mc_data_column(x, x->row_start ? x->column[k] : k - begin) + 1,
                         v);
