@@ -37,7 +37,7 @@ static int cpus_of(long long quota, long long period) {
     return cpus > INT_MAX ? INT_MAX : (int)cpus;
 }
 
-static int tighter(int a, int b) {
+static int tighter_limit(int a, int b) {
     return a == 0 ? b : b == 0 || a < b ? a : b;
 }
 
@@ -48,11 +48,11 @@ int mc_cgroup_cpus(const char *mount, const char *group) {
     mc_print(at, sizeof at, "%s", strcmp(group, "/") == 0 ? "" : group);
     do
         if (read_numbers(mount, at, "cpu.max", two) == 2)
-            cpus = tighter(cpus, cpus_of(two[0], two[1]));
+            cpus = tighter_limit(cpus, cpus_of(two[0], two[1]));
     while (go_up(at));
     if (read_numbers(mount, "/cpu", "cpu.cfs_quota_us", two)
         && read_numbers(mount, "/cpu", "cpu.cfs_period_us", period))
-        cpus = tighter(cpus, cpus_of(two[0], period[0]));
+        cpus = tighter_limit(cpus, cpus_of(two[0], period[0]));
     return cpus;
 }
 
@@ -103,9 +103,9 @@ int mc_own_cpus(int processors) {
     char group[PATH_MOST];
     find_group(group);
     const char *before = "MERCER_OMP_NUM_THREADS";
-    int cpus = tighter(processors, mc_cgroup_cpus("/sys/fs/cgroup", group));
-    cpus = tighter(cpus, number_of(getenv(before) ? before : "OMP_NUM_THREADS"));
-    return tighter(cpus, number_of("OMP_THREAD_LIMIT"));
+    int cpus = tighter_limit(processors, mc_cgroup_cpus("/sys/fs/cgroup", group));
+    cpus = tighter_limit(cpus, number_of(getenv(before) ? before : "OMP_NUM_THREADS"));
+    return tighter_limit(cpus, number_of("OMP_THREAD_LIMIT"));
 }
 
 size_t mc_own_memory(void) {

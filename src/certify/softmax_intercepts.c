@@ -50,7 +50,7 @@ static bool is_too_large(const pair *q, double w) {
     return sum * (1 - slack) > q->total;
 }
 
-static double apart(const pair *q, double first) {
+static double largest_distance(const pair *q, double first) {
     double w = first, less = 0;
     int k = 0;
     if (!is_too_large(q, INFINITY))
@@ -78,7 +78,7 @@ double mc_softmax_intercepts_bound(const mc_softmax *p) {
             total += p->y[i] == (double)k ? p->cost[i] : 0;
         for (int64_t l = 0; l < p->classes && isfinite(worst); l++)
             if (l != k)
-                worst = fmax(worst, apart(&(pair){p, k, l, growth, (double)total}, first));
+                worst = fmax(worst, largest_distance(&(pair){p, k, l, growth, (double)total}, first));
     }
     return worst;
 }

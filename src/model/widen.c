@@ -231,7 +231,7 @@ static mercer_status take_columns(mercer_ctx *ctx, const mercer_model *model, in
 }
 
 /* The model with the columns of the rows beside its own. */
-static mercer_status unite(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, mc_matched *m) {
+static mercer_status unite_models(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, mc_matched *m) {
     MC_TRY(mc_kept_union(ctx, model->f.centres, data, &m->kept));
     return take_columns(ctx, model, m->kept.used[m->kept.d - 1], m);
 }
@@ -242,9 +242,9 @@ mercer_status mc_models_unite(mercer_ctx *ctx, const mercer_model *f, const merc
     out[1] = (mc_matched){.model = g};
     if (mc_kept_same(x, z) || mc_data_width(x) != mc_data_width(z))
         return MERCER_OK;
-    mercer_status status = unite(ctx, f, z, &out[0]);
+    mercer_status status = unite_models(ctx, f, z, &out[0]);
     if (!status)
-        status = unite(ctx, g, x, &out[1]);
+        status = unite_models(ctx, g, x, &out[1]);
     for (int k = 0; k < 2 && status; k++)
         mc_matched_free(&out[k]);
     return status;
@@ -283,7 +283,7 @@ static mercer_status match_kept(mercer_ctx *ctx, const mercer_model *model, cons
     if (others)
         MC_TRY(find_others(ctx, data, &kept, &others));
     if (others) {
-        MC_TRY(unite(ctx, model, data, m));
+        MC_TRY(unite_models(ctx, model, data, m));
         kept = m->kept;
     }
     MC_TRY(mc_data_onto(ctx, data, &kept, &m->narrowed));

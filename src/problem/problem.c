@@ -188,7 +188,7 @@ static mercer_status open_problem(mercer_ctx *ctx, const char *scale, mc_consent
     *out = (mc_problem){0};
     if (targets)
         MC_TRY(check_target(ctx, data));
-    MC_TRY(mc_align(ctx, kernel, data, NULL, &rows));
+    MC_TRY(mc_align_tables(ctx, kernel, data, NULL, &rows));
     const mercer_status status = make_ready(ctx, scale, consent, kernel, rows.x, targets, out);
     mc_aligned_free(&rows);
     if (status)

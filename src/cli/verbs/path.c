@@ -211,7 +211,7 @@ static json_t *json_row(const path *p, const mercer_path_row *row) {
 /* ---- The best rows ---- */
 
 /* Less is better. Folds where there are some, and the log loss of what gives probabilities. */
-static double measured(const path *p, const mercer_path_row *r) {
+static double score_of_path_row(const path *p, const mercer_path_row *r) {
     const double score = p->by.asked ? r->fold : p->test ? r->test : NAN;
     const double log_loss = p->by.asked ? r->fold_log_loss : r->test_log_loss;
     return !isnan(log_loss) ? log_loss : p->job.machine->target == MERCER_TARGET_CLASS ? -score : score;
@@ -220,7 +220,7 @@ static double loo_rmse_of(const path *p, const mercer_path_row *r) {
     (void)p;
     return r->loo_rmse;
 }
-static double generalised(const path *p, const mercer_path_row *r) {
+static double gcv_of_path_row(const path *p, const mercer_path_row *r) {
     (void)p;
     return r->gcv;
 }
@@ -232,9 +232,9 @@ static const struct criterion {
     double (*of)(const path *p, const mercer_path_row *r);
     const char *key, *name;
 } criteria[] = {{RIDGE, ALWAYS, loo_rmse_of, "", "LOO RMSE"},
-                {RIDGE, FOLDS, measured, "_folds", "fold RMSE"},
-                {RIDGE, ALWAYS, generalised, "_gcv", "GCV"},
-                {SVM | LOSS, ALWAYS, measured, "", "best"}};
+                {RIDGE, FOLDS, score_of_path_row, "_folds", "fold RMSE"},
+                {RIDGE, ALWAYS, gcv_of_path_row, "_gcv", "GCV"},
+                {SVM | LOSS, ALWAYS, score_of_path_row, "", "best"}};
 enum { CRITERIA = sizeof criteria / sizeof criteria[0] };
 
 static bool has_criterion(const path *p, int i) {
@@ -345,7 +345,7 @@ static int report_path(session *s, const path *p) {
 
 /* ---- The verb ---- */
 
-static int find(session *s, path *p) {
+static int compute_path(session *s, path *p) {
     TRY(read_range(s, p, &p->range));
     TRY(folding_read(s, &p->by));
     if (p->path_machine->family == SVM && p->by.asked)
@@ -364,7 +364,7 @@ static int run_path(session *s) {
         return print_error(
             "path: ridge, svc, svr, logistic, squared-hinge, huber, quantile and absolute have a path, '%s' has none",
             machine);
-    const int code = find(s, &p);
+    const int code = compute_path(s, &p);
     free(p.value);
     free(p.row);
     mercer_data_free(p.test);

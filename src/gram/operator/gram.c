@@ -223,7 +223,7 @@ static mercer_status bind_rows(mercer_ctx *ctx, const mercer_kernel *kernel, con
     if (all && !kernel->shown)
         return MERCER_OK;
     MC_TRY(mc_kernel_check_ready(ctx, kernel, mc_data_width(data)));
-    MC_TRY(mc_align(ctx, kernel, data, other, &o->rows));
+    MC_TRY(mc_align_tables(ctx, kernel, data, other, &o->rows));
     return mc_kernel_bind(ctx, kernel, o->rows.x, &o->bound);
 }
 

@@ -28,27 +28,27 @@ static long double z_at(const pair *p, int64_t j) {
 
 /* ---- Arithmetic ---- */
 
-static extended exact(long double v) {
+static extended exact_value(long double v) {
     return (extended){v, 0};
 }
 
-static extended add(extended a, extended b) {
+static extended add_extended(extended a, extended b) {
     const long double v = a.value + b.value;
     return (extended){v, a.error + b.error + UNIT * fabsl(v)};
 }
 
-static extended multiply(extended a, extended b) {
+static extended multiply_extended(extended a, extended b) {
     const long double v = a.value * b.value;
     return (extended){v, fabsl(a.value) * b.error + fabsl(b.value) * a.error + a.error * b.error + UNIT * fabsl(v)
                              + LDBL_MIN};
 }
 
-static extended scale(extended a, long double by) {
-    return multiply(a, exact(by));
+static extended scale_extended(extended a, long double by) {
+    return multiply_extended(a, exact_value(by));
 }
 
 /* exp(e) - 1 is below this. */
-static long double growth(long double e) {
+static long double growth_of_error(long double e) {
     return e < 0.5L ? e * (1 + e) : expm1l(e) * 1.001L;
 }
 
@@ -56,7 +56,7 @@ static extended exponential_of(extended a) {
     const long double v = expl(a.value);
     if (!(a.error < 1)) /* neither is above the exponential of the largest that a can be, and both may be 0 */
         return (extended){v, 1.001L * expl(a.value + a.error) + LDBL_MIN};
-    return (extended){v, 1.001L * v * (growth(a.error) + FUNCTION * UNIT) + LDBL_MIN};
+    return (extended){v, 1.001L * v * (growth_of_error(a.error) + FUNCTION * UNIT) + LDBL_MIN};
 }
 
 /* The root of an error near 0, its share of the root away from it. */
@@ -72,10 +72,10 @@ static extended log1p_of(extended a) {
 }
 
 static extended whole_power(extended a, int64_t p) {
-    extended all = exact(1);
+    extended all = exact_value(1);
     for (; p > 0; p /= 2) {
-        all = p % 2 ? multiply(all, a) : all;
-        a = p > 1 ? multiply(a, a) : a;
+        all = p % 2 ? multiply_extended(all, a) : all;
+        a = p > 1 ? multiply_extended(a, a) : a;
     }
     return all;
 }
@@ -87,12 +87,12 @@ static extended power_of(extended a, double p) {
     const long double share = a.error / a.value, v = powl(a.value, p);
     if (!(a.value > 0 && share < 0.5L))
         return unknown;
-    return (extended){v, 1.001L * v * (growth(2 * fabs(p) * share) + FUNCTION * UNIT) + LDBL_MIN};
+    return (extended){v, 1.001L * v * (growth_of_error(2 * fabs(p) * share) + FUNCTION * UNIT) + LDBL_MIN};
 }
 
 /* v / sqrt(a b) */
-static extended normalised(extended v, extended a, extended b) {
-    return multiply(v, multiply(power_of(a, -0.5), power_of(b, -0.5)));
+static extended normalise_value(extended v, extended a, extended b) {
+    return multiply_extended(v, multiply_extended(power_of(a, -0.5), power_of(b, -0.5)));
 }
 
 /* ---- Sums over the columns ---- */
@@ -108,7 +108,8 @@ static extended dot(const mc_view *view, const double *x, const double *z) {
 }
 
 /* Terms that are not negative, each of at most six roundings. */
-static inline extended positive(const pair *p, const mc_value *by, long double (*term)(const pair *, int64_t, double)) {
+static inline extended sum_positive_terms(const pair *p, const mc_value *by,
+                                          long double (*term)(const pair *, int64_t, double)) {
     long double sum = 0;
     for (int64_t j = 0; j < p->view->d; j++)
         sum += term(p, j, by ? mc_value_at(by, j) : 1);
@@ -139,99 +140,99 @@ static long double chi_term(const pair *p, int64_t j, double by) {
     return total > 0 ? by * (u / total * u) : 0;
 }
 
-static long double least(const pair *p, int64_t j, double by) {
+static long double least_term(const pair *p, int64_t j, double by) {
     return by * fminl(x_at(p, j), z_at(p, j));
 }
 
 /* ---- Atoms ---- */
 
-static extended linear(const mc_node *node, const pair *p) {
+static extended extended_linear(const mc_node *node, const pair *p) {
     (void)node;
     return dot(p->view, p->x, p->z);
 }
 
-static extended poly(const mc_node *node, const pair *p) {
-    const extended t = scale(dot(p->view, p->x, p->z), node->parameter[2].number);
-    return power_of(add(t, exact(node->parameter[1].number)), node->parameter[0].number);
+static extended extended_poly(const mc_node *node, const pair *p) {
+    const extended t = scale_extended(dot(p->view, p->x, p->z), node->parameter[2].number);
+    return power_of(add_extended(t, exact_value(node->parameter[1].number)), node->parameter[0].number);
 }
 
-static extended rbf(const mc_node *node, const pair *p) {
-    return exponential_of(scale(positive(p, &node->parameter[0], weighed_square), -1));
+static extended extended_rbf(const mc_node *node, const pair *p) {
+    return exponential_of(scale_extended(sum_positive_terms(p, &node->parameter[0], weighed_square), -1));
 }
 
-static extended laplacian(const mc_node *node, const pair *p) {
-    return exponential_of(scale(positive(p, &node->parameter[0], weighed_size), -1));
+static extended extended_laplacian(const mc_node *node, const pair *p) {
+    return exponential_of(scale_extended(sum_positive_terms(p, &node->parameter[0], weighed_size), -1));
 }
 
-static extended exponential(const mc_node *node, const pair *p) {
-    return exponential_of(scale(root_of(positive(p, &node->parameter[0], square_of_weighed)), -1));
+static extended extended_exponential(const mc_node *node, const pair *p) {
+    return exponential_of(scale_extended(root_of(sum_positive_terms(p, &node->parameter[0], square_of_weighed)), -1));
 }
 
-static extended matern(const mc_node *node, const pair *p) {
+static extended extended_matern(const mc_node *node, const pair *p) {
     const double nu = node->parameter[0].number;
-    const extended s = root_of(scale(positive(p, &node->parameter[1], square_of_scaled), 2 * nu));
-    extended front = exact(1);
+    const extended s = root_of(scale_extended(sum_positive_terms(p, &node->parameter[1], square_of_scaled), 2 * nu));
+    extended front = exact_value(1);
     if (nu > 1)
-        front = add(front, s);
+        front = add_extended(front, s);
     if (nu > 2)
-        front = add(front, scale(multiply(s, s), 1 / 3.0L));
+        front = add_extended(front, scale_extended(multiply_extended(s, s), 1 / 3.0L));
     front.error += UNIT * front.value; /* of the third */
-    return multiply(front, exponential_of(scale(s, -1)));
+    return multiply_extended(front, exponential_of(scale_extended(s, -1)));
 }
 
-static extended rq(const mc_node *node, const pair *p) {
+static extended extended_rq(const mc_node *node, const pair *p) {
     const long double alpha = node->parameter[0].number;
-    extended t = positive(p, &node->parameter[1], square_of_scaled);
+    extended t = sum_positive_terms(p, &node->parameter[1], square_of_scaled);
     t.value /= 2 * alpha;
     t.error = t.error / (2 * alpha) + UNIT * t.value;
-    return exponential_of(scale(log1p_of(t), -alpha));
+    return exponential_of(scale_extended(log1p_of(t), -alpha));
 }
 
 /* sin(pi q) is wrong by pi times the error of q, which whole periods, taken off exactly, leave as it is. That of the
    sine is a share of it: 0 where the points are one. */
-static extended periodic(const mc_node *node, const pair *p) {
-    extended sum = exact(0);
+static extended extended_periodic(const mc_node *node, const pair *p) {
+    extended sum = exact_value(0);
     for (int64_t j = 0; j < p->view->d; j++) {
         const long double q = (x_at(p, j) - z_at(p, j)) / mc_value_at(&node->parameter[0], j);
         const long double s = sinl(pi * fmodl(q, 2)), by = mc_value_at(&node->parameter[1], j);
         const extended t = {s / by, (4 * UNIT * fabsl(q) * pi + FUNCTION * UNIT * fabsl(s)) / by};
-        sum = add(sum, multiply(t, t));
+        sum = add_extended(sum, multiply_extended(t, t));
     }
-    return exponential_of(scale(sum, -2));
+    return exponential_of(scale_extended(sum, -2));
 }
 
-static extended cosine(const mc_node *node, const pair *p) {
+static extended extended_cosine(const mc_node *node, const pair *p) {
     (void)node;
     const extended xx = dot(p->view, p->x, p->x), zz = dot(p->view, p->z, p->z);
     if (xx.value == 0 || zz.value == 0)
-        return exact(0);
-    return normalised(dot(p->view, p->x, p->z), xx, zz);
+        return exact_value(0);
+    return normalise_value(dot(p->view, p->x, p->z), xx, zz);
 }
 
-static extended chi2(const mc_node *node, const pair *p) {
-    return exponential_of(scale(positive(p, NULL, chi_term), -node->parameter[0].number));
+static extended extended_chi2(const mc_node *node, const pair *p) {
+    return exponential_of(scale_extended(sum_positive_terms(p, NULL, chi_term), -node->parameter[0].number));
 }
 
-static extended intersection(const mc_node *node, const pair *p) {
+static extended extended_intersection(const mc_node *node, const pair *p) {
     (void)node;
-    return positive(p, NULL, least);
+    return sum_positive_terms(p, NULL, least_term);
 }
 
-static extended hyperbolic(const mc_node *node, const pair *p) {
-    const extended t = scale(dot(p->view, p->x, p->z), node->parameter[0].number),
-                   a = add(t, exact(node->parameter[1].number));
+static extended extended_hyperbolic(const mc_node *node, const pair *p) {
+    const extended t = scale_extended(dot(p->view, p->x, p->z), node->parameter[0].number),
+                   a = add_extended(t, exact_value(node->parameter[1].number));
     return (extended){tanhl(a.value), a.error + FUNCTION * UNIT};
 }
 
-static extended white(const mc_node *node, const pair *p) {
+static extended extended_white(const mc_node *node, const pair *p) {
     (void)node;
     for (int64_t j = 0; j < p->view->d; j++)
         if (x_at(p, j) != z_at(p, j))
-            return exact(0);
-    return exact(1);
+            return exact_value(0);
+    return exact_value(1);
 }
 
-static extended form(const mc_node *node, const pair *p) {
+static extended extended_form(const mc_node *node, const pair *p) {
     const mc_value *A = &node->parameter[0];
     const int64_t d = p->view->d;
     long double sum = 0, size = 0;
@@ -244,30 +245,30 @@ static extended form(const mc_node *node, const pair *p) {
 }
 
 static extended (*const atom_value[MC_ATOM_COUNT])(const mc_node *, const pair *) = {
-    [MC_LINEAR] = linear,
-    [MC_POLY] = poly,
-    [MC_RBF] = rbf,
-    [MC_LAPLACIAN] = laplacian,
-    [MC_EXPONENTIAL] = exponential,
-    [MC_MATERN] = matern,
-    [MC_RQ] = rq,
-    [MC_PERIODIC] = periodic,
-    [MC_COSINE] = cosine,
-    [MC_CHI2] = chi2,
-    [MC_INTERSECTION] = intersection,
-    [MC_TANH] = hyperbolic,
-    [MC_WHITE] = white,
-    [MC_FORM] = form,
+    [MC_LINEAR] = extended_linear,
+    [MC_POLY] = extended_poly,
+    [MC_RBF] = extended_rbf,
+    [MC_LAPLACIAN] = extended_laplacian,
+    [MC_EXPONENTIAL] = extended_exponential,
+    [MC_MATERN] = extended_matern,
+    [MC_RQ] = extended_rq,
+    [MC_PERIODIC] = extended_periodic,
+    [MC_COSINE] = extended_cosine,
+    [MC_CHI2] = extended_chi2,
+    [MC_INTERSECTION] = extended_intersection,
+    [MC_TANH] = extended_hyperbolic,
+    [MC_WHITE] = extended_white,
+    [MC_FORM] = extended_form,
 };
 
 /* ---- Expressions ---- */
 
-static extended combine(const mc_node *node, const mc_view *view, const double *x, const double *z) {
+static extended combine_children(const mc_node *node, const mc_view *view, const double *x, const double *z) {
     const bool product = node->kind == MC_PRODUCT;
-    extended all = exact(product);
+    extended all = exact_value(product);
     for (int i = 0; i < node->children; i++) {
         const extended v = mc_eval_extended(node->child[i], view, x, z);
-        all = product ? multiply(all, v) : add(all, v);
+        all = product ? multiply_extended(all, v) : add_extended(all, v);
     }
     return all;
 }
@@ -275,15 +276,15 @@ static extended combine(const mc_node *node, const mc_view *view, const double *
 mc_extended mc_eval_extended(const mc_node *node, const mc_view *view, const double *x, const double *z) {
     const mc_node *child = node->children ? node->child[0] : NULL;
     switch (node->kind) {
-    case MC_NUMBER: return exact(node->number);
+    case MC_NUMBER: return exact_value(node->number);
     case MC_ATOM: return atom_value[node->atom] ? atom_value[node->atom](node, &(pair){view, x, z}) : unknown;
     case MC_SUM:
-    case MC_PRODUCT: return combine(node, view, x, z);
+    case MC_PRODUCT: return combine_children(node, view, x, z);
     case MC_POWER: return power_of(mc_eval_extended(child, view, x, z), node->number);
     case MC_EXP: return exponential_of(mc_eval_extended(child, view, x, z));
     case MC_NORMALIZE:
-        return normalised(mc_eval_extended(child, view, x, z), mc_eval_extended(child, view, x, x),
-                          mc_eval_extended(child, view, z, z));
+        return normalise_value(mc_eval_extended(child, view, x, z), mc_eval_extended(child, view, x, x),
+                               mc_eval_extended(child, view, z, z));
     case MC_WEIGH: return unknown;
     case MC_COLUMNS: return mc_eval_extended(child, &(mc_view){node->columns, node->column, view}, x, z);
     }

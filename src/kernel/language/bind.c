@@ -94,7 +94,7 @@ static double default_width(mc_atom atom, double m, double v) {
     }
 }
 
-static bool differs(const mc_moments *moments, const mc_view *view) {
+static bool columns_differ(const mc_moments *moments, const mc_view *view) {
     const mc_column_extremes e = mc_moments_extremes(moments, view);
     return e.least < e.greatest;
 }
@@ -120,7 +120,7 @@ static mercer_status fail_width(mercer_ctx *ctx, const mc_node *node, int i, con
 static mercer_status set_width(mercer_ctx *ctx, mc_node *node, int i, const mc_moments *moments, const mc_view *view) {
     const double variance = mc_moments_variance(moments, view);
     const double width = default_width(node->atom, (double)view->d, variance == 0 ? 1 : variance);
-    if (!(width >= DBL_MIN && width <= DBL_MAX) || (variance == 0 && differs(moments, view)))
+    if (!(width >= DBL_MIN && width <= DBL_MAX) || (variance == 0 && columns_differ(moments, view)))
         return fail_width(ctx, node, i, moments, view);
     node->parameter[i].kind = MC_VALUE_NUMBER;
     node->parameter[i].number = width;
@@ -175,7 +175,8 @@ static mercer_status fill_from_data(mercer_ctx *ctx, mc_node **root, const merce
     return open ? mc_simplify(ctx, root) : MERCER_OK;
 }
 
-static mercer_status bind(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, mercer_kernel **out) {
+static mercer_status bind_node(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                               mercer_kernel **out) {
     mc_node *root = NULL;
     *out = NULL;
     MC_TRY(mc_node_copy(ctx, mc_kernel_shown(kernel), &root));
@@ -188,7 +189,7 @@ static mercer_status bind(mercer_ctx *ctx, const mercer_kernel *kernel, const me
 
 mercer_status mc_kernel_bind(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
                              mercer_kernel **out) {
-    MC_TRY(bind(ctx, kernel, data, out));
+    MC_TRY(bind_node(ctx, kernel, data, out));
     const mercer_status status = mc_kernel_localise(ctx, data, *out);
     if (status) {
         mercer_kernel_free(*out);
@@ -202,5 +203,5 @@ mercer_status mercer_kernel_bind(mercer_ctx *ctx, const mercer_kernel *kernel, c
     MC_CLEAR(out);
     MC_NEED(ctx, kernel, data, out);
     mc_begin_call(ctx);
-    return bind(ctx, kernel, data, out);
+    return bind_node(ctx, kernel, data, out);
 }

@@ -107,30 +107,30 @@ static level level_of(const mc_function *f) {
     return sign ? SIGN : PRIMARY;
 }
 
-static void print(mc_text *out, const mc_function *f, level place);
+static void print_function_node(mc_text *out, const mc_function *f, level place);
 
 static void print_bare(mc_text *out, const mc_function *f) {
     if (operators[f->kind].mark) {
-        print(out, f->child[0], operators[f->kind].left);
+        print_function_node(out, f->child[0], operators[f->kind].left);
         mc_text_add(out, "%s", operators[f->kind].mark);
-        print(out, f->child[1], operators[f->kind].right);
+        print_function_node(out, f->child[1], operators[f->kind].right);
     } else if (f->kind == MC_F_NUMBER)
         mc_text_number(out, f->number);
     else if (f->kind == MC_F_NEGATE) {
         mc_text_add(out, "-");
-        print(out, f->child[0], SIGN);
+        print_function_node(out, f->child[0], SIGN);
     } else if (f->kind == MC_F_COLUMN)
         mc_text_add(out, "x[%lld]", (long long)f->column + 1);
     else if (!f->child[0])
         mc_text_add(out, "%s", mc_function_names[f->kind]);
     else {
         mc_text_add(out, "%s(", mc_function_names[f->kind]);
-        print(out, f->child[0], SUM);
+        print_function_node(out, f->child[0], SUM);
         mc_text_add(out, ")");
     }
 }
 
-static void print(mc_text *out, const mc_function *f, level place) {
+static void print_function_node(mc_text *out, const mc_function *f, level place) {
     const bool inside = level_of(f) < place;
     mc_text_add(out, "%s", inside ? "(" : "");
     print_bare(out, f);
@@ -138,5 +138,5 @@ static void print(mc_text *out, const mc_function *f, level place) {
 }
 
 void mc_function_print(mc_text *text, const mc_function *f) {
-    print(text, f, SUM);
+    print_function_node(text, f, SUM);
 }

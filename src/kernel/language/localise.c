@@ -50,12 +50,12 @@ static void renumber_function(mc_function *f, const mercer_data *data) {
     renumber_function(f->child[1], data);
 }
 
-static void renumber(mc_node *node, const mercer_data *data) {
+static void renumber_columns(mc_node *node, const mercer_data *data) {
     renumber_function(node->function, data);
     for (int64_t i = 0; node->kind == MC_COLUMNS && i < node->columns; i++)
         node->column[i] = mc_data_place(data, node->column[i]);
     for (int i = 0; node->kind != MC_COLUMNS && i < node->children; i++)
-        renumber(node->child[i], data);
+        renumber_columns(node->child[i], data);
 }
 
 mercer_status mc_kernel_localise(mercer_ctx *ctx, const mercer_data *data, mercer_kernel *kernel) {
@@ -67,14 +67,14 @@ mercer_status mc_kernel_localise(mercer_ctx *ctx, const mercer_data *data, merce
     if (!data->used || !mc_node_any(mc_kernel_shown(kernel), names_columns))
         return MERCER_OK;
     MC_TRY(mc_node_copy(ctx, mc_kernel_shown(kernel), &local));
-    renumber(local, data);
+    renumber_columns(local, data);
     mc_kernel_take_local(kernel, local);
     return MERCER_OK;
 }
 
 /* ---- Tables for a kernel ---- */
 
-static mercer_status spread(mercer_ctx *ctx, const mercer_data **io, mercer_data **own) {
+static mercer_status spread_table(mercer_ctx *ctx, const mercer_data **io, mercer_data **own) {
     if (!*io || !(*io)->used)
         return MERCER_OK;
     MC_TRY(mc_data_spread(ctx, *io, own));
@@ -83,7 +83,7 @@ static mercer_status spread(mercer_ctx *ctx, const mercer_data **io, mercer_data
 }
 
 /* Tables of another number of columns stay as they are: whoever asked has a word for that. */
-static mercer_status unite(mercer_ctx *ctx, mc_aligned *a) {
+static mercer_status unite_columns(mercer_ctx *ctx, mc_aligned *a) {
     if (!a->z || mc_kept_same(a->x, a->z) || mc_data_width(a->x) != mc_data_width(a->z))
         return MERCER_OK;
     mc_kept both = {0};
@@ -99,19 +99,19 @@ static mercer_status unite(mercer_ctx *ctx, mc_aligned *a) {
     return status;
 }
 
-static mercer_status align(mercer_ctx *ctx, const mercer_kernel *kernel, mc_aligned *a) {
+static mercer_status align_tables(mercer_ctx *ctx, const mercer_kernel *kernel, mc_aligned *a) {
     if (!a->x->used && !(a->z && a->z->used))
         return MERCER_OK;
     if (!mc_kernel_sees_all(kernel))
-        return unite(ctx, a);
-    MC_TRY(spread(ctx, &a->x, &a->own[0]));
-    return spread(ctx, &a->z, &a->own[1]);
+        return unite_columns(ctx, a);
+    MC_TRY(spread_table(ctx, &a->x, &a->own[0]));
+    return spread_table(ctx, &a->z, &a->own[1]);
 }
 
-mercer_status mc_align(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z,
-                       mc_aligned *out) {
+mercer_status mc_align_tables(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z,
+                              mc_aligned *out) {
     *out = (mc_aligned){.x = x, .z = z};
-    const mercer_status status = align(ctx, kernel, out);
+    const mercer_status status = align_tables(ctx, kernel, out);
     if (status)
         mc_aligned_free(out);
     return status;

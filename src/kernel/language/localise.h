@@ -12,8 +12,8 @@ typedef struct mc_aligned {
     const mercer_data *x, *z; /* what was given where it will do; z NULL: there is one table */
     mercer_data *own[2];
 } mc_aligned;
-mercer_status mc_align(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z,
-                       mc_aligned *out);
+mercer_status mc_align_tables(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z,
+                              mc_aligned *out);
 void mc_aligned_free(mc_aligned *aligned);
 
 /* The tree that computes in the numbers of the columns that data keep; that of before stays as the one that is shown.

@@ -16,7 +16,7 @@ static mercer_status remember_stop(mercer_ctx *ctx, mc_driver *d, mercer_status 
 }
 
 /* Stopped in the middle of it: once more, whole. */
-static mercer_status certify(mercer_ctx *ctx, mc_driver *d, mc_fitted *f) {
+static mercer_status certify_answer(mercer_ctx *ctx, mc_driver *d, mc_fitted *f) {
     const bool stopped = d->stopped;
     const mercer_status status = remember_stop(ctx, d, d->steps->certify(ctx, d->self, f));
     if (status || stopped || !d->stopped)
@@ -32,7 +32,7 @@ static mercer_status solve_and_certify(mercer_ctx *ctx, mc_driver *d, mc_fitted 
         if (!wanting)
             return MERCER_OK;
         mc_fitted_free(f); /* of the last round */
-        MC_TRY(certify(ctx, d, f));
+        MC_TRY(certify_answer(ctx, d, f));
         if (d->stopped || round == d->steps->refinements)
             return MERCER_OK;
     }

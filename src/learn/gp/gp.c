@@ -44,19 +44,19 @@ const mercer_setting mc_gp_settings[MC_GP_SETTINGS] = {
 /* ---- The kernel made ready to learn ---- */
 
 /* Whether some number stands for all columns of the table. */
-static bool spreads(const mc_node *node) {
+static bool has_shared_bandwidth(const mc_node *node) {
     for (int k = 0; node->kind == MC_ATOM && k < mc_atoms[node->atom].parameters; k++)
         if (mc_atoms[node->atom].parameter[k].vector && node->parameter[k].kind == MC_VALUE_NUMBER)
             return true;
     for (int i = 0; node->kind != MC_COLUMNS && i < node->children; i++)
-        if (spreads(node->child[i]))
+        if (has_shared_bandwidth(node->child[i]))
             return true;
     return false;
 }
 
 /* A number for each of very many columns, most of which are 0 in every row, is nothing to learn. */
 static mercer_status check_spread(mercer_ctx *ctx, const mercer_gp *set, const mc_problem *p) {
-    if (!set->ard || !p->x->used || !spreads(mc_kernel_shown(p->kernel)))
+    if (!set->ard || !p->x->used || !has_shared_bandwidth(mc_kernel_shown(p->kernel)))
         return MERCER_OK;
     return mc_fail(
         ctx, MERCER_DATA,

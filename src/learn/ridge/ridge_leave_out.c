@@ -182,7 +182,7 @@ typedef struct folded {
 } folded;
 
 /* Rows that count move to their places, from the last on; the others have no residual. */
-static void spread(const mercer_data *data, int64_t outputs, const double *from, double *to) {
+static void spread_over_rows(const mercer_data *data, int64_t outputs, const double *from, double *to) {
     int64_t i = 0;
     for (int64_t row = 0; row < data->n; row++)
         i += !data->weight || data->weight[row] > 0;
@@ -198,9 +198,9 @@ static mercer_status write_folds(mercer_ctx *ctx, void *arg, int64_t l, const do
     (void)ctx, (void)l;
     folded *f = arg;
     double sum = 0, weight = 0;
-    spread(f->data, f->outputs, residuals, f->residuals);
+    spread_over_rows(f->data, f->outputs, residuals, f->residuals);
     if (f->variances)
-        spread(f->data, 1, f->variances, f->variances);
+        spread_over_rows(f->data, 1, f->variances, f->variances);
     for (int64_t i = 0; i < f->data->n; i++) {
         const double w = f->data->weight ? f->data->weight[i] : 1;
         for (int64_t k = 0; k < f->outputs && w > 0; k++)

@@ -366,8 +366,8 @@ static mercer_status fit_svm(mercer_ctx *ctx, const void *settings, const mercer
     return mc_drive(ctx, &driver, kernel, data, out);
 }
 
-static mercer_status prepare(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
-                             const mercer_data *data, mc_problem *out) {
+static mercer_status prepare_svm(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
+                                 const mercer_data *data, mc_problem *out) {
     return open_problem(ctx, kind_of(settings), settings, kernel, data, out);
 }
 
@@ -392,4 +392,4 @@ static void rank_svm_solvers(mercer_ctx *ctx, const void *settings, const mc_pro
                                                        : "exact; K is stored for some thousand rows at a time";
 }
 
-const mc_learner mc_svm_learner = {.fit = fit_svm, .plan = {prepare, rank_svm_solvers, NULL}};
+const mc_learner mc_svm_learner = {.fit = fit_svm, .plan = {prepare_svm, rank_svm_solvers, NULL}};

@@ -212,7 +212,7 @@ mercer_status mc_kernel_kmeans(mercer_ctx *ctx, const mercer_kernel *kernel, con
     mc_aligned rows;
     clusters s = {.n = data->n, .k = set->clusters};
     mc_begin_phase(ctx, "cluster");
-    MC_TRY(mc_align(ctx, kernel, data, NULL, &rows));
+    MC_TRY(mc_align_tables(ctx, kernel, data, NULL, &rows));
     mercer_status status = mc_kernel_bind(ctx, kernel, rows.x, &bound);
     if (!status)
         status = mc_kernel_require(ctx, bound, bound->d, false);

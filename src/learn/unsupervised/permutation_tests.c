@@ -136,7 +136,7 @@ static mercer_status test_mmd(mercer_ctx *ctx, const mercer_kernel *kernel, cons
     mercer_kernel *bound = NULL;
     mmd t = {.n = x->n, .m = z->n, .seed = seed};
     mc_aligned rows;
-    MC_TRY(mc_align(ctx, kernel, x, z, &rows));
+    MC_TRY(mc_align_tables(ctx, kernel, x, z, &rows));
     mercer_status status = mc_data_join(ctx, rows.x, rows.z, &pooled);
     if (!status)
         status = bind_checked_kernel(ctx, kernel, pooled, &bound);
@@ -209,7 +209,7 @@ static mercer_status gram_of(mercer_ctx *ctx, const mercer_kernel *kernel, const
     mercer_kernel *bound = NULL;
     mc_gram *gram = NULL;
     mc_aligned rows;
-    MC_TRY(mc_align(ctx, kernel, data, NULL, &rows));
+    MC_TRY(mc_align_tables(ctx, kernel, data, NULL, &rows));
     mercer_status status = bind_checked_kernel(ctx, kernel, rows.x, &bound);
     if (!status)
         status = mc_gram_open(ctx, bound, rows.x, NULL, MERCER_F64, &gram);

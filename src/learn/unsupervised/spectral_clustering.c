@@ -200,7 +200,7 @@ static mercer_status cluster_by_spectrum(mercer_ctx *ctx, const mercer_kernel *k
     mercer_kernel *bound = NULL;
     spectral s = {.n = data->n, .c = set->clusters, .block = set->clusters + EXTRA};
     mc_aligned rows;
-    MC_TRY(mc_align(ctx, kernel, data, NULL, &rows));
+    MC_TRY(mc_align_tables(ctx, kernel, data, NULL, &rows));
     mercer_status status = mc_kernel_bind(ctx, kernel, rows.x, &bound);
     if (!status)
         status = mc_gram_open(ctx, bound, rows.x, NULL, MERCER_F64, &s.gram);
