@@ -28,7 +28,7 @@ JOBS = {
 
 
 def environment():
-    return dict(os.environ, OPENBLAS_CORETYPE="Haswell", OMP_WAIT_POLICY="passive")  # valgrind knows no wider registers
+    return dict(os.environ, OPENBLAS_CORETYPE="Haswell")  # valgrind knows no wider registers
 
 
 def prepare(mercer, folder):

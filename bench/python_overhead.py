@@ -3,7 +3,7 @@
 
 The C side is the same work in as few calls as a C program needs: open, make data, parse, fit, free; then make data, predict, free.
 
-    OMP_WAIT_POLICY=passive /usr/bin/python3 bench/python_overhead.py build/mercer
+    /usr/bin/python3 bench/python_overhead.py build/mercer
 
 The package is the one that lies beside the command."""
 import ctypes
@@ -13,7 +13,7 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "build/mercer").resolve().parent / "python"))
-import mercer  # noqa: E402  before NumPy: it asks OpenBLAS and OpenMP for what they read when they are loaded
+import mercer  # noqa: E402  before NumPy: it asks OpenBLAS for what it reads when it is loaded
 
 import numpy as np  # noqa: E402
 

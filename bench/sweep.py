@@ -306,7 +306,7 @@ def main():
 if __name__ == "__main__":
     place = next((w for w in sys.argv[1:] if not w.startswith("-") and pathlib.Path(w).exists()), str(BENCH.parent / "build/mercer"))
     sys.path.insert(0, str(pathlib.Path(place).resolve().parent / "python"))
-    import mercer  # noqa: E402,F401  before NumPy: it asks OpenBLAS and OpenMP for what they read when they are loaded
+    import mercer  # noqa: E402,F401  before NumPy: it asks OpenBLAS for what it reads when it is loaded
     import numpy as np  # noqa: E402
 
     import judge  # noqa: E402

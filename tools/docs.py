@@ -117,7 +117,7 @@ def check(path, environment, neutral, update):
 
 def main(mercer, *rest):
     mercer, update = pathlib.Path(mercer).resolve(), "--update" in rest
-    environment = dict(os.environ, LC_ALL="C.UTF-8", OMP_WAIT_POLICY="passive", PATH=f"{mercer.parent}:{os.environ['PATH']}")
+    environment = dict(os.environ, LC_ALL="C.UTF-8", PATH=f"{mercer.parent}:{os.environ['PATH']}")
     paths = [pathlib.Path(p).resolve() for p in rest if not p.startswith("--")]
     faults = check_links() + [f for path in paths for f in check(path, environment, load_neutral(), update)]
     print("\n".join(faults) or "the documentation shows what happens")

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""symbols.py SHARED STATIC: the shared library exports mercer_* only; no object of the library holds mutable global data, but one:
-how many regions of BLAS are open, whose number of threads is one for the whole process."""
+"""symbols.py SHARED STATIC: the shared library exports mercer_* only; no object of the library holds mutable global data, but
+three that are the process's: how many regions of BLAS are open, whose number of threads is one for all; the threads; and what the bodies of
+loops took, which decides whether they are shared and nothing else."""
 import subprocess
 import sys
 
-GLOBAL = {"blas_threads"}
+GLOBAL = {"blas_threads", "pool", "body_costs"}
 
 
 def output(*command):

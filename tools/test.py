@@ -3,7 +3,7 @@
 
 gcc      release build, every test
 asan     the other compiler, clang, with AddressSanitizer, UndefinedBehaviorSanitizer and the leak checker, every test but the slow ones
-tsan     ThreadSanitizer on the tests of parallel code (clang with its own OpenMP: gcc's is not instrumented)
+tsan     ThreadSanitizer on the tests of parallel code (clang)
 clang    clang's release build, every test but the slow ones: only with --long or by name
 --long   every leg with its slow tests, and after gcc LIBSVM's own programs on every small data set of MERCER_DATA
          and the instructions that fixed jobs take"""
@@ -29,8 +29,7 @@ ENVIRONMENT = {
     "ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1",
     "LSAN_OPTIONS": f"suppressions={ROOT / 'tests/leaks.txt'}:print_suppressions=0",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
-    "TSAN_OPTIONS": "ignore_noninstrumented_modules=1",  # BLAS and the OpenMP runtime are not built with it
-    "OMP_WAIT_POLICY": "passive",
+    "TSAN_OPTIONS": "ignore_noninstrumented_modules=1:die_after_fork=0",  # BLAS is not built with it
 }
 
 

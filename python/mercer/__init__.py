@@ -14,7 +14,7 @@ The C library is loaded at once, everything else when it is first used, so that 
 import importlib
 import typing
 
-from . import _library  # noqa: F401  before NumPy, if we are first: OpenBLAS and OpenMP read their settings once
+from . import _library  # noqa: F401  before NumPy, if we are first: OpenBLAS reads its settings once
 
 _PLACES = {
     "_checks": ("expected_failed_checks",),

@@ -4,7 +4,7 @@ A call goes  with session(...) as ctx: ctx.call("mercer_fit", ...)  where a cont
 or through thread_context(), one context per thread that stays open, where a call must be quick. ctypes lets other threads run while C
 works.
 
-After a fork the OpenMP threads of the parent are gone and waiting for them would hang, so a forked child computes with one thread, and so
+A child of fork is one of several workers as a rule, so it computes with one thread, and so
 does the BLAS that NumPy may share with the library; processes that are started afresh (spawn, loky) are not restricted."""
 from __future__ import annotations
 
@@ -36,9 +36,7 @@ def _candidates():
 
 
 def _wishes():
-    """What OpenMP and OpenBLAS should read when they are loaded, and read only then: threads that wait without burning a core, and kernels
-    for this processor, which OpenBLAS may not know."""
-    yield "OMP_WAIT_POLICY", "passive"
+    """What OpenBLAS should read when it is loaded, and reads only then: kernels for this processor, which it may not know."""
     if _is_limited():
         yield "OMP_NUM_THREADS", "1"  # for what OpenBLAS maps; Mercer asks for its threads by number
     try:

@@ -1,16 +1,20 @@
-/* parallel.c: where OpenMP lives, with the two things that must be set around it: flush-to-zero and the BLAS thread
+/* parallel.c: the parallel loop, with the two things that must be set around it: flush-to-zero and the BLAS thread
    count. */
 #include "base/parallel.h"
+#include "base/clock.h"
 #include "base/ctx.h"
+#include "base/threads.h"
 #include "base/progress.h"
-#include <omp.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
 
-/* OpenBLAS's own controls, looked up weakly: any other BLAS links as well. */
+/* The controls of OpenBLAS and of OpenMP, which it may be built on, looked up weakly: any other BLAS links as well. */
+extern void omp_set_num_threads(int threads) __attribute__((weak));
+extern int omp_get_max_threads(void) __attribute__((weak));
 extern void openblas_set_num_threads(int threads) __attribute__((weak));
 extern int openblas_get_num_threads(void) __attribute__((weak));
 extern int openblas_get_parallel(void) __attribute__((weak)); /* 0: one thread, 1: its own, 2: OpenMP's */
@@ -40,6 +44,7 @@ int64_t mc_chunk_count(int64_t n, int64_t grain) {
 }
 
 typedef struct loop {
+    mc_shared shared; /* first: the pool hands it back */
     mercer_ctx *ctx;
     int64_t n, grain, chunks;
     mc_body *body;
@@ -48,18 +53,30 @@ typedef struct loop {
     atomic_bool stop;
 } loop;
 
+/* Inside a body: a loop in there is run by the thread that comes to it. */
+static _Thread_local bool is_inside;
+
+static bool has_chunks(const loop *l) {
+    return atomic_load_explicit(&l->next, memory_order_relaxed) < l->chunks
+           && !atomic_load_explicit(&l->stop, memory_order_relaxed);
+}
+
+static bool run_next_chunk(loop *l, int thread) {
+    const int64_t c = atomic_fetch_add(&l->next, 1);
+    if (c >= l->chunks)
+        return false;
+    const int64_t begin = c * l->grain, end = begin + l->grain < l->n ? begin + l->grain : l->n;
+    l->body(l->arg, c, begin, end, thread);
+    if (thread == 0 && mc_report_progress(l->ctx, (double)(c + 1) / (double)l->chunks) != MERCER_OK)
+        atomic_store(&l->stop, true);
+    return true;
+}
+
 /* One thread's share: chunks are handed out in order, so a slow thread delays nobody. */
 static void run_chunks(loop *l, int thread) {
     const unsigned csr = flush_on();
-    while (!atomic_load_explicit(&l->stop, memory_order_relaxed)) {
-        const int64_t c = atomic_fetch_add(&l->next, 1);
-        if (c >= l->chunks)
-            break;
-        const int64_t begin = c * l->grain, end = begin + l->grain < l->n ? begin + l->grain : l->n;
-        l->body(l->arg, c, begin, end, thread);
-        if (thread == 0 && mc_report_progress(l->ctx, (double)(c + 1) / (double)l->chunks) != MERCER_OK)
-            atomic_store(&l->stop, true);
-    }
+    while (!atomic_load_explicit(&l->stop, memory_order_relaxed) && run_next_chunk(l, thread))
+        continue;
     flush_restore(csr);
 }
 
@@ -67,14 +84,91 @@ int mc_for_threads(const mercer_ctx *ctx, int64_t chunks) {
     return chunks < 1 ? 1 : chunks < ctx->threads ? (int)chunks : ctx->threads;
 }
 
+/* ---- Which loops are worth sharing ----
+
+   What a loop will take is what its body took per index the last time, whoever called it. Nothing but the choice of
+   threads depends on it, and a wrong guess is found out: a loop that was to be short and is not gets help after all. */
+static const double worth_sharing = 8e-6, worth_waking = 40e-6; /* seconds */
+enum { BODIES = 256 };
+static struct {
+    _Atomic(mc_body *) body;
+    _Atomic float seconds; /* per index */
+} body_costs[BODIES];
+
+static size_t place_of(mc_body *body) {
+    return ((uintptr_t)body >> 4) * 2654435761u % BODIES;
+}
+
+/* Infinite where nothing is known. */
+static double expected_seconds(const loop *l) {
+    const size_t k = place_of(l->body);
+    if (atomic_load_explicit(&body_costs[k].body, memory_order_relaxed) != l->body)
+        return INFINITY;
+    return (double)atomic_load_explicit(&body_costs[k].seconds, memory_order_relaxed) * (double)l->n;
+}
+
+static void remember_seconds(const loop *l, double seconds) {
+    const size_t k = place_of(l->body);
+    atomic_store_explicit(&body_costs[k].seconds, (float)(seconds / (double)l->n), memory_order_relaxed);
+    atomic_store_explicit(&body_costs[k].body, l->body, memory_order_relaxed);
+}
+
+static bool is_worth_sharing(double seconds) {
+    return seconds > (mc_threads_are_awake() ? worth_sharing : worth_waking);
+}
+
+/* ---- The loop ---- */
+
+/* A thread of the pool does nothing else, ever: BLAS built on OpenMP, which asks each thread, is told once. */
+static void enter_loop(void) {
+    if (!is_inside && omp_set_num_threads)
+        omp_set_num_threads(1);
+    is_inside = true;
+}
+
+static void take_chunks(mc_shared *shared, int thread) {
+    enter_loop();
+    run_chunks((loop *)shared, thread);
+}
+
+static bool has_more_chunks(mc_shared *shared) {
+    return has_chunks((loop *)shared);
+}
+
+static int share_chunks(loop *l, int threads) {
+    l->shared = (mc_shared){.take = take_chunks, .has_more = has_more_chunks, .helpers = threads - 1};
+    mc_share_begin(&l->shared);
+    run_chunks(l, 0);
+    return mc_share_end(&l->shared);
+}
+
+/* Until a loop that was thought to be short has turned out not to be. */
+static void run_alone(loop *l, double until) {
+    const unsigned csr = flush_on();
+    while (has_chunks(l) && mc_clock_seconds() < until)
+        run_next_chunk(l, 0);
+    flush_restore(csr);
+}
+
+static void run_together(loop *l, int threads) {
+    const double began = mc_clock_seconds();
+    int helpers = 0;
+    if (!is_worth_sharing(expected_seconds(l)))
+        run_alone(l, began + worth_waking);
+    if (has_chunks(l))
+        helpers = share_chunks(l, threads);
+    remember_seconds(l, (mc_clock_seconds() - began) * (1 + helpers));
+}
+
 mercer_status mc_for(mercer_ctx *ctx, int64_t n, int64_t grain, mc_body *body, void *arg) {
     loop l = {.ctx = ctx, .n = n, .grain = grain, .chunks = mc_chunk_count(n, grain), .body = body, .arg = arg};
     const int threads = mc_for_threads(ctx, l.chunks);
-    if (threads <= 1) {
+    if (threads <= 1 || is_inside) {
         run_chunks(&l, 0);
     } else {
-#pragma omp parallel num_threads(threads)
-        run_chunks(&l, omp_get_thread_num());
+        is_inside = true;
+        run_together(&l, threads);
+        is_inside = false;
     }
     return ctx->shield ? MERCER_OK : ctx->stop;
 }
@@ -148,8 +242,9 @@ static void give_threads_back(void) {
 }
 
 mc_region mc_blas_begin(void) {
-    const mc_region region = {flush_on(), omp_get_max_threads(), process_wide()};
-    omp_set_num_threads(1);
+    const mc_region region = {flush_on(), omp_get_max_threads ? omp_get_max_threads() : 1, process_wide()};
+    if (region.omp_threads > 1)
+        omp_set_num_threads(1);
     if (region.process_wide)
         take_one_thread();
     return region;
@@ -158,6 +253,7 @@ mc_region mc_blas_begin(void) {
 void mc_blas_end(mc_region region) {
     if (region.process_wide)
         give_threads_back();
-    omp_set_num_threads(region.omp_threads);
+    if (region.omp_threads > 1)
+        omp_set_num_threads(region.omp_threads);
     flush_restore(region.csr);
 }

@@ -31,20 +31,14 @@ static int unknown_verb(const char *name) {
     return print_error("there is no verb '%s'; the verbs are %s", name, list);
 }
 
-/* Two libraries read the environment when they are loaded, before main, so the command starts itself again with what it
-   wants set. That costs 2 to 3 ms, once, and only verbs that compute pay it. A value set by the user is left alone, and
-   its presence is also what ends the recursion. When the start fails the run simply goes on.
-
-   OMP_WAIT_POLICY=passive: libgomp's threads spin while they wait, which ruins everybody when another job holds the
-   cores: measured, an eigensolver fell from 3 s to 70 s. OPENBLAS_CORETYPE: OpenBLAS falls back to its oldest kernels
-   on a processor newer than itself: measured, a fifth of the speed. */
+/* OpenBLAS falls back to its oldest kernels on a processor newer than itself (measured, a fifth of the speed) unless
+   OPENBLAS_CORETYPE says otherwise as it is loaded, before main. So the command starts itself again with that set: 2 to
+   3 ms, once, and only verbs that compute pay it. A value set by the user is left alone, and its presence is also what
+   ends the recursion. When the start fails the run simply goes on. */
 static void set_environment(char **argv) {
     const char *core = getenv("OPENBLAS_CORETYPE") ? NULL : mc_blas_better_core();
-    if (getenv("OMP_WAIT_POLICY") && !core)
-        return;
-    if (setenv("OMP_WAIT_POLICY", "passive", 0) || (core && setenv("OPENBLAS_CORETYPE", core, 0)))
-        return;
-    execv("/proc/self/exe", argv);
+    if (core && setenv("OPENBLAS_CORETYPE", core, 0) == 0)
+        execv("/proc/self/exe", argv);
 }
 
 static int run_verb(const verb *v, int argc, char **argv) {

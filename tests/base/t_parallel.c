@@ -5,9 +5,12 @@
 #include "base/progress.h"
 #include "base/rng.h"
 #include "backend/blas.h"
-#include <omp.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { N = 100003, GRAIN = 1000 };
 
@@ -48,6 +51,98 @@ static void test_same_bits_on_any_number_of_threads(void **state) {
         const double many = sum_with(threads, x);
         assert_memory_equal(&one, &many, sizeof one);
     }
+}
+
+/* Of one index 5 ms, of many nothing. */
+static void nap_by_length(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)arg;
+    (void)chunk;
+    (void)thread;
+    const struct timespec nap = {.tv_nsec = end - begin == 1 ? 5000000 : 0};
+    nanosleep(&nap, NULL);
+}
+
+/* ---- Loops inside loops, in several threads of the program, in a child ---- */
+
+typedef struct grid {
+    mercer_ctx *ctx;
+    int seen[40][50];
+    atomic_int inside[4]; /* by thread: nobody else is in there */
+} grid;
+
+typedef struct line {
+    grid *g;
+    int64_t row;
+} line;
+
+static void mark_cells(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk;
+    (void)thread;
+    line *l = arg;
+    for (int64_t j = begin; j < end; j++)
+        l->g->seen[l->row][j]++;
+}
+
+static void mark_row(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk;
+    (void)end;
+    grid *g = arg;
+    assert_true(thread >= 0 && thread < 4);
+    assert_int_equal(atomic_fetch_add(&g->inside[thread], 1), 0);
+    line l = {g, begin};
+    const struct timespec nap = {.tv_nsec = 20000};
+    nanosleep(&nap, NULL);
+    mc_for(g->ctx, 50, 7, mark_cells, &l);
+    atomic_fetch_sub(&g->inside[thread], 1);
+}
+
+static void *mark_all(void *out) {
+    for (int round = 0; round < 50; round++) {
+        grid g = {.ctx = open_ctx(4)};
+        assert_ok(g.ctx, mc_for(g.ctx, 40, 1, mark_row, &g));
+        close_clean(g.ctx);
+        for (int i = 0; i < 40 * 50; i++)
+            *(int *)out += g.seen[i / 50][i % 50] != 1;
+    }
+    return NULL;
+}
+
+static void test_every_index_is_run_once_whoever_helps(void **state) {
+    (void)state;
+    pthread_t threads[3];
+    int wrong[4] = {0};
+    for (int t = 0; t < 3; t++)
+        assert_int_equal(pthread_create(&threads[t], NULL, mark_all, &wrong[t]), 0);
+    mark_all(&wrong[3]);
+    for (int t = 0; t < 3; t++)
+        pthread_join(threads[t], NULL);
+    for (int t = 0; t < 4; t++)
+        assert_int_equal(wrong[t], 0);
+}
+
+static void test_a_child_of_fork_has_threads_of_its_own(void **state) {
+    (void)state;
+    int wrong = 0, status = 0;
+    mark_all(&wrong);
+    const pid_t child = fork();
+    if (child == 0) {
+        mark_all(&wrong);
+        _exit(wrong != 0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+/* A loop whose body was quick, over a few slow chunks and then over many: help comes although none was expected. */
+static void test_a_loop_that_turns_out_long_is_shared(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(4);
+    for (int round = 0; round < 3; round++)
+        assert_ok(ctx, mc_for(ctx, 1000000, 500000, nap_by_length, NULL));
+    const double began = mc_clock_seconds();
+    assert_ok(ctx, mc_for(ctx, 40, 1, nap_by_length, NULL)); /* 40 naps of 5 ms by four threads */
+    assert_true(mc_clock_seconds() - began < 0.15);
+    close_clean(ctx);
 }
 
 static void flush_chunk(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
@@ -211,6 +306,10 @@ static void test_a_shield_holds_a_stop_back(void **state) {
     close_clean(ctx);
 }
 
+/* OpenMP's, where BLAS is built on it. */
+extern void omp_set_num_threads(int threads) __attribute__((weak));
+extern int omp_get_max_threads(void) __attribute__((weak));
+
 /* A product as every module calls it: the bits must not know how many threads the caller gave to BLAS or to OpenMP. */
 static void product(double *c) {
     enum { SIZE = 300 };
@@ -228,6 +327,8 @@ static void product(double *c) {
 static void test_blas_keeps_its_bits_and_the_callers_settings(void **state) {
     (void)state;
     static double once[300 * 300], again[300 * 300];
+    if (!omp_set_num_threads)
+        skip();
     omp_set_num_threads(1);
     product(once);
     for (int threads = 2; threads <= 5; threads++) {
@@ -257,6 +358,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_bits_on_any_number_of_threads),
         cmocka_unit_test(test_subnormals_are_flushed_inside_and_kept_outside),
+        cmocka_unit_test(test_every_index_is_run_once_whoever_helps),
+        cmocka_unit_test(test_a_child_of_fork_has_threads_of_its_own),
+        cmocka_unit_test(test_a_loop_that_turns_out_long_is_shared),
         cmocka_unit_test(test_cancel_stops_the_loop),
         cmocka_unit_test(test_time_limit_stops_the_loop),
         cmocka_unit_test(test_a_loop_reports_inside_its_span),

@@ -36,7 +36,7 @@ def neutral(text, folder):
 def run(mercer, script):
     """The neutral output of a script."""
     with tempfile.TemporaryDirectory(prefix="mercer-cli-") as folder:
-        environment = dict(os.environ, LC_ALL="C", TESTS=str(script.parent), OMP_WAIT_POLICY="passive",
+        environment = dict(os.environ, LC_ALL="C", TESTS=str(script.parent),
                            EXAMPLES=str(mercer.parent / "examples"))
         environment["PATH"] = f"{mercer.parent}:{environment['PATH']}"
         done = subprocess.run(["bash", str(script)], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

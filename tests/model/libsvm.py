@@ -366,5 +366,4 @@ def main(mercer, everything, only):
 if not shutil.which("svm-train") or not shutil.which("svm-predict"):
     print("skipped: svm-train is not installed (libsvm-tools)")
     sys.exit(77)
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 sys.exit(main(pathlib.Path(sys.argv[1]).resolve(), "--all" in sys.argv, sys.argv[3] if sys.argv[2:3] == ["--only"] else ""))

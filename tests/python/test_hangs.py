@@ -137,7 +137,7 @@ INTERRUPTED = {
 
 def start(code):
     return subprocess.Popen([sys.executable, "-c", BEGIN + code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                            start_new_session=True, env=dict(os.environ, OMP_WAIT_POLICY="passive"))
+                            start_new_session=True)
 
 
 class Hangs(unittest.TestCase):
