@@ -2,13 +2,16 @@
    "max", and memory.max with memory.current in bytes; what binds is the tightest on the way up to the root. Of version
    1, whose controllers each have a tree, the group that a container sees as its root is looked at. */
 #include "base/cgroup.h"
+#include "base/clock.h"
 #include "base/print.h"
 #include <limits.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { PATH_MOST = 1024 };
 
@@ -98,12 +101,36 @@ static int number_of(const char *name) {
     return number > 0 && number < INT_MAX ? (int)number : 0;
 }
 
-/* The command, started again for the sake of a library with OMP_NUM_THREADS=1, keeps what was there before. */
-int mc_own_cpus(int processors) {
+size_t mc_recall(mc_fact *fact, size_t (*ask)(void)) {
+    const double now = mc_clock_seconds();
+    if (now < atomic_load(&fact->until))
+        return atomic_load(&fact->value);
+    const size_t value = ask();
+    atomic_store(&fact->value, value);
+    atomic_store(&fact->until, now + 1);
+    return value;
+}
+
+int mc_allowed_processors(void) {
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) /* fails where there are more than it has bits */
+        return CPU_COUNT(&set);
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    return processors > 0 && processors < INT_MAX ? (int)processors : 1;
+}
+
+static mc_fact cpu_quota;
+
+static size_t ask_quota(void) {
     char group[PATH_MOST];
     find_group(group);
+    return (size_t)mc_cgroup_cpus("/sys/fs/cgroup", group);
+}
+
+/* The command, started again for the sake of a library with OMP_NUM_THREADS=1, keeps what was there before. */
+int mc_own_cpus(int processors) {
     const char *before = "MERCER_OMP_NUM_THREADS";
-    int cpus = tighter_limit(processors, mc_cgroup_cpus("/sys/fs/cgroup", group));
+    int cpus = tighter_limit(processors, (int)mc_recall(&cpu_quota, ask_quota));
     cpus = tighter_limit(cpus, number_of(getenv(before) ? before : "OMP_NUM_THREADS"));
     return tighter_limit(cpus, number_of("OMP_THREAD_LIMIT"));
 }

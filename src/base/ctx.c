@@ -6,7 +6,6 @@
 #include "base/progress.h"
 #include "base/sized.h"
 #include "base/status.h"
-#include <unistd.h>
 #include <stdint.h>
 
 void mercer_options_init(mercer_options *set, size_t size) {
@@ -57,7 +56,7 @@ mercer_status mercer_open(const mercer_options *options, mercer_ctx **out) {
     if (!ctx)
         return MERCER_MEMORY;
     *ctx = seedling;
-    ctx->threads = chosen.threads > 0 ? chosen.threads : mc_own_cpus((int)sysconf(_SC_NPROCESSORS_ONLN));
+    ctx->threads = chosen.threads > 0 ? chosen.threads : mc_own_cpus(mc_allowed_processors());
     mc_begin_call(ctx);
     *out = ctx;
     if (sized) /* said again, now that there is a context to say it in */

@@ -77,13 +77,15 @@ static size_t memory_available(void) {
     return own < machine ? own : machine;
 }
 
+static mc_fact memory_left;
+
 mc_heap *mc_heap_open(const mercer_options *options) {
     void *(*hook)(void *, void *, size_t, size_t) = options->memory ? options->memory : libc_hook;
     mc_heap *heap = hook(options->memory_user, NULL, 0, sizeof *heap);
     if (!heap)
         return NULL;
     *heap = (mc_heap){.hook = hook, .user = options->memory_user};
-    heap->limit = options->memory_limit ? options->memory_limit : memory_available() / 5 * 4;
+    heap->limit = options->memory_limit ? options->memory_limit : mc_recall(&memory_left, memory_available) / 5 * 4;
     atomic_init(&heap->holders, 1);
     return heap;
 }

@@ -70,7 +70,9 @@ static mercer_status settle_columns(mercer_ctx *ctx, const mercer_kernel *kernel
     return mc_node_fits(ctx, mc_kernel_shown(kernel), f->d > 0 ? f->d : least);
 }
 
-mercer_status mc_prove(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, mercer_proof **out) {
+/* A proof that nobody will read needs no words. */
+static mercer_status prove_kernel(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, bool in_words,
+                                  mercer_proof **out) {
     mc_proof_findings f = {.kernel = kernel};
     mercer_proof *proof = NULL;
     *out = NULL;
@@ -79,7 +81,7 @@ mercer_status mc_prove(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, 
     proof->pool = mc_pool_open(ctx);
     mc_begin_phase(ctx, "prove");
     mercer_status status = decide_verdict(ctx, kernel, &f, &proof->verdict);
-    if (!status)
+    if (!status && (in_words || proof->verdict != MERCER_PROVED))
         status = mc_proof_write(ctx, proof, &f);
     mc_derivation_close(&f.derivation);
     mc_refutation_close(&f.refutation);
@@ -88,6 +90,10 @@ mercer_status mc_prove(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, 
     else
         *out = proof;
     return status;
+}
+
+mercer_status mc_prove(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, mercer_proof **out) {
+    return prove_kernel(ctx, kernel, d, true, out);
 }
 
 /* ---- the public face ---- */
@@ -161,7 +167,7 @@ static mercer_status fail_not_a_kernel(mercer_ctx *ctx, const mercer_kernel *ker
 
 mercer_status mc_kernel_require(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, bool offered) {
     mercer_proof *proof = NULL;
-    MC_TRY(mc_prove(ctx, kernel, d, &proof));
+    MC_TRY(prove_kernel(ctx, kernel, d, false, &proof));
     const mercer_status status =
         proof->verdict == MERCER_PROVED ? MERCER_OK : fail_not_a_kernel(ctx, kernel, proof, offered);
     mercer_proof_free(proof);
