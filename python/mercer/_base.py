@@ -109,7 +109,7 @@ class KernelEstimator(BaseEstimator):
         expression = self._expression(X, arrays.get("weights"))
         model = _model.fit(machine, expression, self._to_library(X, True), settings, names=names, owner=type(self).__name__,
                            seed=seed_of(getattr(self, "random_state", None)), verbose=bool(getattr(self, "verbose", False)), **arrays)
-        stopped = model.report.stopped
+        stopped = model.fact("stopped")
         if stopped in ("steps", "time"):
             warnings.warn(f"{type(self).__name__} stopped early ({stopped}): this is the best answer so far; "
                           f"certificate_ says how good it is", ConvergenceWarning, stacklevel=3)

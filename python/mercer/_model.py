@@ -167,6 +167,11 @@ class Model:
     def _report(self):
         return lib.mercer_model_report(self.address).contents
 
+    def fact(self, name: str) -> Any:
+        """One fact of the report, without making all of it."""
+        value = getattr(self._report(), name)
+        return text(value) if isinstance(value, bytes) else value
+
     @property
     def machine(self) -> str:
         """The name of the machine."""

@@ -2,6 +2,7 @@
 of all docstrings are made from it; a test compares it with the signatures."""
 from __future__ import annotations
 
+import functools
 import inspect
 import numbers
 import re
@@ -162,12 +163,19 @@ def row_of(owner: str, name: str) -> Row | None:
     return OWN.get((owner, name)) or PARAMETERS.get(name)
 
 
+@functools.lru_cache(maxsize=None)
+def _checked(kind: type) -> list[tuple[str, Row]]:
+    """The parameters of a class that have a row to be checked against. (scikit-learn looks at the signature each time it is asked.)"""
+    rows = [(name, row_of(kind.__name__, name)) for name in kind._get_param_names()]  # type: ignore[attr-defined]
+    return [(name, row) for name, row in rows if row is not None and row.kind is not None]
+
+
 def check(estimator: Any) -> None:
     """Whether every parameter is what it must be; ParameterError names the first that is not."""
     owner = type(estimator).__name__
-    for name, value in estimator.get_params(deep=False).items():
-        row = row_of(owner, name)
-        if row is not None and row.kind is not None and not row.kind.accepts(value):
+    for name, row in _checked(type(estimator)):
+        value = getattr(estimator, name)
+        if not row.kind.accepts(value):
             raise ParameterError(f"The {name!r} parameter of {owner} must be {row.kind.words}. Got {value!r} instead.")
 
 

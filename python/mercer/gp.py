@@ -85,9 +85,9 @@ class GaussianProcessRegressor(RegressorMixin, RegressorBase):
     def _keep(self, X, target):
         model = self.model_
         self.kernel_ = model.kernel
-        self.noise_ = model.report["lambda"]
-        self.n_iter_ = max(int(model.report.iterations), 1)
-        self.log_marginal_likelihood_value_ = model.report.log_evidence
+        self.noise_ = model.fact("lambda")
+        self.n_iter_ = max(int(model.fact("iterations")), 1)
+        self.log_marginal_likelihood_value_ = model.fact("log_evidence")
         self.X_train_, self.y_train_ = (X.copy(), target.copy()) if self.copy_X_train else (X, target)
         self.alpha_ = model.coefficients[:, 0] if target.ndim == 1 else model.coefficients
 

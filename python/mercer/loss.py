@@ -50,7 +50,7 @@ class KernelLogisticRegression(ClassifierMixin, ClassifierBase):
         """Fit to rows X and classes y."""
         X = self._check_fit_rows(X)
         self._fit_classes("logistic", X, y, sample_weight, _newton_settings(self, 1 / self.C))
-        self.n_iter_ = max(int(self.model_.report.iterations), 1)
+        self.n_iter_ = max(int(self.model_.fact("iterations")), 1)
         return self
 
     def predict_proba(self, X: Rows) -> NDArray:
@@ -126,5 +126,5 @@ class KernelHuberRegressor(RegressorMixin, RegressorBase):
         """Fit to rows X and numbers y."""
         X = self._check_fit_rows(X)
         self._fit_numbers("huber", X, y, sample_weight, _newton_settings(self, self.alpha, delta=self.delta))
-        self.n_iter_ = max(int(self.model_.report.iterations), 1)
+        self.n_iter_ = max(int(self.model_.fact("iterations")), 1)
         return self

@@ -42,9 +42,9 @@ class _SupportVectors(KernelEstimator):
         model = self.model_
         self.support_ = model.rows.astype(np.int32)
         self.support_vectors_ = np.empty((0, 0)) if _kernels.by_matrix(self.kernel) else X[self.support_]
-        self.fit_status_ = int(model.report.stopped != "no")
+        self.fit_status_ = int(model.fact("stopped") != "no")
         self.shape_fit_ = X.shape
-        self.n_iter_ = int(model.report.iterations)
+        self.n_iter_ = int(model.fact("iterations"))
 
     @property
     def coef_(self) -> NDArray:
@@ -153,25 +153,27 @@ class _SupportVectorClassifier(_SupportVectors, ClassifierMixin, ClassifierBase)
         by_pair, of_vector = by_pair[order], of_vector[order]
         count = len(self.classes_)
         self.n_support_ = np.bincount(of_vector, minlength=count).astype(np.int32)
-        dual = np.empty((count - 1, len(order)))
-        for c in range(count):
-            of_c = of_vector == c
-            for j, other in enumerate(k for k in range(count) if k != c):
-                dual[j, of_c] = by_pair[of_c, _pair(count, min(c, other), max(c, other))]
+        dual = by_pair.T if count == 2 else self._by_other_class(by_pair)
         sign = -1 if count == 2 else 1
         self.dual_coef_, self.intercept_ = self._as_rows_are(sign * dual), sign * intercepts
+
+    def _by_other_class(self, by_pair):
+        count, starts = len(self.classes_), np.concatenate([[0], np.cumsum(self.n_support_)])
+        dual = np.empty((count - 1, len(by_pair)))
+        for c in range(count):
+            of_c, others = slice(starts[c], starts[c + 1]), np.delete(np.arange(count), c)
+            dual[:, of_c] = by_pair[of_c, _pair(count, np.minimum(c, others), np.maximum(c, others))].T
+        return dual
 
     def _in_pairs(self, values):
         """Columns by pairs (0,1), (0,2), ..., (1,2), ... of classes_, positive for the first of the two."""
         order, count = self._order, len(self._order)
         if (order[:-1] < order[1:]).all():
             return values
-        out, place = np.empty_like(values), 0
-        for first in range(count):
-            for second in range(first + 1, count):
-                a, b = order[first], order[second]
-                out[:, _pair(count, min(a, b), max(a, b))] = values[:, place] if a < b else -values[:, place]
-                place += 1
+        first, second = np.triu_indices(count, 1)
+        a, b = order[first], order[second]
+        out = np.empty_like(values)
+        out[:, _pair(count, np.minimum(a, b), np.maximum(a, b))] = np.where(a < b, values, -values)
         return out
 
     def _linear_weights(self):
