@@ -8,13 +8,14 @@
 
 #include "base/cpu.h"
 
-enum { MC_LANES = 8, MC_SMO_GROUPS = 2 };
+enum { MC_LANES = 8, MC_SMO_RUNS = 2 };
 
-/* A working set. Variables of group g stand at begin[g] .. begin[g + 1] - 1, multiples of MC_LANES; a place that pads a
-   group has both masks closed, and zeros in K where it has entries of K. */
+/* A working set. Variables of run r stand at begin[r] .. begin[r + 1] - 1, multiples of MC_LANES, and have the rows and
+   columns of K from first[r] on; two runs may have the same. A place that pads a run has both masks closed, and any
+   number in K. */
 typedef struct mc_smo_block {
-    int groups;
-    int64_t begin[MC_SMO_GROUPS + 1];
+    int runs, sums; /* sums: 1: one over all runs is kept; as many as there are runs: one of each */
+    int64_t begin[MC_SMO_RUNS + 1], first[MC_SMO_RUNS];
     const void *K; /* ld entries from row to row, width of which may be read: those of the variables at least */
     int64_t ld, width;
     double *v; /* slopes, kept up to date */

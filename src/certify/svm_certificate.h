@@ -10,6 +10,9 @@
 mercer_status mc_svm_certify(mercer_ctx *ctx, mc_svm *s, mc_fitted *f);
 void mc_svm_report(const mc_svm *s, mercer_report *out);
 
+/* svm_kept.c: f of every task from the K that is kept, and how wrong such a product can be. */
+mercer_status mc_svm_decide_kept(mercer_ctx *ctx, mc_svm *s, mc_product_error *error);
+
 /* svm_screen.c: f of a task in double precision, from the rows and the multipliers, where it matters: rows with a
    multiplier, and those that may violate the margin or be nearest to it. Of the others the solver's f is within
    t->error, which proves that they add nothing. *error is raised to that of the products made. */

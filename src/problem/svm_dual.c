@@ -136,14 +136,21 @@ static void write_variables(const mc_svm *s, const mc_svm_program *t, mc_quadrat
     }
 }
 
-mercer_status mc_quadratic_program_open(mercer_ctx *ctx, const mc_svm *s, const mc_svm_program *t,
-                                        mc_quadratic_program *out) {
-    *out = (mc_quadratic_program){0};
-    if (MC_ALLOC(ctx, out->q, t->m) || MC_ALLOC(ctx, out->low, t->m) || MC_ALLOC(ctx, out->high, t->m)
-        || MC_ALLOC(ctx, out->row, t->m) || MC_ALLOC(ctx, out->group, t->m)) {
-        mc_quadratic_program_close(out);
-        return MERCER_MEMORY;
-    }
+void mc_quadratic_program_lay_out(mc_work *work, int64_t m, mc_quadratic_program *out) {
+    double **reals[] = {&out->q, &out->low, &out->high};
+    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
+        *reals[i] = mc_work_take(work, m, sizeof(double));
+    out->row = mc_work_take(work, m, sizeof *out->row);
+    out->group = mc_work_take(work, m, sizeof *out->group);
+}
+
+size_t mc_quadratic_program_bytes(int64_t m) {
+    mc_work counted = {0};
+    mc_quadratic_program_lay_out(&counted, m, &(mc_quadratic_program){0});
+    return counted.used;
+}
+
+void mc_quadratic_program_write(const mc_svm *s, const mc_svm_program *t, mc_quadratic_program *out) {
     write_variables(s, t, out);
     out->dual = (mc_dual){.m = t->m,
                           .row = s->row->doubled ? out->row : NULL,
@@ -151,14 +158,36 @@ mercer_status mc_quadratic_program_open(mercer_ctx *ctx, const mc_svm *s, const 
                           .low = out->low,
                           .high = out->high,
                           .group = s->row->grouped ? out->group : NULL};
+}
+
+mercer_status mc_quadratic_program_open(mercer_ctx *ctx, const mc_svm *s, const mc_svm_program *t,
+                                        mc_quadratic_program *out) {
+    *out = (mc_quadratic_program){0};
+    MC_TRY(mc_work_open(ctx, &out->work, mc_quadratic_program_bytes(t->m)));
+    mc_quadratic_program_lay_out(&out->work, t->m, out);
+    mc_quadratic_program_write(s, t, out);
     return MERCER_OK;
 }
 
 void mc_quadratic_program_close(mc_quadratic_program *p) {
-    void *blocks[] = {p->q, p->low, p->high, p->row, p->group};
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        mc_free(blocks[i]);
+    mc_work_close(&p->work);
     *p = (mc_quadratic_program){0};
+}
+
+mc_kernel_runs mc_svm_program_runs(const mc_svm *s, const mc_svm_program *t, mc_isa isa) {
+    mc_kernel_runs K = {.runs = 1, .K = s->kept.K, .ld = s->kept.ld, .diagonal = s->diagonal, .isa = isa};
+    K.count[0] = t->n;
+    if (s->row->doubled) {
+        K.runs = 2;
+        K.count[1] = t->n;
+    } else if (t->b >= 0) {
+        K.runs = 2;
+        K.first[0] = s->start[t->a];
+        K.first[1] = s->start[t->b];
+        K.count[0] = t->split;
+        K.count[1] = t->n - t->split;
+    }
+    return K;
 }
 
 /* ---- There and back ---- */

@@ -4,7 +4,7 @@
 #define MC_PROBLEM_SVM_PROBLEM_H
 
 #include "problem/problem.h"
-#include "qp/smo.h"
+#include "qp/stored_smo.h"
 
 typedef enum mc_svm_kind { MC_SVC, MC_NU_SVC, MC_SVR, MC_NU_SVR, MC_ONE_CLASS, MC_SVM_KINDS } mc_svm_kind;
 
@@ -56,6 +56,13 @@ typedef struct mc_svm_program {
     int64_t free, bounded;
 } mc_svm_program;
 
+/* K of all rows as the operator made it from them in double, kept while programs over it are solved and certified. */
+typedef struct mc_kept_kernel {
+    struct mc_gram *gram;
+    double *K; /* NULL: it is not kept */
+    int64_t ld;
+} mc_kept_kernel;
+
 typedef struct mc_svm {
     mc_svm_kind kind;
     const mc_svm_row *row;
@@ -67,7 +74,8 @@ typedef struct mc_svm {
     double *cost;            /* n: row weight x class weight */
     int64_t tasks;
     mc_svm_program *task;
-    double *diagonal;             /* of K */
+    double *diagonal; /* of K */
+    mc_kept_kernel kept;
     bool path;                    /* solved for one C after the other */
     struct mc_svm_solver *solver; /* how it is being solved (learn/svm/svm.h): no certificate looks at it */
 } mc_svm;
@@ -90,10 +98,17 @@ typedef struct mc_quadratic_program {
     double *q, *low, *high;
     int64_t *row;
     uint8_t *group;
+    mc_work work; /* that it lies in, where it was opened */
 } mc_quadratic_program;
 mercer_status mc_quadratic_program_open(mercer_ctx *ctx, const mc_svm *s, const mc_svm_program *t,
                                         mc_quadratic_program *out);
 void mc_quadratic_program_close(mc_quadratic_program *p);
+/* The same in pieces, for whoever has memory for many: slices for m variables, their bytes, and what stands in them. */
+void mc_quadratic_program_lay_out(mc_work *work, int64_t m, mc_quadratic_program *out);
+size_t mc_quadratic_program_bytes(int64_t m);
+void mc_quadratic_program_write(const mc_svm *s, const mc_svm_program *t, mc_quadratic_program *out);
+/* Where its rows stand in the K that is kept. A grouped machine has classes, or two variables to a row. */
+mc_kernel_runs mc_svm_program_runs(const mc_svm *s, const mc_svm_program *t, mc_isa isa);
 double mc_svm_program_nu(const mc_svm *s, const mc_svm_program *t);
 void mc_svm_program_measure_nu(const mc_svm *s, mc_svm_program *t);         /* of nu-svc: nu from the multipliers */
 double mc_svm_program_highest_nu(const mc_svm *s, const mc_svm_program *t); /* that nu-svc can have */

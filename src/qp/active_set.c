@@ -422,12 +422,14 @@ static mercer_status solve_set(mercer_ctx *ctx, run *r, const mc_smo_problem *sm
 }
 
 /* K of the set: at hand, or stored now. */
-static mercer_status store_block(mercer_ctx *ctx, run *r, const void **K) {
+static mercer_status store_block(mercer_ctx *ctx, run *r, const void **K, int64_t *ld) {
     const mc_matrix *matrix = &r->p->matrix;
     const bool all = r->rows == matrix->n;
     *K = matrix->whole.a;
+    *ld = matrix->whole.ld;
     if (all && *K)
         return MERCER_OK;
+    *ld = r->rows;
     if (!all || !r->holds_all) {
         r->holds_all = false;
         MC_TRY(reserve_block(ctx, r));
@@ -443,12 +445,13 @@ static mercer_status store_block(mercer_ctx *ctx, run *r, const void **K) {
 static mercer_status solve_one_round(mercer_ctx *ctx, run *r, const mc_extremes *e, bool *stuck) {
     const mc_active_problem *p = r->p;
     const void *K;
+    int64_t ld;
     r->selection.q = size_now(r);
     choose_active_set(r, e);
     write_subproblem(r);
-    MC_TRY(store_block(ctx, r, &K));
+    MC_TRY(store_block(ctx, r, &K, &ld));
     const bool only = p->dual.m <= part_most(p);
-    const mc_smo_problem small = {r->dual, mc_matrix_square(r->rows, p->matrix.dtype, K, r->rows, r->diagonal),
+    const mc_smo_problem small = {r->dual, mc_matrix_square(r->rows, p->matrix.dtype, K, ld, r->diagonal),
                                   only ? p->tolerance : fmax(0.5 * p->tolerance, r->aim),
                                   p->steps_max - r->result->steps, only};
     mc_smo_result found = {0};

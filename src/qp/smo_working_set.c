@@ -13,7 +13,7 @@
 #include <string.h>
 
 static int64_t padded_places(int64_t q) {
-    return (q + MC_LANES - 1) / MC_LANES * MC_LANES + MC_LANES * (MC_SMO_GROUPS - 1);
+    return (q + MC_LANES - 1) / MC_LANES * MC_LANES + MC_LANES * (MC_SMO_RUNS - 1);
 }
 
 /* Variable t has row t of a K that lies in memory, and there is one group: no place pads another. */
@@ -84,11 +84,11 @@ static void list_rows(mc_working_set *s) {
 
 static void lay_out(mc_working_set *s) {
     int64_t at = 0;
-    s->block.groups = s->dual->group ? 2 : 1;
+    s->block.runs = s->block.sums = s->dual->group ? 2 : 1;
     for (int64_t k = 0; k < padded_places(s->count); k++)
         s->column[k] = -1;
-    for (int g = 0; g < s->block.groups; g++) {
-        s->block.begin[g] = at;
+    for (int g = 0; g < s->block.runs; g++) {
+        s->block.begin[g] = s->block.first[g] = at;
         for (int64_t k = 0; k < s->count; k++)
             if (mc_dual_group(s->dual, s->variable[k]) == g) {
                 s->place[k] = at;
@@ -103,7 +103,7 @@ static void lay_out(mc_working_set *s) {
 }
 
 static void fill_block(mc_working_set *s, const double *beta, const double *f) {
-    for (int64_t at = 0; at < s->block.begin[s->block.groups]; at++) {
+    for (int64_t at = 0; at < s->block.begin[s->block.runs]; at++) {
         s->block.v[at] = s->block.beta[at] = s->diagonal[at] = s->low[at] = s->high[at] = 0;
         s->block.up[at] = -INFINITY;
         s->block.down[at] = INFINITY;

@@ -46,7 +46,7 @@ static void test_the_multipliers_of_nu_svr_are_balanced(void **state) {
     mercer_data *data = NULL;
     assert_ok(ctx, mercer_data_make(ctx, &rows, &data));
     for (double nu = 0.02; nu < 1; nu += 0.02) {
-        mercer_svm set = plain("nu-svr", 1e-7);
+        mercer_svm set = plain("nu-svr", 1e-9);
         set.C = 285;
         set.nu = nu;
         mercer_model *model = fit_model(ctx, "nu-svr", &set, "linear", data);

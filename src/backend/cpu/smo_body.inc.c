@@ -35,49 +35,71 @@ static void F(gather_row_entries)(const void *row, const int64_t *column, int64_
         ((REAL *)out)[b] = column[b] < 0 ? 0 : ((const REAL *)row)[column[b] < 0 ? 0 : column[b]];
 }
 
-/* v <- v - step (K_i - K_j) on one group; the largest v that may grow and the smallest that may shrink. */
-static void F(update_slopes)(const mc_smo_block *p, int g, const REAL *Ki, const REAL *Kj, double step, best *top,
+/* Row i of K, from where run r has its columns; place begin[r] is the first entry. */
+static inline const REAL *F(row_of_run)(const mc_smo_block *p, int64_t row, int r) {
+    return (const REAL *)p->K + row * p->ld + p->first[r] - p->begin[r];
+}
+
+/* The row of K that place i has. */
+static inline int64_t F(row_of_place)(const mc_smo_block *p, int64_t i) {
+    const int r = p->runs > 1 && i >= p->begin[1];
+    return p->first[r] + i - p->begin[r];
+}
+
+/* v <- v - step (K_i - K_j) on the runs from..to-1, i and j rows of K; the largest v that may grow and the smallest
+   that may shrink. */
+static void F(update_slopes)(const mc_smo_block *p, int from, int to, int64_t i, int64_t j, double step, best *top,
                              best *bottom) {
     lanes high = (lanes){0} - INFINITY, low = high;
     masks high_at = {0}, low_at = {0};
-    for (int64_t t = p->begin[g]; t < p->begin[g + 1]; t += MC_LANES) {
-        const lanes v = AT(p->v, t) - step * (F(load_row_lanes)(Ki, t, p->width) - F(load_row_lanes)(Kj, t, p->width));
-        *(lanes *)(void *)(p->v + t) = v;
-        const lanes may_grow = v + AT(p->up, t), may_shrink = -(v + AT(p->down, t));
-        const masks above = may_grow > high, below = may_shrink > low, here = (masks){0} + t;
-        high = PICK(above, may_grow, high);
-        high_at = (here & above) | (high_at & ~above);
-        low = PICK(below, may_shrink, low);
-        low_at = (here & below) | (low_at & ~below);
+    for (int r = from; r < to; r++) {
+        const REAL *Ki = F(row_of_run)(p, i, r), *Kj = F(row_of_run)(p, j, r);
+        const int64_t end = p->width - p->first[r] + p->begin[r];
+        for (int64_t t = p->begin[r]; t < p->begin[r + 1]; t += MC_LANES) {
+            const lanes v = AT(p->v, t) - step * (F(load_row_lanes)(Ki, t, end) - F(load_row_lanes)(Kj, t, end));
+            *(lanes *)(void *)(p->v + t) = v;
+            const lanes may_grow = v + AT(p->up, t), may_shrink = -(v + AT(p->down, t));
+            const masks above = may_grow > high, below = may_shrink > low, here = (masks){0} + t;
+            high = PICK(above, may_grow, high);
+            high_at = (here & above) | (high_at & ~above);
+            low = PICK(below, may_shrink, low);
+            low_at = (here & below) | (low_at & ~below);
+        }
     }
     *top = best_lane(&high, &high_at);
     *bottom = best_lane(&low, &low_at);
     bottom->value = -bottom->value;
 }
 
-/* The partner of i that lowers the objective most when both bounds are far: the largest gap^2 / curvature. Fractions
-   are compared by cross multiplication: a division costs more than all the rest. */
-static int64_t F(select_partner)(const mc_smo_block *p, int g, int64_t i, double vi) {
-    const REAL *Ki = (const REAL *)p->K + i * p->ld;
+/* The partner of place i that lowers the objective most when both bounds are far: the largest gap^2 / curvature.
+   Fractions are compared by cross multiplication: a division costs more than all the rest. */
+static int64_t F(select_partner)(const mc_smo_block *p, int from, int to, int64_t i, double vi) {
     const lanes tiny = (lanes){0} + 1e-12, none = {0};
+    const int64_t row = F(row_of_place)(p, i);
     lanes gain = {0}, cost = (lanes){0} + 1;
     masks at = {0};
-    for (int64_t t = p->begin[g]; t < p->begin[g + 1]; t += MC_LANES) {
-        const lanes gap = vi - (AT(p->v, t) + AT(p->down, t));
-        const lanes curvature = p->diagonal[i] + AT(p->diagonal, t) - 2 * F(load_row_lanes)(Ki, t, p->width);
-        const lanes safe = PICK(curvature > tiny, curvature, tiny);
-        const lanes positive = PICK(gap > none, gap, none), square = positive * positive;
-        const masks better = square * cost > gain * safe, here = (masks){0} + t;
-        gain = PICK(better, square, gain);
-        cost = PICK(better, safe, cost);
-        at = (here & better) | (at & ~better);
+    for (int r = from; r < to; r++) {
+        const REAL *Ki = F(row_of_run)(p, row, r);
+        const int64_t end = p->width - p->first[r] + p->begin[r];
+        for (int64_t t = p->begin[r]; t < p->begin[r + 1]; t += MC_LANES) {
+            const lanes gap = vi - (AT(p->v, t) + AT(p->down, t));
+            const lanes curvature = p->diagonal[i] + AT(p->diagonal, t) - 2 * F(load_row_lanes)(Ki, t, end);
+            const lanes safe = PICK(curvature > tiny, curvature, tiny);
+            const lanes positive = PICK(gap > none, gap, none), square = positive * positive;
+            const masks better = square * cost > gain * safe, here = (masks){0} + t;
+            gain = PICK(better, square, gain);
+            cost = PICK(better, safe, cost);
+            at = (here & better) | (at & ~better);
+        }
     }
     const lanes share = gain / cost;
     return best_lane(&share, &at).at;
 }
 
 static double F(step_pair)(mc_smo_block *p, int64_t i, int64_t j) {
-    const double curvature = p->diagonal[i] + p->diagonal[j] - 2 * (double)((const REAL *)p->K)[i * p->ld + j];
+    const REAL *K = p->K;
+    const double between = (double)K[F(row_of_place)(p, i) * p->ld + F(row_of_place)(p, j)],
+                 curvature = p->diagonal[i] + p->diagonal[j] - 2 * between;
     const double step = mc_pair_step(p->v[i] - p->v[j], curvature, p->low, p->high, i, j, p->beta);
     p->up[i] = p->beta[i] < p->high[i] ? 0 : -INFINITY;
     p->up[j] = 0;
@@ -87,19 +109,19 @@ static double F(step_pair)(mc_smo_block *p, int64_t i, int64_t j) {
 }
 
 static void F(solve_working_set)(mc_smo_block *p) {
-    const REAL *K = p->K, *Ki = K, *Kj = K;
-    best top[MC_SMO_GROUPS] = {{-INFINITY, -1}, {-INFINITY, -1}},
-         bottom[MC_SMO_GROUPS] = {{INFINITY, -1}, {INFINITY, -1}};
+    best top[MC_SMO_RUNS] = {{-INFINITY, -1}, {-INFINITY, -1}}, bottom[MC_SMO_RUNS] = {{INFINITY, -1}, {INFINITY, -1}};
+    const int each = p->sums > 1 ? 1 : p->runs; /* runs to a sum */
+    int64_t row_i = p->first[0], row_j = row_i;
     double step = 0;
     for (p->steps = 0;; p->steps++) {
-        for (int g = 0; g < p->groups; g++)
-            F(update_slopes)(p, g, Ki, Kj, step, &top[g], &bottom[g]);
+        for (int g = 0; g < p->sums; g++)
+            F(update_slopes)(p, g * each, (g + 1) * each, row_i, row_j, step, &top[g], &bottom[g]);
         const int g = top[1].value - bottom[1].value > top[0].value - bottom[0].value;
         if (!(top[g].value - bottom[g].value > p->tolerance) || p->steps == p->steps_max)
             return;
-        const int64_t i = top[g].at, j = F(select_partner)(p, g, i, top[g].value);
+        const int64_t i = top[g].at, j = F(select_partner)(p, g * each, (g + 1) * each, i, top[g].value);
         step = F(step_pair)(p, i, j);
-        Ki = K + i * p->ld;
-        Kj = K + j * p->ld;
+        row_i = F(row_of_place)(p, i);
+        row_j = F(row_of_place)(p, j);
     }
 }

@@ -21,7 +21,6 @@
 #include <string.h>
 
 enum { MANY = 1000, REFINEMENTS = 4 };
-static const double SAFETY = 0.5; /* of the tolerance, so that the exact values pass too */
 
 /* ---- Rows ---- */
 
@@ -117,66 +116,10 @@ static mercer_status ready_rows(mercer_ctx *ctx, mc_svm *s, const mercer_data *d
 
 /* ---- Solving ---- */
 
-static mercer_status refuse_margin(mercer_ctx *ctx, const mc_svm *s, const mc_svm_program *t) {
-    const char *first = s->p.x->label[t->a], *second = mc_svm_program_second(s, t);
-    const double highest = mc_svm_program_highest_nu(s, t);
-    if (mc_svm_program_nu(s, t) < 0.99 * highest)
-        return mc_fail(ctx, MERCER_NUMERIC,
-                       "nu-svc: at nu = %g the margin between '%s' and '%s' is zero; raise nu (at most %.6g) or take a "
-                       "kernel that tells "
-                       "the rows apart",
-                       mc_svm_program_nu(s, t), first, second, highest);
-    return mc_fail(ctx, MERCER_NUMERIC,
-                   "nu-svc: the margin between '%s' and '%s' is zero even at nu = %g, the largest there is for them; "
-                   "take svc or a kernel "
-                   "that tells the rows apart",
-                   first, second, mc_svm_program_nu(s, t));
-}
-
-/* Relative to the mean of the diagonal: a margin below the first is none; the second is that of the nearest nu, whose
-   function is then that of svc with C = 1000 over that mean. */
-static const double NO_MARGIN = 1e-9, NEAREST_MARGIN = 1e-3;
-
-/* The nu whose margin is r, and its answer: that of svc with C = 1/r, whose multipliers are 1/r times those of nu-svc.
-   nu falls as C grows, to the least mean hinge loss there is, so no lower nu has a margin of r. */
-static mercer_status solve_for_margin(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t, double r) {
-    mc_svm svc = *s;
-    svc.kind = MC_SVC;
-    svc.row = &mc_svm_rows[MC_SVC];
-    svc.C = 1 / r;
-    memset(t->beta, 0, (size_t)t->m * sizeof *t->beta);
-    t->tolerance = SAFETY * s->set->tolerance;
-    MC_TRY(mc_svm_program_product(ctx, &svc, t));
-    MC_TRY(mc_svm_program_C_is_large(&svc, t) ? mc_svm_program_raise_C(ctx, &svc, t)
-                                              : mc_svm_program_solve(ctx, &svc, t));
-    const double b = t->result.intercept[0];
-    mc_svm_program_scale(s, t, r);
-    mc_svm_program_measure_nu(s, t);
-    t->tolerance *= r;
-    t->result.intercept[0] = r * (b - 1);
-    t->result.intercept[1] = r * (b + 1);
-    return MERCER_OK;
-}
-
-/* The margin r of nu-svc is known to within the tolerance. Where nu is too low there is none: w tends to 0 and r with
-   it. A tolerance above the kernel's own size says nothing: the next one is below it at once. */
-static mercer_status find_margin(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t) {
-    const double mean = mc_svm_program_mean_diagonal(s, t), least = NO_MARGIN * mean;
-    while (!((t->result.intercept[1] - t->result.intercept[0]) / 2 > 4 * t->tolerance)) {
-        if (s->set->nearest_nu && !(t->tolerance > NEAREST_MARGIN / 8 * mean))
-            return solve_for_margin(ctx, s, t, NEAREST_MARGIN * mean);
-        if (!(t->tolerance > least))
-            return refuse_margin(ctx, s, t);
-        t->tolerance = fmin(t->tolerance / 10, 0.1 * mean);
-        MC_TRY(mc_svm_program_solve(ctx, s, t));
-    }
-    return MERCER_OK;
-}
-
 mercer_status mc_svm_program_improve(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t) {
     MC_TRY(mc_svm_program_solve(ctx, s, t));
     if (s->kind == MC_NU_SVC)
-        MC_TRY(find_margin(ctx, s, t));
+        MC_TRY(mc_svm_program_settle_margin(ctx, s, t));
     mc_svm_program_finish(s, t, t->result.intercept);
     return MERCER_OK;
 }
@@ -184,7 +127,7 @@ mercer_status mc_svm_program_improve(mercer_ctx *ctx, mc_svm *s, mc_svm_program 
 /* Solve one task; one that was begun in an earlier run goes on where it stood. */
 static mercer_status solve_task(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t) {
     if (!s->solver->resumed) {
-        t->tolerance = SAFETY * s->set->tolerance;
+        t->tolerance = MC_SVM_SAFETY * s->set->tolerance;
         if (!s->solver->warm)
             MC_TRY(mc_svm_program_product(ctx, s, t));
     }
@@ -214,7 +157,10 @@ static mercer_status solve_first(mercer_ctx *ctx, mc_svm *s) {
         MC_TRY(mc_svm_start_programs(ctx, s));
         MC_TRY(mc_svm_checkpoint_resume(ctx, s));
     }
-    return solve_tasks(ctx, s);
+    bool solved = false;
+    if (!s->solver->warm)
+        MC_TRY(mc_svm_solve_stored(ctx, s, &solved));
+    return solved ? MERCER_OK : solve_tasks(ctx, s);
 }
 
 /* The tasks whose exact violation is too large, once more from their exact values. *wanting: whether there were any. */
@@ -225,7 +171,7 @@ static mercer_status solve_again(mercer_ctx *ctx, mc_svm *s, bool *wanting) {
         if (t->violation <= s->set->tolerance || t->result.steps >= s->set->iterations)
             continue;
         *wanting = true;
-        t->tolerance = SAFETY * fmin(t->tolerance, s->set->tolerance / t->unit);
+        t->tolerance = MC_SVM_SAFETY * fmin(t->tolerance, s->set->tolerance / t->unit);
         MC_TRY(mc_svm_program_improve(ctx, s, t));
     }
     return MERCER_OK;
@@ -263,6 +209,7 @@ static void close_solver(mc_svm *s) {
 void mc_svm_close(mc_svm *s) {
     if (s->solver)
         close_solver(s);
+    mc_svm_kept_close(s);
     mc_svm_programs_close(s);
     mc_free(s->diagonal);
     mc_free(s->order);

@@ -2,7 +2,9 @@
 
        svm_settings.c  the settings rows of the five machines
        svm.c           the order of work: rows made ready, quadratic programs solved, vectors kept, everything certified
+       svm_stored.c    a K of a few thousand rows that all quadratic programs share
        svm_matrix.c      K of a quadratic program (kernel_matrix.h), within the memory limit
+       svm_margin.c      the margin of nu-svc, or the nearest nu that has one
        svm_support_vectors.c   what stays: support vectors, coefficients, intercepts, weight vectors
        svm_hard_margin.c      the hard margin, and a very large C, by a rising one
        svm_initial.c     multipliers to start from: none, or those of a model
@@ -22,6 +24,9 @@
 #include "qp/row_store.h"
 
 typedef struct mc_svm_checkpoint mc_svm_checkpoint;
+
+enum { MC_SVM_DOUBLE_ROWS = 3000 }; /* up to so many rows K is kept in double: that costs nothing worth saving */
+#define MC_SVM_SAFETY 0.5           /* of the tolerance, so that the exact values pass too */
 
 /* How the quadratic programs of a machine are being solved. */
 typedef struct mc_svm_solver {
@@ -81,6 +86,19 @@ mercer_status mc_svm_program_hard_margin(mercer_ctx *ctx, mc_svm *s, mc_svm_prog
 /* The same for a finite C that is too large to begin with, and whether it is. */
 bool mc_svm_program_C_is_large(const mc_svm *s, const mc_svm_program *t);
 mercer_status mc_svm_program_raise_C(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t);
+
+/* svm_stored.c: every program over one K that is kept, where that is how it is best done; *solved: it was. */
+mercer_status mc_svm_solve_stored(mercer_ctx *ctx, mc_svm *s, bool *solved);
+void mc_svm_kept_close(mc_svm *s);
+
+/* svm_margin.c: what a solution says of the margin of nu-svc; where it is not known the tolerance is lowered. */
+typedef enum mc_margin { MC_MARGIN_FOUND, MC_MARGIN_UNKNOWN, MC_MARGIN_NEAREST, MC_MARGIN_NONE } mc_margin;
+mc_margin mc_svm_program_find_margin(const mc_svm *s, mc_svm_program *t);
+mercer_status mc_svm_program_settle_margin(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t);
+/* The machine whose program has the answer of the nearest nu, its multipliers C times those of nu-svc; and back, from
+   its solution. */
+mc_svm mc_svm_nearest_begin(const mc_svm *s, mc_svm_program *t);
+void mc_svm_nearest_end(const mc_svm *s, const mc_svm *svc, mc_svm_program *t);
 
 /* svm_initial.c: a feasible start of every task. */
 mercer_status mc_svm_start_programs(mercer_ctx *ctx, mc_svm *s);

@@ -18,9 +18,8 @@
 #include <string.h>
 
 enum {
-    DOUBLE_ROWS = 3000, /* up to so many rows double precision costs nothing worth saving */
-    MOST = 8192,        /* variables in an active set */
-    WHOLE = 20480,      /* and in one of all, where most are free */
+    MOST = 8192,   /* variables in an active set */
+    WHOLE = 20480, /* and in one of all, where most are free */
     LEAST = 128,
     LONG = 64,    /* values to a row from which rows of K are kept */
     PROBES = 1000 /* rows that tell how large the diagonal is */
@@ -157,7 +156,7 @@ static mercer_status open_store(mercer_ctx *ctx, mc_svm *s) {
 }
 
 mercer_dtype mc_svm_dtype(const mercer_svm *set, int64_t n) {
-    return set->precision[0] == 'd' || (set->precision[0] == 'a' && n <= DOUBLE_ROWS) ? MERCER_F64 : MERCER_F32;
+    return set->precision[0] == 'd' || (set->precision[0] == 'a' && n <= MC_SVM_DOUBLE_ROWS) ? MERCER_F64 : MERCER_F32;
 }
 
 static double largest_of_diagonal(const mc_problem *p, double *row) {
@@ -271,7 +270,9 @@ static mercer_status solve_with(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t, c
                                  .noise2 = s->solver->noise2,
                                  .buffer = &s->solver->buffer,
                                  .bound = rows->store ? NULL : t->error};
-    problem.matrix.whole = mc_matrix_whole(t->n, s->solver->dtype, t->whole_K, t->n);
+    const bool kept = s->kept.K && t->n == s->p.n;
+    problem.matrix.whole = kept ? mc_matrix_whole(t->n, MERCER_F64, s->kept.K, s->kept.ld)
+                                : mc_matrix_whole(t->n, s->solver->dtype, t->whole_K, t->n);
     s->solver->noise2 = 0;
     t->error_is_known = false;
     mc_smo_result first = {0};

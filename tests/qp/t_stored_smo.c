@@ -1,0 +1,173 @@
+/* t_stored_smo.c: quadratic programs over runs of rows of a K that lies in memory, judged by the raw numbers. */
+#include "base/cpu.h"
+#include "base/ctx.h"
+#include "base/workspace.h"
+#include "qp/smo_select.h"
+#include "qp/stored_smo.h"
+#include "smo_of_test.h"
+
+enum { ALL = 150 };
+
+/* K of all rows, padded, and a sample of the rows of two runs of it. */
+typedef struct pair {
+    sample all, s;
+    double *K;
+    mc_kernel_runs runs;
+} pair;
+
+static void pad_kernel(pair *p) {
+    const int64_t ld = mc_kernel_runs_ld(ALL);
+    p->K = calloc((size_t)(ALL * ld), sizeof(double));
+    for (int64_t i = 0; i < ALL; i++)
+        memcpy(p->K + i * ld, p->all.K + i * ALL, ALL * sizeof(double));
+    p->runs.K = p->K;
+    p->runs.ld = ld;
+    p->runs.diagonal = p->all.diagonal;
+}
+
+static int64_t row_of(const mc_kernel_runs *K, int64_t i) {
+    return i < K->count[0] ? K->first[0] + i : K->first[1] + i - K->count[0];
+}
+
+static pair pair_of(mercer_ctx *ctx, int64_t a, int64_t count_a, int64_t b, int64_t count_b) {
+    pair p = {.all = random_sample(ALL, 11, 0.8), .s = sample_new(count_a + count_b)};
+    p.runs = (mc_kernel_runs){.runs = 2, .first = {a, b}, .count = {count_a, count_b}, .isa = ctx->isa};
+    pad_kernel(&p);
+    for (int64_t i = 0; i < p.s.n; i++)
+        for (int64_t j = 0; j < p.s.n; j++)
+            p.s.K[i * p.s.n + j] = p.all.K[row_of(&p.runs, i) * ALL + row_of(&p.runs, j)];
+    round_K(&p.s);
+    return p;
+}
+
+static void pair_free(pair *p) {
+    sample_free(&p->all);
+    sample_free(&p->s);
+    free(p->K);
+}
+
+static mc_smo_result solve(mercer_ctx *ctx, pair *p, const mc_dual *dual, double tolerance) {
+    mc_smo_result r = {0};
+    mc_work work;
+    assert_ok(ctx, mc_work_open(ctx, &work, mc_stored_smo_bytes(dual->m)));
+    mc_stored_smo_solve(dual, &p->runs, tolerance, 1000000, &work, p->s.beta, p->s.f, &r);
+    mc_work_close(&work);
+    return r;
+}
+
+/* The answer is optimal, and so is f by the raw numbers. */
+static void check_solution(const pair *p, const mc_dual *dual, mc_smo_result r, double tolerance) {
+    assert_true(r.converged && r.violation <= tolerance);
+    assert_true(true_violation(&p->s, dual) <= tolerance + 1e-9);
+    for (int64_t i = 0; i < p->s.n; i++)
+        assert_close(p->s.f[i], (double)value_at(&p->s, dual, i), 1e-9);
+}
+
+static void test_a_pair_of_classes_is_solved_where_its_rows_lie(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    for (double C = 0.01; C < 1e4; C *= 10)
+        for (int64_t count = 1; count < 40; count += 7) {
+            pair p = pair_of(ctx, 3, count, 60, 29);
+            for (int64_t i = 0; i < p.s.n; i++)
+                p.s.y[i] = i < count ? 1 : -1;
+            as_classifier(&p.s, C);
+            const mc_dual dual = {.m = p.s.n, .q = p.s.q, .low = p.s.low, .high = p.s.high};
+            check_solution(&p, &dual, solve(ctx, &p, &dual, 1e-4), 1e-4);
+            assert_close(group_sum(&p.s, &dual, 0), 0, 1e-12 * C * ALL);
+            pair_free(&p);
+        }
+    close_clean(ctx);
+}
+
+/* Each run keeps its own sum. */
+static void test_groups_keep_their_sums(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    pair p = pair_of(ctx, 90, 33, 5, 41);
+    for (int64_t i = 0; i < p.s.n; i++) {
+        p.s.group[i] = i >= 33;
+        p.s.low[i] = i < 33 ? 0 : -1;
+        p.s.high[i] = i < 33 ? 1 : 0;
+        p.s.beta[i] = i < 5 ? 1 : i >= p.s.n - 5 ? -1 : 0;
+    }
+    const mc_dual dual = {.m = p.s.n, .q = p.s.q, .low = p.s.low, .high = p.s.high, .group = p.s.group};
+    write_f(&p.s, &dual);
+    check_solution(&p, &dual, solve(ctx, &p, &dual, 1e-5), 1e-5);
+    assert_close(group_sum(&p.s, &dual, 0), 5, 1e-12);
+    assert_close(group_sum(&p.s, &dual, 1), -5, 1e-12);
+    pair_free(&p);
+    close_clean(ctx);
+}
+
+/* Two variables to a row: both runs have the same rows, with one sum or two. */
+static void test_a_tube_has_its_rows_twice(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    for (int groups = 0; groups < 2; groups++) {
+        pair p = {.all = random_sample(ALL, 12, 0.8), .s = random_sample(ALL, 12, 0.8)};
+        p.runs = (mc_kernel_runs){.runs = 2, .first = {0, 0}, .count = {ALL, ALL}, .isa = ctx->isa};
+        pad_kernel(&p);
+        as_regression(&p.s, 3, 0.1);
+        for (int64_t t = 0; groups && t < 8; t++) {
+            p.s.beta[t] = 3;
+            p.s.beta[2 * ALL - 1 - t] = -3;
+        }
+        const mc_dual dual = {.m = 2 * ALL,
+                              .row = p.s.row,
+                              .q = p.s.q,
+                              .low = p.s.low,
+                              .high = p.s.high,
+                              .group = groups ? p.s.group : NULL};
+        write_f(&p.s, &dual);
+        check_solution(&p, &dual, solve(ctx, &p, &dual, 1e-4), 1e-4);
+        pair_free(&p);
+    }
+    close_clean(ctx);
+}
+
+/* Few free variables: the tolerance is met by all digits. Duplicates, whose rows are not independent, are no matter. */
+static void test_few_free_variables_have_all_digits(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    pair p = pair_of(ctx, 0, 10, 40, 12);
+    for (int64_t i = 0; i < p.s.n; i++)
+        p.s.y[i] = i < 10 ? 1 : -1;
+    as_classifier(&p.s, 1e6);
+    const mc_dual dual = {.m = p.s.n, .q = p.s.q, .low = p.s.low, .high = p.s.high};
+    const mc_smo_result r = solve(ctx, &p, &dual, 1e-3);
+    check_solution(&p, &dual, r, 1e-3);
+    assert_true(r.violation < 1e-9);
+    pair_free(&p);
+    close_clean(ctx);
+}
+
+static void test_products_are_those_of_the_raw_numbers(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    pair p = pair_of(ctx, 70, 80, 1, 60);
+    double c[ALL], f[ALL], part[ALL];
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 3);
+    for (int64_t i = 0; i < p.s.n; i++)
+        p.s.beta[i] = c[i] = i % 3 ? mc_rng_normal(&rng) : 0;
+    const mc_dual dual = {.m = p.s.n};
+    mc_kernel_runs_multiply(&p.runs, c, 0, p.s.n, f);
+    for (int64_t begin = 0; begin < p.s.n; begin += 33)
+        mc_kernel_runs_multiply(&p.runs, c, begin, begin + 33 < p.s.n ? begin + 33 : p.s.n, part);
+    for (int64_t i = 0; i < p.s.n; i++)
+        assert_close(f[i], (double)value_at(&p.s, &dual, i), 1e-12);
+    assert_memory_equal(f, part, (size_t)p.s.n * sizeof *f);
+    pair_free(&p);
+    close_clean(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_pair_of_classes_is_solved_where_its_rows_lie),
+        cmocka_unit_test(test_groups_keep_their_sums),
+        cmocka_unit_test(test_a_tube_has_its_rows_twice),
+        cmocka_unit_test(test_few_free_variables_have_all_digits),
+        cmocka_unit_test(test_products_are_those_of_the_raw_numbers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
