@@ -28,7 +28,8 @@ tail -n +2 words.csv > bare.csv; mercer fit bare.csv -m ridge -k 'spectrum(p=2)[
 printf 'word,a\nTGATTACC,1\n' | mercer predict words.mercer -
 printf 'word,a\nTG,1\n' | mercer predict words.mercer -; echo "exit $?"
 mercer fit words.csv -k 'spectrum(p=3)[wrod]'; echo "exit $?"
-mercer fit words.csv -k 'spectrum(p=7)[word]'; echo "exit $?"
+mercer fit words.csv -k 'spectrum(p=7)[word]' -o seven.mercer | sed -n 2,4p
+mercer fit words.csv -k 'spectrum(p=8)[word]'; echo "exit $?"
 mercer fit words.csv -k '(rbf + spectrum)[word]'; echo "exit $?"
 mercer prove -- '-spectrum(p=3)[word]'; echo "exit $?"
 mercer test mmd rows.csv rows.csv --permutations 99 --no-target; echo "exit $?"

@@ -6,7 +6,7 @@
    linear, poly, tanh, rbf, matern, rq, ... on one set of columns cost one dot product a pair. */
 #include "base/memory.h"
 #include "base/status.h"
-#include "gram/pack/string_features.h"
+#include "gram/compile/tile_program.h"
 #include "kernel/language/node.h"
 #include "kernel/evaluate/view.h"
 #include <math.h>
@@ -100,6 +100,7 @@ static void free_part(mc_tile_part *p) {
         mc_free(sides[s]->values);
         mc_free(sides[s]->start);
         mc_free(sides[s]->coordinate);
+        mc_free(sides[s]->count);
         mc_free(sides[s]->half);
         mc_free(sides[s]->norm2);
         mc_free(sides[s]->shift);
@@ -110,7 +111,6 @@ static void free_part(mc_tile_part *p) {
     mc_free(p->length);
     mc_free(p->is_zero_column);
     mc_free(p->centre);
-    mc_string_features_close(p);
 }
 
 /* A weight whose square has left the range of doubles, or come so near to it that digits are lost, is none: the bounds

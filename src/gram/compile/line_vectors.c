@@ -16,7 +16,7 @@
 #include "base/parallel.h"
 #include "base/sort.h"
 #include "base/status.h"
-#include "kernel/evaluate/view.h"
+#include "kernel/evaluate/self_values.h"
 #include <math.h>
 #include <string.h>
 
@@ -25,6 +25,7 @@
 typedef struct rows_of {
     const mc_tile_line *line;
     const mercer_data *data;
+    mc_self_values *self;
     double *scratch; /* d per thread */
     double *out;
 } rows_of;
@@ -48,10 +49,12 @@ static void fill_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
     (void)chunk;
     const rows_of *r = arg;
     const mc_tile_line *line = r->line;
-    const mc_view row = {.d = r->data->d}, view = {.d = line->columns, .column = line->column, .parent = &row};
+    mc_view row = {.d = r->data->d, .self = r->self};
+    const mc_view view = {.d = line->columns, .column = line->column, .parent = &row};
     double *x = r->scratch + thread * mc_data_row_width(r->data);
     for (int64_t i = begin; i < end; i++) {
         mc_data_row(r->data, i, x);
+        row.row = i;
         if (line->vector == MC_VECTOR_NORMALIZE)
             r->out[i] = inverse_root(mc_eval_in_view(line->node->child[0], &view, x, x));
         else if (line->vector == MC_VECTOR_WEIGH)
@@ -64,10 +67,12 @@ static void fill_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
 static mercer_status node_vector(mercer_ctx *ctx, const mc_tile_line *line, const mercer_data *data, double **out) {
     rows_of r = {.line = line, .data = data};
     MC_TRY(MC_ALLOC(ctx, *out, data->n));
-    MC_TRY(MC_ALLOC(ctx, r.scratch, ctx->threads * mc_data_row_width(data)));
     r.out = *out;
-    const mercer_status status = mc_for(ctx, data->n, 64, fill_rows, &r);
+    mercer_status status = mc_self_values_open(ctx, line->node, data, &r.self);
+    MC_THEN(status, MC_ALLOC(ctx, r.scratch, ctx->threads * mc_data_row_width(data)));
+    MC_THEN(status, mc_for(ctx, data->n, 64, fill_rows, &r));
     mc_free(r.scratch);
+    mc_self_values_close(r.self);
     return status;
 }
 

@@ -41,6 +41,7 @@ typedef struct mc_packed_points {
     void *values;          /* dense: panels x d x columns; sparse: the values */
     int64_t *start;        /* sparse: n + 1 */
     int32_t *coordinate;   /* sparse */
+    uint32_t *count;       /* of strings, while opening: the values */
     int64_t widest;        /* sparse: the most values in one panel */
     void *half;            /* -|x|^2 / 2 of each point, padded */
     double *norm2, *shift; /* while opening: |x|^2 (sum |x_k| for sums), <centre, x> */
@@ -59,7 +60,6 @@ typedef struct mc_tile_part {
     const mc_value *matrix; /* IMAGE */
     /* the spectrum atom whose counts are the coordinates (string_features.c); NULL: they come from columns */
     const mc_node *strings;
-    struct mc_dict *substrings; /* of these */
     /* the atom whose values come from elsewhere (precomputed.c): no coordinates; NULL: a statistic */
     const mc_node *precomputed;
     bool by_reference; /* precomputed is the whole expression, and the reference evaluator has the values */

@@ -1,6 +1,6 @@
 /* columns.c: K of all rows against some of them, out of the operator of all against all: the left side is borrowed, the
    points and vectors of the right are copied from it as they lie packed, so that nothing is measured, weighted or
-   rounded again. What is given from elsewhere and strings, which keep more than points, are opened anew. */
+   rounded again. What is given from elsewhere, which is more than points, is opened anew. */
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -117,7 +117,7 @@ void mc_gram_close_view(mc_gram *g) {
 
 static bool can_lend(const mc_gram *g) {
     for (int i = 0; i < g->plan.parts; i++)
-        if (g->plan.part[i].precomputed || g->plan.part[i].strings)
+        if (g->plan.part[i].precomputed)
             return false;
     return g->symmetric;
 }

@@ -10,6 +10,7 @@
 #include "gram/operator/entry_fault.h"
 #include "gram/operator/precomputed.h"
 #include "gram/tile/multiply.h"
+#include "kernel/evaluate/self_values.h"
 #include "kernel/language/fits.h"
 #include "kernel/language/localise.h"
 #include <float.h>
@@ -18,6 +19,7 @@
 typedef struct diagonal_task {
     const mercer_kernel *kernel;
     const mercer_data *x;
+    mc_self_values *self;
     double *scratch; /* d per thread */
     double *out;
 } diagonal_task;
@@ -27,16 +29,19 @@ static void reference_diagonal_rows(void *arg, int64_t chunk, int64_t begin, int
     const diagonal_task *j = arg;
     double *row = j->scratch + thread * mc_data_row_width(j->x);
     for (int64_t i = begin; i < end; i++) {
+        const mc_view all = {.d = j->x->d, .self = j->self, .row = i};
         mc_data_row(j->x, i, row);
-        j->out[i] = mc_eval_kernel(j->kernel->root, row, row, j->x->d);
+        j->out[i] = mc_eval_in_view(j->kernel->root, &all, row, row);
     }
 }
 
 mercer_status mc_kernel_diagonal(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, double *out) {
     diagonal_task j = {.kernel = kernel, .x = x, .out = out};
-    MC_TRY(MC_ALLOC(ctx, j.scratch, ctx->threads * mc_data_row_width(x)));
-    const mercer_status status = mc_for(ctx, x->n, 64, reference_diagonal_rows, &j);
+    mercer_status status = mc_self_values_open(ctx, kernel->root, x, &j.self);
+    MC_THEN(status, MC_ALLOC(ctx, j.scratch, ctx->threads * mc_data_row_width(x)));
+    MC_THEN(status, mc_for(ctx, x->n, 64, reference_diagonal_rows, &j));
     mc_free(j.scratch);
+    mc_self_values_close(j.self);
     return status;
 }
 

@@ -5,7 +5,6 @@
 #include "backend/dispatch.h"
 #include "base/memory.h"
 #include "base/workspace.h"
-#include "data/encode/dict.h"
 #include "gram/operator/precomputed.h"
 #include "gram/tile/multiply.h"
 #include "gram/pack/string_features.h"
@@ -15,8 +14,11 @@ enum { HEADER = 2 * MC_ALIGN };
 /* What an expression needs: coordinates of all its parts, parts, lines and temporaries, each at most. */
 typedef struct need {
     int64_t coordinates, parts, lines, temporaries;
-    int64_t text_bytes; /* bytes of texts that parts read, of both sides */
+    int64_t counted; /* parts of texts: values of compressed rows */
+    int64_t widest;  /* of these, in one panel */
+    size_t numbering;
     const mercer_data *x, *z;
+    int64_t width;               /* points of a panel, of floats */
     int64_t precomputed_columns; /* columns of parts whose values come from elsewhere */
     bool shared;                 /* the plain coordinates of all columns have been counted */
 } need;
@@ -32,11 +34,20 @@ static bool is_plain(const mc_node *node) {
     return !special[node->atom];
 }
 
+/* A panel is as wide as a float's tile. */
+static void count_strings(const mc_node *node, need *n) {
+    const int64_t x = mc_string_features_total(node, n->x), z = n->z != n->x ? mc_string_features_total(node, n->z) : 0;
+    const int64_t of_x = mc_string_features_widest(node, n->x, n->width),
+                  of_z = z ? mc_string_features_widest(node, n->z, n->width) : 0;
+    n->parts++;
+    n->counted += x + z;
+    n->widest += of_x > of_z ? of_x : of_z;
+    n->numbering += mc_string_features_bytes(node, x + z);
+}
+
 static void count_atom(const mc_node *node, int64_t columns, bool all, need *n) {
     if (node->atom == MC_SPECTRUM) {
-        n->parts++;
-        n->text_bytes +=
-            mc_string_features_total(node, n->x) + (n->z != n->x ? mc_string_features_total(node, n->z) : 0);
+        count_strings(node, n);
         return;
     }
     if (mc_atoms[node->atom].opaque) {
@@ -148,15 +159,15 @@ static size_t working_bytes(const wanted *w, int threads, int64_t d) {
 static size_t bytes_in(mercer_ctx *ctx, const wanted *w) {
     const need *n = &w->need;
     const int64_t rows = w->x->n, d = w->x->d;
-    /* A part of a text: its value and coordinate, and in the dictionary an entry, slots and bytes, doubled while they
-       grow. */
-    const size_t dictionary =
-        mc_work_need(n->text_bytes, 16 + 4 * (sizeof(mc_dict_entry) + 2 * sizeof(int64_t) + 8))
-        + mc_work_need((int64_t)ctx->threads * n->text_bytes, 3 * sizeof(double) + 3 * sizeof(int32_t))
-        + (n->text_bytes ? (size_t)ctx->threads * mc_work_need(n->text_bytes * w->ops->columns, sizeof(double)) / 4
-                         : 0);
+    /* Texts: their numbering, values and coordinates; a thread has places of coordinates and an unpacked panel. */
+    const size_t texts = n->numbering + mc_work_need(n->counted, (size_t)w->real + sizeof(int32_t))
+                         + mc_work_need(ctx->threads * n->counted, 2 * sizeof(int32_t))
+                         + mc_work_need(ctx->threads * n->widest * w->ops->columns, (size_t)w->real)
+                         + (n->numbering ? mc_work_need((rows + w->z->n + 2) * n->parts, sizeof(int64_t))
+                                               + (size_t)ctx->threads * (size_t)n->parts * MC_FULL_PANEL
+                                         : 0);
     const size_t opening =
-        dictionary + mc_work_need(ctx->threads * (2 * d + 4 * n->coordinates) + 4 * (rows + w->z->n), sizeof(double))
+        texts + mc_work_need(ctx->threads * (2 * d + 4 * n->coordinates) + 4 * (rows + w->z->n), sizeof(double))
         + (n->precomputed_columns
                ? mc_work_need(MC_SYMMETRY_ROWS * (MC_SYMMETRY_ROWS + n->precomputed_columns), sizeof(double))
                : 0);
@@ -177,6 +188,7 @@ size_t mc_gram_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_
                 .symmetric = !z};
     w.need.x = w.x;
     w.need.z = w.z;
+    w.need.width = mc_bodies_of(ctx->isa)->tile[MERCER_F32].columns;
     count_expression(kernel->root, x->d, true, &w.need);
     const size_t doubles = bytes_in(ctx, &w);
     w.ops = &mc_bodies_of(ctx->isa)->tile[MERCER_F32];

@@ -56,13 +56,21 @@ static double *scratch_of(const side *s, int thread) {
     return s->scratch + thread * s->scratch_each;
 }
 
+static int64_t row_counts(const mc_packed_points *pack, int64_t i, double *values, int32_t **coordinate) {
+    const int64_t begin = pack->start[i], count = pack->start[i + 1] - begin;
+    for (int64_t k = 0; k < count; k++)
+        values[k] = pack->count[begin + k];
+    *coordinate = pack->coordinate + begin;
+    return count;
+}
+
 /* The coordinates of row i; dense ones in the order of k, sparse ones with *coordinate. */
 static int64_t row_coordinates(const side *s, int64_t i, int thread, double **values, int32_t **coordinate) {
     double *scratch = scratch_of(s, thread);
     *values = scratch;
     *coordinate = s->coordinates + thread * s->coordinates_each;
     if (s->part->strings)
-        return mc_string_features_row(s->part, s->data, i, scratch + s->part->d, *coordinate, *values);
+        return row_counts(s->pack, i, *values, coordinate);
     if (s->part->sparse)
         return mc_feature_sparse(s->part, s->place, s->data, i, *coordinate, *values);
     mc_feature_row(s->part, s->data, i, s->right, scratch + s->part->d, *values);
@@ -160,7 +168,9 @@ static mercer_status lay_out(mercer_ctx *ctx, side *s) {
         return mc_precomputed_lay_out(ctx, s->gram, s->part, pack, s->data);
     const mc_gram *g = s->gram;
     pack->panels = mc_chunk_count(pack->n, g->ops->columns);
-    if (s->part->sparse)
+    if (s->part->strings)
+        mc_pack_widest(pack, g->ops->columns);
+    else if (s->part->sparse)
         MC_TRY(count_sparse(ctx, s));
     const int64_t padded = pack->panels * g->ops->columns;
     pack->values = mc_alloc_unset(ctx, s->part->sparse ? pack->start[pack->n] : padded * mc_part_elements(s->part),
@@ -170,6 +180,8 @@ static mercer_status lay_out(mercer_ctx *ctx, side *s) {
         return MERCER_MEMORY;
     MC_TRY(mc_for(ctx, pack->n, 4 * g->ops->columns, pack_rows, s));
     pad_last_panel(s);
+    mc_free(pack->count);
+    pack->count = NULL;
     return MERCER_OK;
 }
 
@@ -209,14 +221,15 @@ static mercer_status fill_place(mercer_ctx *ctx, const mc_tile_part *p, int64_t 
 
 /* Run work over one side with what its chunks need. */
 static mercer_status with_scratch(mercer_ctx *ctx, side *s, mercer_status (*work)(mercer_ctx *, side *)) {
-    s->scratch_each = s->part->d + (s->part->strings ? s->part->d : mc_feature_scratch(s->data, s->part));
-    s->coordinates_each = s->part->sparse ? s->part->d : 0;
+    const bool counted = s->part->strings != NULL;
+    s->scratch_each = counted ? s->part->longest : s->part->d + mc_feature_scratch(s->data, s->part);
+    s->coordinates_each = s->part->sparse && !counted ? s->part->d : 0;
     int32_t *place = NULL;
     const int threads = mc_for_threads(ctx, mc_chunk_count(s->data->n, LEAST_GRAIN));
     mercer_status status = MC_ALLOC(ctx, s->scratch, threads * s->scratch_each);
     if (!status)
         status = MC_ALLOC(ctx, s->coordinates, threads * s->coordinates_each);
-    if (!status && s->part->sparse && !s->part->strings)
+    if (!status && s->part->sparse && !counted)
         status = fill_place(ctx, s->part, s->data->d, &place);
     s->place = place;
     if (!status)

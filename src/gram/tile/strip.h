@@ -66,6 +66,7 @@ bool mc_gram_long(const mc_gram *gram);
 bool mc_part_long(const mc_tile_part *part);
 /* Panels of few coordinates are unpacked in full, others with the coordinates that occur. */
 bool mc_part_in_full(const mc_gram *gram, const mc_tile_part *part);
+enum { MC_FULL_PANEL = 1 << 16 }; /* bytes of a sparse panel that is unpacked in full, at most */
 /* Panels and reals of one strip. */
 int64_t mc_strip_panels(const mc_gram *gram);
 int64_t mc_strip_reals(const mc_gram *gram);

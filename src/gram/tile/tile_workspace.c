@@ -6,9 +6,8 @@
 #include <string.h>
 
 enum {
-    PANELS = 4,          /* of one strip: all strips of a simple program stay in the first cache */
-    BLOCKED_GROUPS = 8,  /* groups of long rows that share a block of coordinates */
-    FULL_PANEL = 1 << 16 /* bytes of a sparse panel that is unpacked in full */
+    PANELS = 4,        /* of one strip: all strips of a simple program stay in the first cache */
+    BLOCKED_GROUPS = 8 /* groups of long rows that share a block of coordinates */
 };
 
 static bool any_part(const mc_gram *g, bool (*yes)(const mc_tile_part *)) {
@@ -52,7 +51,7 @@ static int64_t strip_slots(const mc_gram *g, int64_t groups) {
 }
 
 bool mc_part_in_full(const mc_gram *g, const mc_tile_part *p) {
-    return p->d * g->ops->columns * mc_real_size(g) <= FULL_PANEL;
+    return p->d * g->ops->columns * mc_real_size(g) <= MC_FULL_PANEL;
 }
 
 static int64_t unpacked_reals(const mc_gram *g, const mc_tile_part *p) {

@@ -10,6 +10,7 @@
    and pi. */
 #include "data/table/data.h"
 #include "kernel/language/node.h"
+#include "kernel/evaluate/self_values.h"
 #include "kernel/evaluate/spectrum_kernel.h"
 #include "kernel/language/user_function.h"
 #include "kernel/evaluate/view.h"
@@ -236,6 +237,9 @@ static double evaluate_spectrum(const mc_node *node, const pair *p) {
     const mc_view *row = p->view;
     while (row->parent)
         row = row->parent;
+    double known;
+    if (p->x == p->z && mc_self_value(row->self, node, row->row, &known))
+        return known;
     const int64_t at = row->d + (int64_t)node->parameter[1].number;
     return mc_spectrum_value(mc_row_text(p->x, at), mc_row_text(p->z, at), (size_t)node->parameter[0].number);
 }
@@ -308,7 +312,8 @@ double mc_eval_in_view(const mc_node *node, const mc_view *view, const double *x
     case MC_WEIGH:
         return mc_function_in_view(node->function, view, x) * mc_function_in_view(node->function, view, z)
                * mc_eval_in_view(child, view, x, z);
-    case MC_COLUMNS: return mc_eval_in_view(child, &(mc_view){node->columns, node->column, view}, x, z);
+    case MC_COLUMNS:
+        return mc_eval_in_view(child, &(mc_view){.d = node->columns, .column = node->column, .parent = view}, x, z);
     }
     return NAN;
 }

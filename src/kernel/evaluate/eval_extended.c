@@ -286,7 +286,8 @@ mc_extended mc_eval_extended(const mc_node *node, const mc_view *view, const dou
         return normalise_value(mc_eval_extended(child, view, x, z), mc_eval_extended(child, view, x, x),
                                mc_eval_extended(child, view, z, z));
     case MC_WEIGH: return unknown;
-    case MC_COLUMNS: return mc_eval_extended(child, &(mc_view){node->columns, node->column, view}, x, z);
+    case MC_COLUMNS:
+        return mc_eval_extended(child, &(mc_view){.d = node->columns, .column = node->column, .parent = view}, x, z);
     }
     return unknown;
 }

@@ -3,8 +3,9 @@
 
        spectrum(p=3)[name]      <count(x), count(z)>, one coordinate for every string of p bytes
 
-   Bytes are what is counted: in UTF-8 text a letter beyond ASCII is two to four of them. The reference evaluator
-   compares every part of x with every part of z; the tile engine counts (gram/pack/string_features.c). */
+   Bytes are what is counted: in UTF-8 text a letter beyond ASCII is two to four of them. A text shorter than p has no
+   part of p bytes, and the value 0 with every text. The reference evaluator counts the parts of the shorter text and
+   adds up the counts that those of the other meet; the tile engine numbers parts (gram/pack/string_features.c). */
 #include "kernel/evaluate/spectrum_kernel.h"
 #include "base/memory.h"
 #include "base/print.h"
@@ -13,34 +14,86 @@
 #include "data/table/data.h"
 #include "kernel/language/node.h"
 #include "kernel/language/parse.h"
+#include <math.h>
 #include <string.h>
 
-/* The first bytes of a part, at most eight, as a number; one more byte pushes the first out. */
-static uint64_t code_of(const char *s, size_t bytes) {
-    uint64_t code = 0;
-    for (size_t i = 0; i < bytes; i++)
-        code = code << 8 | (unsigned char)s[i];
-    return code;
+/* ---- Parts ---- */
+
+/* Up to eight bytes the key is the part itself; beyond, a polynomial with this odd base, modulo 2^64. */
+static const uint64_t LONG_BASE = 0x9E3779B97F4A7C15u;
+
+mc_part_walk mc_parts_of(const char *text, size_t p) {
+    const size_t length = strlen(text);
+    mc_part_walk w = {.at = text, .left = length >= p ? (int64_t)(length - p + 1) : 0, .p = p, .first_weight = 1};
+    w.base = p <= MC_PART_EXACT ? 256 : LONG_BASE;
+    for (size_t i = 1; i < p && w.left; i++)
+        w.first_weight *= w.base;
+    for (size_t i = 0; i < p && w.left; i++)
+        w.key = w.key * w.base + (unsigned char)text[i];
+    return w;
 }
 
-static uint64_t next_code(uint64_t code, char byte, uint64_t mask) {
-    return (code << 8 | (unsigned char)byte) & mask;
+/* ---- The value ---- */
+
+enum { LOT = 1024, LOT_SLOTS = 2 * LOT };
+
+/* The slot that knows the part, or the free one where it belongs. */
+static uint32_t *slot_of(const mc_part_tally *t, const mc_part_walk *w) {
+    uint64_t s = mc_part_hash(w->key) & (uint64_t)(t->slots - 1);
+    for (; t->slot[s]; s = (s + 1) & (uint64_t)(t->slots - 1)) {
+        const mc_counted_part *known = &t->part[t->slot[s] - 1];
+        if (known->key == w->key && mc_part_equal(w, known->at))
+            break;
+    }
+    return &t->slot[s];
 }
 
+void mc_parts_count(mc_part_tally *t, mc_part_walk *w, int64_t most) {
+    int64_t slots = 2;
+    while (slots < 2 * (w->left < most ? w->left : most))
+        slots *= 2;
+    t->slots = slots;
+    t->count = 0;
+    memset(t->slot, 0, (size_t)slots * sizeof *t->slot);
+    for (; most > 0 && w->left > 0; most--, mc_part_next(w)) {
+        uint32_t *s = slot_of(t, w);
+        if (!*s) {
+            t->part[t->count] = (mc_counted_part){.key = w->key, .at = w->at};
+            *s = (uint32_t)++t->count;
+        }
+        t->part[*s - 1].count++;
+    }
+}
+
+double mc_parts_self(const mc_part_tally *t) {
+    uint64_t sum = 0;
+    for (int64_t k = 0; k < t->count; k++)
+        sum += t->part[k].count * t->part[k].count;
+    return (double)sum;
+}
+
+/* The parts of the shorter text are counted, as many at a time as a stack can hold, so that texts of any length need no
+   other memory; for each such lot there is one pass over the other text. */
 double mc_spectrum_value(const char *x, const char *z, size_t p) {
-    const size_t nx = strlen(x), nz = strlen(z), head = p < 8 ? p : 8;
-    const uint64_t mask = head < 8 ? ((uint64_t)1 << 8 * head) - 1 : UINT64_MAX;
-    uint64_t shared = 0, a = nx >= p ? code_of(x, head) : 0;
-    for (size_t i = 0; i + p <= nx; a = next_code(a, x[i + head], mask), i++) {
-        uint64_t b = nz >= p ? code_of(z, head) : 0;
-        for (size_t j = 0; j + p <= nz; b = next_code(b, z[j + head], mask), j++)
-            shared += a == b && (p <= 8 || memcmp(x + i + 8, z + j + 8, p - 8) == 0);
+    uint32_t slot[LOT_SLOTS];
+    mc_counted_part part[LOT];
+    mc_part_tally t = {.slot = slot, .part = part};
+    const mc_part_walk of_x = mc_parts_of(x, p), of_z = mc_parts_of(z, p);
+    const bool shorter = of_x.left <= of_z.left;
+    mc_part_walk counted = shorter ? of_x : of_z;
+    uint64_t shared = 0;
+    if (x == z && of_x.left <= LOT) {
+        mc_parts_count(&t, &counted, LOT);
+        return mc_parts_self(&t);
+    }
+    while (counted.left > 0) {
+        mc_parts_count(&t, &counted, LOT);
+        for (mc_part_walk w = shorter ? of_z : of_x; w.left > 0; mc_part_next(&w)) {
+            const uint32_t known = *slot_of(&t, &w);
+            shared += known ? t.part[known - 1].count : 0;
+        }
     }
     return (double)shared;
-}
-
-static bool is_spectrum(const mc_node *node) {
-    return node->kind == MC_ATOM && node->atom == MC_SPECTRUM;
 }
 
 /* ---- In the language ---- */
@@ -48,7 +101,7 @@ static bool is_spectrum(const mc_node *node) {
 /* Every atom below is a spectrum that has no column yet. */
 static bool takes_text(const mc_node *node) {
     if (node->kind == MC_ATOM)
-        return is_spectrum(node) && node->parameter[1].kind != MC_VALUE_TEXT;
+        return mc_node_is_spectrum(node) && node->parameter[1].kind != MC_VALUE_TEXT;
     for (int i = 0; i < node->children; i++)
         if (!takes_text(node->child[i]))
             return false;
@@ -58,7 +111,7 @@ static bool takes_text(const mc_node *node) {
 static mercer_status give_text(mercer_ctx *ctx, mc_node *node, const char *name, int64_t offset) {
     for (int i = 0; i < node->children; i++)
         MC_TRY(give_text(ctx, node->child[i], name, offset));
-    if (!is_spectrum(node))
+    if (!mc_node_is_spectrum(node))
         return MERCER_OK;
     node->parameter[1] = (mc_value){.kind = MC_VALUE_TEXT, .number = 0, .offset = offset};
     node->parameter[1].file = mc_copy_text(ctx, name, strlen(name));
@@ -68,7 +121,7 @@ static mercer_status give_text(mercer_ctx *ctx, mc_node *node, const char *name,
 mercer_status mc_parse_text(mc_parser *p, mc_node **columns) {
     mc_node *node = *columns;
     char number[32];
-    if (!mc_node_any(node->child[0], is_spectrum))
+    if (!mc_node_any(node->child[0], mc_node_is_spectrum))
         return MERCER_OK;
     if (!takes_text(node->child[0]))
         return mc_lex_fail(&p->lexer, node->offset,
@@ -92,7 +145,8 @@ static bool is_listed(const mc_text *list, const char *name) {
 }
 
 static void list_text_columns(const mc_node *node, mc_text *out) {
-    if (is_spectrum(node) && node->parameter[1].kind == MC_VALUE_TEXT && !is_listed(out, node->parameter[1].file))
+    if (mc_node_is_spectrum(node) && node->parameter[1].kind == MC_VALUE_TEXT
+        && !is_listed(out, node->parameter[1].file))
         mc_text_add(out, "%s%s", out->length ? "," : "", node->parameter[1].file);
     for (int i = 0; i < node->children; i++)
         list_text_columns(node->child[i], out);
@@ -100,7 +154,7 @@ static void list_text_columns(const mc_node *node, mc_text *out) {
 
 mercer_status mc_texts_list(mercer_ctx *ctx, const mc_node *root, char **out) {
     *out = NULL;
-    if (!mc_node_any(root, is_spectrum))
+    if (!mc_node_any(root, mc_node_is_spectrum))
         return MERCER_OK;
     mc_text text = mc_text_open(ctx);
     list_text_columns(root, &text);
@@ -108,6 +162,20 @@ mercer_status mc_texts_list(mercer_ctx *ctx, const mc_node *root, char **out) {
 }
 
 /* ---- On data ---- */
+
+/* A text that is too short is 0 for the kernel; a column of them would be 0 for every machine. */
+static mercer_status check_long_enough(mercer_ctx *ctx, const mc_node *node, const mercer_data *data, int64_t at) {
+    const double p = node->parameter[0].number;
+    double longest = 0;
+    for (int64_t i = 0; i < data->n && longest < p; i++)
+        longest = fmax(longest, (double)strlen(data->text[i * data->texts + at]));
+    return longest >= p || data->n == 0
+               ? MERCER_OK
+               : mc_fail_at(
+                   ctx, MERCER_DATA, node->offset,
+                   "spectrum(p=%.0f): no text of '%.80s' has %.0f bytes, the longest has %.0f; use a smaller p", p,
+                   node->parameter[1].file, p, longest);
+}
 
 static mercer_status bind_atom(mercer_ctx *ctx, mc_node *node, const mercer_data *data) {
     mc_value *text = &node->parameter[1];
@@ -125,35 +193,25 @@ static mercer_status bind_atom(mercer_ctx *ctx, mc_node *node, const mercer_data
         MC_TRY(give_text(ctx, node, name ? name : "1", node->offset));
     }
     text->number = (double)at;
-    return MERCER_OK;
+    return check_long_enough(ctx, node, data, at);
 }
 
 mercer_status mc_texts_bind(mercer_ctx *ctx, mc_node *root, const mercer_data *data) {
     for (int i = 0; i < root->children; i++)
         MC_TRY(mc_texts_bind(ctx, root->child[i], data));
-    return is_spectrum(root) ? bind_atom(ctx, root, data) : MERCER_OK;
+    return mc_node_is_spectrum(root) ? bind_atom(ctx, root, data) : MERCER_OK;
 }
 
 static mercer_status check_atom(mercer_ctx *ctx, const mc_node *node, const mercer_data *data) {
     const int64_t at = (int64_t)node->parameter[1].number;
-    const double p = node->parameter[0].number;
-    if (at >= data->texts || !data->text)
-        return mc_fail(ctx, MERCER_DATA, "spectrum reads text column %lld (%.80s) and the data have %lld",
-                       (long long)at + 1, node->parameter[1].file ? node->parameter[1].file : "",
-                       (long long)data->texts);
-    for (int64_t i = 0; i < data->n; i++) {
-        const size_t length = strlen(data->text[i * data->texts + at]);
-        if ((double)length < p)
-            return mc_fail(
-                ctx, MERCER_DATA,
-                "spectrum(p=%.0f): the text in row %lld of '%.80s' has a length of %zu, and %.0f bytes are needed", p,
-                (long long)i + 1, node->parameter[1].file ? node->parameter[1].file : "", length, p);
-    }
-    return MERCER_OK;
+    if (at < data->texts && data->text)
+        return MERCER_OK;
+    return mc_fail(ctx, MERCER_DATA, "spectrum reads text column %lld (%.80s) and the data have %lld",
+                   (long long)at + 1, node->parameter[1].file ? node->parameter[1].file : "", (long long)data->texts);
 }
 
 mercer_status mc_texts_check(mercer_ctx *ctx, const mc_node *root, const mercer_data *data) {
     for (int i = 0; i < root->children; i++)
         MC_TRY(mc_texts_check(ctx, root->child[i], data));
-    return is_spectrum(root) ? check_atom(ctx, root, data) : MERCER_OK;
+    return mc_node_is_spectrum(root) ? check_atom(ctx, root, data) : MERCER_OK;
 }

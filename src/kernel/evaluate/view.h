@@ -9,6 +9,9 @@ typedef struct mc_view {
     int64_t d;             /* columns in view */
     const int64_t *column; /* their places in the parent; NULL: all of them, in order */
     const struct mc_view *parent;
+    /* of the whole row, where rows meet themselves: values that are known (self_values.h), and which row it is */
+    const struct mc_self_values *self;
+    int64_t row;
 } mc_view;
 
 static inline mc_view mc_view_columns(const mc_view *parent, const mc_node *columns) {

@@ -1,0 +1,188 @@
+/* Texts as points: values, diagonals and normalised values against the definition, of texts that are empty, short,
+   repeated, longer than what the reference evaluator counts at a time, and alike at both ends; and what it takes. */
+#include "support.h"
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/rng.h"
+#include "gram/operator/gram.h"
+#include "kernel/language/kernel.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 61, M = 23 };
+
+typedef struct texts {
+    int64_t n;
+    char *text[N];
+} texts;
+
+/* Few letters, so that parts are shared; a tenth are long, a tenth the same in a loop, some are another text again. */
+static char *draw_text(mc_rng *rng, int64_t i, const texts *before) {
+    static const char *const letters[] = {"a", "b", "\xc3\xa9", "a", "ab"};
+    const int64_t kind = mc_rng_below(rng, 10), length = kind == 0   ? 1500 + mc_rng_below(rng, 1500)
+                                                         : kind == 1 ? mc_rng_below(rng, 4)
+                                                                     : mc_rng_below(rng, 120);
+    char *out = calloc((size_t)length + 8, 1);
+    if (kind == 2 && i > 0) {
+        free(out);
+        const char *twin = before->text[mc_rng_below(rng, i)];
+        return memcpy(malloc(strlen(twin) + 1), twin, strlen(twin) + 1);
+    }
+    for (int64_t at = 0; at < length;) {
+        const char *letter = kind == 3 ? letters[at / 40 % 2] : letters[mc_rng_below(rng, 5)];
+        strcpy(out + at, letter);
+        at += (int64_t)strlen(letter);
+    }
+    return out;
+}
+
+static texts draw(int64_t n, uint64_t item) {
+    texts t = {.n = n};
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, item);
+    for (int64_t i = 0; i < n; i++)
+        t.text[i] = draw_text(&rng, i, &t);
+    free(t.text[n / 2]);
+    t.text[n / 2] = memset(calloc(1401, 1), 'b', 1400); /* one is long in every draw */
+    return t;
+}
+
+static void discard(texts *t) {
+    for (int64_t i = 0; i < t->n; i++)
+        free(t->text[i]);
+}
+
+static mercer_data *make(mercer_ctx *ctx, const texts *t) {
+    const char *const name[] = {"word"};
+    const mercer_table table = {
+        .size = sizeof table, .n = t->n, .texts = 1, .text = (const char *const *)t->text, .text_names = name};
+    mercer_data *data = NULL;
+    assert_ok(ctx, mercer_data_make(ctx, &table, &data));
+    return data;
+}
+
+/* By the definition: over the parts of x, how often each occurs in z. */
+static double shared_parts(const char *x, const char *z, size_t p) {
+    double sum = 0;
+    const size_t nx = strlen(x), nz = strlen(z);
+    for (size_t i = 0; i + p <= nx; i++)
+        for (size_t j = 0; j + p <= nz; j++)
+            sum += x[i] == z[j] && memcmp(x + i, z + j, p) == 0;
+    return sum;
+}
+
+static mercer_kernel *bound_to(mercer_ctx *ctx, const char *form, int p, const mercer_data *data) {
+    char text[128];
+    mercer_kernel *k = NULL, *bound = NULL;
+    snprintf(text, sizeof text, form, p);
+    assert_ok(ctx, mercer_kernel_parse(ctx, text, &k));
+    assert_ok(ctx, mercer_kernel_bind(ctx, k, data, &bound));
+    mercer_kernel_free(k);
+    return bound;
+}
+
+static const int lengths[] = {1, 2, 3, 8, 9, 16, 40, 1200};
+enum { LENGTHS = sizeof lengths / sizeof lengths[0] };
+
+static void test_values_are_those_of_the_definition(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    texts x = draw(N, 1), z = draw(M, 2);
+    mercer_data *dx = make(ctx, &x), *dz = make(ctx, &z);
+    static double K[N * N], S[N * N];
+    for (int l = 0; l < LENGTHS; l++) {
+        const size_t p = (size_t)lengths[l];
+        mercer_kernel *k = bound_to(ctx, "spectrum(p=%d)[word]", lengths[l], dx),
+                      *norm = bound_to(ctx, "normalize(spectrum(p=%d)[word])", lengths[l], dx);
+        assert_ok(ctx, mercer_gram(ctx, k, dx, NULL, K));
+        assert_ok(ctx, mercer_gram(ctx, norm, dx, NULL, S));
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < N; j++) {
+                const double self = K[i * N + i] * K[j * N + j];
+                assert_true(K[i * N + j] == shared_parts(x.text[i], x.text[j], p));
+                assert_true(self > 0 ? fabs(S[i * N + j] - K[i * N + j] / sqrt(self)) <= 1e-14 : S[i * N + j] == 0);
+            }
+        assert_ok(ctx, mercer_gram(ctx, k, dz, dx, K));
+        for (int i = 0; i < M * N; i++)
+            assert_true(K[i] == shared_parts(z.text[i / N], x.text[i % N], p));
+        mercer_kernel_free(k);
+        mercer_kernel_free(norm);
+    }
+    mercer_data_free(dx);
+    mercer_data_free(dz);
+    discard(&x);
+    discard(&z);
+    close_clean(ctx);
+}
+
+/* Columns lent by the operator of all rows are those of a new one, bit for bit. */
+static void test_columns_are_lent(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    texts x = draw(N, 3);
+    mercer_data *data = make(ctx, &x);
+    mercer_kernel *k = bound_to(ctx, "normalize(spectrum(p=%d)[word]) + 0.5", 3, data);
+    const int64_t ids[] = {0, 3, 4, 17, 18, 19, 20, 40, 59, 60};
+    enum { COUNT = sizeof ids / sizeof ids[0] };
+    static double K[N * N], C[N * COUNT];
+    mc_gram *whole = NULL, *some = NULL;
+    for (int precision = 0; precision < 2; precision++) {
+        const mercer_dtype dtype = precision ? MERCER_F64 : MERCER_F32;
+        assert_ok(ctx, mc_gram_open(ctx, k, data, NULL, dtype, &whole));
+        assert_ok(ctx, mc_gram_open_columns(ctx, whole, ids, COUNT, &some));
+        assert_ok(ctx, mc_gram_block(ctx, whole, 0, N, 0, N, MERCER_F64, K, N));
+        assert_ok(ctx, mc_gram_block(ctx, some, 0, N, 0, COUNT, MERCER_F64, C, COUNT));
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < COUNT; j++)
+                assert_true(C[i * COUNT + j] == K[i * N + ids[j]] || i == ids[j]);
+        mc_gram_close(some);
+        mc_gram_close(whole);
+    }
+    mercer_kernel_free(k);
+    mercer_data_free(data);
+    discard(&x);
+    close_clean(ctx);
+}
+
+/* What the planner counts on is never less than what is taken. */
+static void test_the_plan_holds(void **state) {
+    (void)state;
+    static const char *const forms[] = {"spectrum(p=%d)[word]",
+                                        "normalize(spectrum(p=%d)[word]) + 2*spectrum(p=5)[word]"};
+    texts x = draw(N, 4), z = draw(M, 5);
+    for (int f = 0; f < 2; f++)
+        for (int l = 0; l < LENGTHS; l++)
+            for (int precision = 0; precision < 2; precision++) {
+                mercer_ctx *ctx = open_ctx(3);
+                const mercer_dtype dtype = precision ? MERCER_F64 : MERCER_F32;
+                mercer_data *dx = make(ctx, &x), *dz = make(ctx, &z);
+                mercer_kernel *k = bound_to(ctx, forms[f], lengths[l], dx);
+                static double V[2 * N], Y[2 * N], K[N * N];
+                mc_gram *gram = NULL;
+                const size_t before = mc_memory_left(ctx);
+                const size_t planned = mc_gram_bytes(ctx, k, dx, f ? dz : NULL, dtype, 2);
+                mc_heap_lower(ctx->heap, mc_heap_limit(ctx->heap) - before + planned);
+                for (int i = 0; i < 2 * N; i++)
+                    V[i] = i % 7 - 3;
+                assert_ok(ctx, mc_gram_open(ctx, k, dx, f ? dz : NULL, dtype, &gram));
+                assert_ok(ctx, mc_gram_apply(ctx, gram, 2, V, Y));
+                assert_ok(ctx, mc_gram_block(ctx, gram, 0, N, 0, f ? M : N, MERCER_F64, K, N));
+                mc_gram_close(gram);
+                mercer_kernel_free(k);
+                mercer_data_free(dx);
+                mercer_data_free(dz);
+                close_clean(ctx);
+            }
+    discard(&x);
+    discard(&z);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_values_are_those_of_the_definition),
+        cmocka_unit_test(test_columns_are_lent),
+        cmocka_unit_test(test_the_plan_holds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
