@@ -613,7 +613,7 @@ typedef struct mercer_loss {
     const char *class_weight;   /* as for support vector machines */
     int64_t iterations;         /* most Newton steps of one function */
     const char *scale;          /* auto, none, standard, minmax; kept in the model */
-    const char *solver;         /* auto, cholesky, pcg: of Newton's systems */
+    const char *solver;         /* auto, cholesky, pcg, primal: of Newton's systems */
     const mercer_own_loss *own; /* own-loss: the loss; NULL otherwise */
 } mercer_loss;
 MERCER_API void mercer_loss_init(mercer_loss *set, size_t size, const char *machine);

@@ -27,6 +27,7 @@
 #include "certify/intercept.h"
 #include "certify/ridge_certificate.h"
 #include "data/table/data.h"
+#include "gram/features/feature_products.h"
 #include "gram/operator/gram.h"
 #include <float.h>
 #include <math.h>
@@ -150,7 +151,7 @@ static double bound_intercept(const mc_loss_task *t, const mc_loss_findings *fou
 /* How the values of f were had: by an operator with these errors, or each to within `doubt`. */
 typedef struct evaluation {
     mc_product_error error;
-    bool extended;
+    bool extended; /* of the latter kind */
     double doubt;
 } evaluation;
 
@@ -212,18 +213,69 @@ static mercer_status look_twice(mercer_ctx *ctx, const mc_problem *p, int64_t wi
     return status;
 }
 
-static mercer_status certify_tasks(mercer_ctx *ctx, const mc_problem *p, const mc_gram *gram, mc_loss_task *tasks,
-                                   int64_t count, int64_t width, double *A, double *KA, mc_loss_findings *out) {
+/* ---- The products ---- */
+
+/* KA <- K A from the tiles, the largest k(x, x), and how wrong the former can be. */
+static mercer_status multiply_tiles(mercer_ctx *ctx, const mc_problem *p, int64_t width, const double *A, double *KA,
+                                    double *reach, evaluation *by) {
+    mc_gram *gram = NULL;
+    MC_TRY(mc_gram_open(ctx, p->kernel, p->x, NULL, MERCER_F64, &gram));
+    mc_gram_raise_error(gram, width, &by->error);
+    mercer_status status = mc_gram_diagonal(ctx, gram, KA);
+    for (int64_t i = 0; i < p->n && !status; i++)
+        *reach = fmax(*reach, KA[i]);
+    MC_THEN(status, mc_gram_apply(ctx, gram, width, A, KA));
+    mc_gram_close(gram);
+    if (!status && !(by->error.entry <= VAGUE * *reach)
+        && mc_extended_pays(ctx, p->x, width, second_bytes(p->n * width)))
+        status = look_twice(ctx, p, width, A, KA, by);
+    return status;
+}
+
+/* What a value of <w, phi(x)> is wrong by over |phi(x)|, w summed up from the coefficients of a column: the rounding of
+   w, gamma of its sums times the sum of |a_j| |phi_j|, and that of the product, gamma_D |w|. diagonal: k(x, x) of the
+   rows. */
+static double doubt_of_weights(const mc_feature_products *z, int64_t width, const double *A, const double *W,
+                               const double *diagonal) {
+    const double u = 1.01 * DBL_EPSILON / 2, mapped = z->map ? u * mc_features_rounding(z->map) : 0;
+    double most = 0;
+    for (int64_t k = 0; k < width; k++) {
+        long double mass = 0, square = 0;
+        for (int64_t i = 0; i < z->n; i++)
+            mass += fabs(A[i * width + k]) * sqrt(fmax(diagonal[i], 0));
+        for (int64_t j = 0; j < z->D; j++)
+            square += (long double)W[k * z->D + j] * W[k * z->D + j];
+        const double sums = (double)(mc_feature_project_depth(z, width) + 4) * u + mapped;
+        most = fmax(most, sums * (double)mass + ((double)(z->D + 4) * u + mapped) * (double)sqrtl(square));
+    }
+    return most;
+}
+
+/* The same from explicit features: Z'A and Z times that. */
+static mercer_status multiply_features(mercer_ctx *ctx, const mc_problem *p, int64_t width, const double *A, double *KA,
+                                       double *reach, evaluation *by) {
+    mc_feature_products z;
+    double *W = NULL;
+    MC_TRY(mc_feature_products_open(ctx, p->kernel, p->x, false, &z));
+    mercer_status status = MC_ALLOC(ctx, W, width * z.D);
+    MC_THEN(status, mc_kernel_diagonal(ctx, p->kernel, p->x, KA));
+    MC_THEN(status, mc_feature_project(ctx, &z, width, A, W));
+    for (int64_t i = 0; i < p->n && !status; i++)
+        *reach = fmax(*reach, KA[i]);
+    by->extended = true;
+    by->doubt = status ? 0 : sqrt(*reach) * doubt_of_weights(&z, width, A, W, KA);
+    MC_THEN(status, mc_feature_expand(ctx, &z, width, W, KA));
+    mc_free(W);
+    mc_feature_products_close(&z);
+    return status;
+}
+
+static mercer_status certify_tasks(mercer_ctx *ctx, const mc_problem *p, mc_loss_task *tasks, int64_t count,
+                                   int64_t width, double *A, double *KA, mc_loss_findings *out) {
     double reach = 0;
     evaluation by = {0};
-    mc_gram_raise_error(gram, width, &by.error);
-    MC_TRY(mc_gram_diagonal(ctx, gram, KA));
-    for (int64_t i = 0; i < p->n; i++)
-        reach = fmax(reach, KA[i]);
     gather_coefficients(tasks, count, p->n, width, A);
-    MC_TRY(mc_gram_apply(ctx, gram, width, A, KA));
-    if (!(by.error.entry <= VAGUE * reach) && mc_extended_pays(ctx, p->x, width, second_bytes(p->n * width)))
-        MC_TRY(look_twice(ctx, p, width, A, KA, &by));
+    MC_TRY((mc_problem_features(p, p->n) > 0 ? multiply_features : multiply_tiles)(ctx, p, width, A, KA, &reach, &by));
     scatter_products(tasks, count, p->n, width, KA);
     for (int64_t j = 0; j < count; j++)
         measure_loss_gap(&tasks[j], &by, reach, A, KA, &out[j]);
@@ -235,17 +287,12 @@ mercer_status mc_loss_certify(mercer_ctx *ctx, const mc_problem *p, mc_loss_task
     int64_t width = 0;
     for (int64_t j = 0; j < count; j++)
         width += tasks[j].k;
-    mc_gram *gram = NULL;
     mc_work work;
     mc_begin_phase(ctx, "check");
-    MC_TRY(mc_gram_open(ctx, p->kernel, p->x, NULL, MERCER_F64, &gram));
-    mercer_status status = mc_work_open(ctx, &work, 2 * mc_work_need(p->n * width, sizeof(double)));
-    if (!status) {
-        double *A = mc_work_take(&work, p->n * width, sizeof *A), *KA = mc_work_take(&work, p->n * width, sizeof *KA);
-        status = certify_tasks(ctx, p, gram, tasks, count, width, A, KA, out);
-    }
+    MC_TRY(mc_work_open(ctx, &work, 2 * mc_work_need(p->n * width, sizeof(double))));
+    double *A = mc_work_take(&work, p->n * width, sizeof *A), *KA = mc_work_take(&work, p->n * width, sizeof *KA);
+    const mercer_status status = certify_tasks(ctx, p, tasks, count, width, A, KA, out);
     mc_work_close(&work);
-    mc_gram_close(gram);
     return status;
 }
 

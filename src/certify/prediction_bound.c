@@ -43,11 +43,14 @@ static growth growth_of(const mc_fitted *f, int64_t k, const double *root, mc_pr
         reach += c * root[i];
     }
     const double b = 2 * u * fabs(f->intercept[k]);
-    if (!f->primal)
+    int64_t D;
+    const double *weights = mc_fitted_weights(f, &D);
+    if (!weights)
         return (growth){slack * (mc_product_doubt(error, (double)mass, 0) + b),
                         slack * (error.sum + 2 * u) * (double)reach};
-    const double w = mc_weights_error(f->centres->d, f->features) * length_of(f->primal + k * f->features, f->features);
-    return (growth){slack * b, slack * (w + (double)(n + 2) * DBL_EPSILON * (double)reach)};
+    const double w = mc_weights_error(f->centres->d, D) * length_of(weights + k * D, D);
+    const double mapped = mc_weights_error(f->centres->d, 0) + (double)(n + 2) * DBL_EPSILON;
+    return (growth){slack * b, slack * (w + mapped * (double)reach)};
 }
 
 static void bound_rows(const mc_fitted *f, const growth *each, int64_t n, double *out) {
@@ -66,7 +69,8 @@ static void bound_rows(const mc_fitted *f, const growth *each, int64_t n, double
 static mercer_status bound_block(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, growth *each,
                                  double *scratch, double *out) {
     mc_product_error error = {0};
-    if (!f->primal)
+    int64_t D;
+    if (!mc_fitted_weights(f, &D))
         MC_TRY(mc_decision_error(ctx, f, rows, &error));
     MC_TRY(mc_kernel_diagonal(ctx, f->kernel, f->centres, scratch));
     for (int64_t i = 0; i < f->centres->n; i++)

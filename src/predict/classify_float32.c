@@ -14,7 +14,7 @@
 #include "base/status.h"
 #include "data/table/data.h"
 #include "gram/operator/gram.h"
-#include "predict/fitted.h"
+#include "predict/feature_weights.h"
 #include "predict/packed_cache.h"
 #include <float.h>
 #include <math.h>
@@ -194,8 +194,9 @@ static mercer_status look_first(mercer_ctx *ctx, const mc_fitted *f, const merce
 
 mercer_status mc_fitted_classify(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, bool *floats,
                                  int64_t *out) {
-    int64_t open = 0;
-    *floats = *floats && f->form == MC_PAIRS && !f->primal && f->centres->n > 0 && has_signs_by_class(f);
+    int64_t open = 0, features;
+    *floats = *floats && f->form == MC_PAIRS && !mc_fitted_weights(f, &features) && f->centres->n > 0
+              && has_signs_by_class(f);
     if (!*floats || rows->n <= MC_PACKED_CACHE_ROWS)
         return classify_float64(ctx, f, rows, out);
     MC_TRY(look_first(ctx, f, rows, &open, out));

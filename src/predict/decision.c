@@ -145,10 +145,12 @@ static mercer_status decide_fourier(mercer_ctx *ctx, const mc_fitted *f, const m
 mercer_status mc_fitted_decide(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out,
                                mc_product_error *error) {
     const int64_t decisions = mc_form_decisions(f->form, f->outputs);
+    int64_t features;
+    const double *weights = mc_fitted_weights(f, &features);
     memset(out, 0, (size_t)(rows->n * decisions) * sizeof *out);
     mercer_status status = MERCER_OK;
-    if (f->primal) {
-        status = mc_weights_apply(ctx, f->kernel, decisions, f->primal, rows, out);
+    if (weights) {
+        status = mc_weights_apply(ctx, f->kernel, decisions, weights, rows, out);
     } else if (f->fourier) {
         status = decide_fourier(ctx, f, rows, out);
     } else if (f->form == MC_NEIGHBOURS) {

@@ -1,83 +1,53 @@
-/* feature_weights.c: values of functions given by their weights: the row through the map, then inner products. The
-   linear kernel's map is the row itself, which need not be written out. */
+/* feature_weights.c: values of functions given by their weights, and weights of functions given by their centres: the
+   row through the map, then inner products. */
 #include "predict/feature_weights.h"
-#include "base/ctx.h"
 #include "base/memory.h"
-#include "base/parallel.h"
 #include "base/status.h"
 #include "data/table/data.h"
-#include "kernel/evaluate/feature_map.h"
+#include "gram/features/feature_products.h"
+#include "predict/packed_cache.h"
 
-enum { ROW_GRAIN = 64 };
-
-typedef struct applying {
-    const mercer_data *rows;
-    const mc_features *map;
-    int64_t count, D;
-    const double *W;
-    double *scratch, *out;
-    int64_t scratch_each; /* numbers of scratch a thread has */
-} applying;
-
-static double dot_dense(const mercer_data *x, int64_t i, const double *w) {
-    double sum = 0;
-    for (int64_t j = 0; j < x->d; j++)
-        sum += w[j] * mc_stored_value(x, i * x->d + j);
-    return sum;
-}
-
-static double dot_sparse(const mercer_data *x, int64_t i, const double *w) {
-    double sum = 0;
-    for (int64_t k = x->row_start[i]; k < x->row_start[i + 1]; k++)
-        sum += w[x->column[k]] * mc_stored_value(x, k);
-    return sum;
-}
-
-static void apply_linear(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    (void)thread;
-    const applying *a = arg;
-    for (int64_t i = begin; i < end; i++)
-        for (int64_t k = 0; k < a->count; k++) {
-            const double *w = a->W + k * a->rows->d;
-            a->out[i * a->count + k] = a->rows->row_start ? dot_sparse(a->rows, i, w) : dot_dense(a->rows, i, w);
-        }
-}
-
-static void apply_mapped(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    const applying *a = arg;
-    double *phi = a->scratch + thread * a->scratch_each, *row = phi + a->D;
-    for (int64_t i = begin; i < end; i++) {
-        mc_data_values(a->rows, i, row);
-        mc_features_row(a->map, row, row + a->rows->d, phi);
-        for (int64_t k = 0; k < a->count; k++) {
-            double sum = 0;
-            for (int64_t j = 0; j < a->D; j++)
-                sum += a->W[k * a->D + j] * phi[j];
-            a->out[i * a->count + k] = sum;
-        }
-    }
-}
-
-static mercer_status apply_map(mercer_ctx *ctx, const mercer_kernel *kernel, applying *a) {
-    mc_features *map = NULL;
-    MC_TRY(mc_features_open(ctx, kernel->root, a->rows->d, &map));
-    a->map = map;
-    a->D = mc_features_dimension(map);
-    a->scratch_each = a->D + a->rows->d + mc_features_scratch(map);
-    mercer_status status = MC_ALLOC(ctx, a->scratch, a->scratch_each * ctx->threads);
-    if (!status)
-        status = mc_for(ctx, a->rows->n, ROW_GRAIN, apply_mapped, a);
-    mc_free(a->scratch);
-    mc_features_close(map);
-    return status;
-}
+static const double MAPPED = 4; /* columns */
 
 mercer_status mc_weights_apply(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t count, const double *W,
                                const mercer_data *rows, double *out) {
-    applying a = {.rows = rows, .count = count, .W = W, .out = out};
-    if (mc_kernel_linear(kernel))
-        return mc_for(ctx, rows->n, ROW_GRAIN, apply_linear, &a);
-    return apply_map(ctx, kernel, &a);
+    mc_feature_products z;
+    MC_TRY(mc_feature_products_open(ctx, kernel, rows, false, &z));
+    const mercer_status status = mc_feature_expand(ctx, &z, count, W, out);
+    mc_feature_products_close(&z);
+    return status;
+}
+
+/* The weights are not to be longer than the centres they replace; writing a feature counts for as much as reading a few
+   columns. */
+int64_t mc_weights_worth(const mc_fitted *f) {
+    const mercer_data *x = f->centres;
+    const double stored = (double)mercer_data_stored(x), decisions = (double)mc_form_decisions(f->form, f->outputs);
+    if (f->primal || f->fourier || f->form == MC_NEIGHBOURS || !f->alpha || x->n == 0 || x->texts)
+        return 0;
+    if (mc_kernel_linear(f->kernel))
+        return decisions * (double)x->d <= stored ? x->d : 0;
+    const int64_t D = mc_features_count(f->kernel->root, x->d, x->n);
+    return D > 0 && (decisions + MAPPED) * (double)D <= stored ? D : 0;
+}
+
+mercer_status mc_weights_sum(mercer_ctx *ctx, const mc_fitted *f, double *W) {
+    const int64_t n = f->centres->n, decisions = mc_form_decisions(f->form, f->outputs);
+    const bool pairs = f->form == MC_PAIRS && f->outputs > 2;
+    mc_feature_products z;
+    double *own = NULL;
+    MC_TRY(mc_feature_products_open(ctx, f->kernel, f->centres, false, &z));
+    mercer_status status = pairs ? MC_ALLOC(ctx, own, n * decisions) : MERCER_OK;
+    for (int64_t i = 0; own && i < n; i++)
+        for (int64_t k = 0; k < decisions; k++)
+            own[i * decisions + k] = mc_fitted_coefficient(f, i, k);
+    MC_THEN(status, mc_feature_project(ctx, &z, decisions, own ? own : f->alpha, W));
+    mc_free(own);
+    mc_feature_products_close(&z);
+    return status;
+}
+
+const double *mc_fitted_weights(const mc_fitted *f, int64_t *features) {
+    *features = f->features;
+    return f->primal ? f->primal : mc_packed_cache_weights(f->packed_cache, features);
 }

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/table/data.h"
+#include "predict/feature_weights.h"
 #include "predict/packed_cache.h"
 #include "problem/problem.h"
 #include <math.h>
@@ -48,8 +49,25 @@ void mc_fitted_free(mc_fitted *fitted) {
     *fitted = (mc_fitted){0};
 }
 
+/* Weights that do not fit are done without: the centres are there. */
+static mercer_status sum_up_centres(mercer_ctx *ctx, mc_fitted *f) {
+    const int64_t features = mc_weights_worth(f), count = features * mc_form_decisions(f->form, f->outputs);
+    double *weights = NULL;
+    if (!features || (size_t)count * sizeof *weights > mc_memory_left(ctx) / 4)
+        return MERCER_OK;
+    MC_TRY(MC_ALLOC(ctx, weights, count));
+    mercer_status status = mc_weights_sum(ctx, f, weights);
+    if (status || mc_first_not_finite(MERCER_F64, weights, count) >= 0)
+        mc_free(weights);
+    else
+        mc_packed_cache_keep_weights(f->packed_cache, weights, features);
+    return status;
+}
+
 mercer_status mc_fitted_open_cache(mercer_ctx *ctx, mc_fitted *f) {
-    return mc_packed_cache_open(ctx, f->form == MC_PAIRS && f->outputs > 2 ? f->outputs : 1, &f->packed_cache);
+    const int64_t places = f->form == MC_PAIRS && f->outputs > 2 ? f->outputs : 1;
+    MC_TRY(mc_packed_cache_open(ctx, places, &f->packed_cache));
+    return sum_up_centres(ctx, f);
 }
 
 const char *mc_rows_solver(const mc_fitted *f) {

@@ -16,6 +16,8 @@ typedef struct place {
 struct mc_packed_cache {
     int64_t count;
     place *place;
+    double *weights;
+    int64_t features;
 };
 
 mercer_status mc_packed_cache_open(mercer_ctx *ctx, int64_t count, mc_packed_cache **out) {
@@ -41,7 +43,19 @@ void mc_packed_cache_free(mc_packed_cache *cache) {
         mercer_data_free(cache->place[k].centres);
     }
     mc_free(cache->place);
+    mc_free(cache->weights);
     mc_free(cache);
+}
+
+void mc_packed_cache_keep_weights(mc_packed_cache *cache, double *weights, int64_t features) {
+    cache->weights = weights;
+    cache->features = features;
+}
+
+const double *mc_packed_cache_weights(const mc_packed_cache *cache, int64_t *features) {
+    if (cache && cache->weights)
+        *features = cache->features;
+    return cache ? cache->weights : NULL;
 }
 
 const mc_gram *mc_packed_cache_find(const mc_packed_cache *cache, int64_t k) {

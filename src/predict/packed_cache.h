@@ -1,5 +1,5 @@
-/* packed_cache.h: operators on the centres of a model, kept from one prediction of few rows to the next: packing the
-   centres is nearly all the work of deciding one row.
+/* packed_cache.h: what predictions make of the centres of a model, kept from one to the next: operators on them, for
+   packing the centres is nearly all the work of deciding one row, or the weights of features they sum up to.
 
        mc_packed_cache *cache = NULL;
        MC_TRY(mc_packed_cache_open(ctx, count, &cache));            one place for every product of a prediction; all
@@ -23,5 +23,9 @@ const mc_gram *mc_packed_cache_find(const mc_packed_cache *cache, int64_t k); /*
 /* centres NULL: they live as long as the model does. Nothing is kept that would take more than a quarter of the memory
    left. */
 bool mc_packed_cache_put(mercer_ctx *ctx, mc_packed_cache *cache, int64_t k, mercer_data *centres, mc_gram *gram);
+/* Weights of explicit features that stand for the centres, before anybody else sees the cache, which has them from now
+   on; NULL: there are none, and *features is left alone. */
+void mc_packed_cache_keep_weights(mc_packed_cache *cache, double *weights, int64_t features);
+const double *mc_packed_cache_weights(const mc_packed_cache *cache, int64_t *features);
 
 #endif

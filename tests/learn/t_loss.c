@@ -66,8 +66,8 @@ static sums softmax_sums(mercer_ctx *ctx, const mercer_loss *set, const mercer_m
     return s;
 }
 
-static void check_certificate(mercer_ctx *ctx, const char *machine, const mercer_loss *set, const table *t) {
-    mercer_model *model = fit_loss(ctx, machine, set, "rbf(gamma=0.6)", t);
+static void check_certificate(mercer_ctx *ctx, const char *machine, mercer_loss *set, const char *kernel, table *t) {
+    mercer_model *model = fit_loss(ctx, machine, set, kernel, t);
     const mercer_certificate *c = &mercer_model_report(model)->certificate;
     sums s = {0, 0, 0};
     if (strcmp(machine, "logistic") == 0 && t->classes > 2)
@@ -99,9 +99,9 @@ static void test_certificates_are_those_of_the_definitions(void **state) {
             t.weighted = variant % 2;
             mercer_loss set = settings(LOSSES[i], variant ? 0.05 : 2, 1e-8);
             set.intercept = i < SMOOTH && variant < 3;
-            if (i < SMOOTH)
-                set.solver = variant == 1 ? "pcg" : "auto";
-            check_certificate(ctx, LOSSES[i], &set, &t);
+            set.solver = i < SMOOTH && variant == 1 ? "pcg" : set.solver;
+            check_certificate(ctx, LOSSES[i], &set, "rbf(gamma=0.6)", &t);
+            check_certificate(ctx, LOSSES[i], &set, variant ? "linear + 0.2*poly(degree=2)" : "linear", &t);
         }
     close_clean(ctx);
 }

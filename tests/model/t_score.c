@@ -1,6 +1,7 @@
 /* Scores by hand on small tables, and the checks in front of a prediction. */
 #include "../learn/machines_of_test.h"
 #include "model/model.h"
+#include "predict/packed_cache.h"
 
 /* A model that predicts what a column says: k = linear on one column, alpha chosen. */
 static mercer_model *echo(mercer_ctx *ctx, const char *const *labels, int64_t outputs) {
@@ -19,6 +20,8 @@ static mercer_model *echo(mercer_ctx *ctx, const char *const *labels, int64_t ou
     for (int64_t k = 0; k < model->f.outputs; k++)
         for (int64_t i = 0; i < 3; i++)
             model->f.alpha[i * model->f.outputs + k] = i ? 0 : k % 2 ? 1 : -1; /* f = (-x, x) */
+    mc_packed_cache_free(model->f.packed_cache);
+    model->f.packed_cache = NULL;
     mercer_kernel_free(kernel);
     mercer_data_free(data);
     return model;

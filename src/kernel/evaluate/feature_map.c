@@ -93,6 +93,45 @@ int64_t mc_features_count(const mc_node *node, int64_t d, int64_t limit) {
     return -1;
 }
 
+/* ---- Rounding ---- */
+
+/* Where features are sums, or come from functions of the row, all that is said is what holds for such. */
+enum { UNKNOWN = 256 };
+
+static double rounding_of_atom(const mc_node *node, int64_t d) {
+    switch (node->atom) {
+    case MC_LINEAR: return 0;
+    case MC_COSINE: return (double)d + 8;
+    case MC_POLY: return 6 * node->parameter[0].number + 10; /* a product for every power, and a root */
+    default: return (double)d + UNKNOWN;
+    }
+}
+
+/* |computed phi(x) - phi(x)| over u |phi(x)|. */
+static double rounding_of(const mc_node *node, int64_t d) {
+    double most = 0, sum = 0;
+    if (node->kind == MC_ATOM || node->kind == MC_NUMBER)
+        return node->kind == MC_ATOM ? rounding_of_atom(node, d) : 1;
+    for (int i = 0; i < node->children; i++) {
+        const double below = rounding_of(node->child[i], node->kind == MC_COLUMNS ? node->columns : d);
+        most = fmax(most, below);
+        sum += below + 1;
+    }
+    switch (node->kind) {
+    case MC_PRODUCT: return sum;
+    case MC_POWER: return node->number * (most + 4) + 10;
+    case MC_NORMALIZE: return 2 * most + (double)mc_features_count(node, d, LIMIT) + 8;
+    case MC_WEIGH: return most + UNKNOWN;
+    default: return most;
+    }
+}
+
+double mc_features_rounding(const mc_features *map) {
+    return rounding_of(map->root, map->d);
+}
+
+/* ---- Rows ---- */
+
 /* Doubles that the row needs beside its output. */
 static int64_t scratch_of(const mc_node *node, int64_t d) {
     if (node->kind == MC_COLUMNS)
@@ -180,7 +219,13 @@ static double *scale_features(double *begin, double *end, double by) {
     return end;
 }
 
+/* By scaled squares: no row is too long or too short for it. */
 static double *normalise_features(double *begin, double *end) {
+    double largest = 0;
+    for (const double *v = begin; v < end; v++)
+        largest = fmax(largest, fabs(*v));
+    for (double *v = begin; v < end && largest > 0; v++)
+        *v /= largest;
     const double length = length_of(begin, end - begin);
     return scale_features(begin, end, length > 0 ? 1 / length : 0);
 }

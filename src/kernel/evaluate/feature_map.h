@@ -18,6 +18,8 @@ mercer_status mc_features_open(mercer_ctx *ctx, const mc_node *root, int64_t d, 
 void mc_features_close(mc_features *map);
 int64_t mc_features_dimension(const mc_features *map);
 int64_t mc_features_scratch(const mc_features *map);
+/* What a computed phi(x) can be wrong by, in units of u |phi(x)|. */
+double mc_features_rounding(const mc_features *map);
 void mc_features_row(const mc_features *map, const double *x, double *scratch, double *phi);
 
 #endif

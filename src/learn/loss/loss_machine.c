@@ -18,6 +18,7 @@
 #include "certify/ridge_certificate.h"
 #include "problem/problem.h"
 #include "learn/loss/loss_machine.h"
+#include "learn/loss/loss_primal.h"
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -149,20 +150,33 @@ static mercer_status open_tasks(mercer_ctx *ctx, machine *m) {
 
 /* ---- Solving ---- */
 
-static bool by_cholesky(mercer_ctx *ctx, const mc_loss *loss, const mercer_loss *set, const mc_problem *p) {
+static bool fits(mercer_ctx *ctx, const mc_problem *p, int64_t k, mc_loss_method method) {
+    return mc_loss_workspace_bytes(ctx, p, k, method) <= mc_memory_left(ctx);
+}
+
+static mc_loss_method method_of(mercer_ctx *ctx, const mc_loss *loss, const mercer_loss *set, const mc_problem *p) {
     const bool softmax = loss->probabilities && p->class_of && p->x->classes > 2;
-    if (softmax || set->solver[0] != 'a')
-        return !softmax && set->solver[0] == 'c';
-    return p->n <= CHOLESKY_ROWS && mc_loss_workspace_bytes(ctx, p, 1, true) <= mc_memory_left(ctx);
+    const int64_t k = softmax ? p->x->classes : 1;
+    for (mc_loss_method method = 0; method < MC_LOSS_METHODS; method++)
+        if (strcmp(set->solver, mc_loss_methods[method]) == 0)
+            return method;
+    if (mc_loss_primal_features(p) > 0 && fits(ctx, p, k, MC_LOSS_PRIMAL))
+        return MC_LOSS_PRIMAL;
+    return !softmax && p->n <= CHOLESKY_ROWS && fits(ctx, p, k, MC_LOSS_CHOLESKY) ? MC_LOSS_CHOLESKY : MC_LOSS_PCG;
 }
 
 static mercer_status check_solver(mercer_ctx *ctx, const machine *m) {
-    if (m->loss->smooth && is_softmax(m) && m->set->solver[0] == 'c')
-        return mc_fail(ctx, MERCER_INVALID,
-                       "logistic: more than two classes are one system too large to factor; take solver pcg");
     if (!m->loss->smooth)
         return mc_memory_check(ctx, mc_loss_piecewise_bytes(ctx, &m->p), m->loss->name);
-    return mc_memory_check(ctx, mc_loss_workspace_bytes(ctx, &m->p, m->task[0].k, m->cholesky), m->loss->name);
+    if (is_softmax(m) && m->method == MC_LOSS_CHOLESKY)
+        return mc_fail(ctx, MERCER_INVALID,
+                       "logistic: more than two classes are one system too large to factor; take solver pcg");
+    if (m->method == MC_LOSS_PRIMAL && mc_loss_primal_features(&m->p) == 0)
+        return mc_fail(ctx, MERCER_INVALID,
+                       "%s: solver primal needs a kernel with explicit features, no more than there are rows; take "
+                       "solver auto",
+                       name_of(m));
+    return mc_memory_check(ctx, mc_loss_workspace_bytes(ctx, &m->p, m->task[0].k, m->method), m->loss->name);
 }
 
 /* Of a loss of the caller's own: at the start. */
@@ -176,6 +190,8 @@ static double curvature_bound(const machine *m) {
 /* Later rounds go on in double precision where single precision ended. */
 static mercer_status solve_task(mercer_ctx *ctx, mc_loss_workspace *workspace, mc_loss_task *t, double aim, int round) {
     bool arrived = false;
+    if (mc_loss_workspace_primal(workspace))
+        return mc_loss_primal_newton(ctx, mc_loss_workspace_primal(workspace), t, aim);
     if (!round && mc_loss_workspace_is_near(workspace))
         MC_TRY(mc_loss_correct(ctx, workspace, t, aim, &arrived));
     if (arrived)
@@ -192,7 +208,7 @@ static bool is_enough(const machine *m, const mc_loss_findings *found) {
 static mercer_status solve_smooth(mercer_ctx *ctx, machine *m, int round) {
     const mc_loss_demand ahead = {m->least_lambda, fmax(m->fits, 1), curvature_bound(m)};
     if (!m->workspace)
-        MC_TRY(mc_loss_workspace_open(ctx, &m->p, &ahead, m->task[0].k, m->cholesky, &m->workspace));
+        MC_TRY(mc_loss_workspace_open(ctx, &m->p, &ahead, m->task[0].k, m->method, &m->workspace));
     mc_loss_workspace_set_lambda(m->workspace, m->lambda);
     mc_begin_phase(ctx, "solve");
     for (int64_t j = 0; j < m->count; j++) {
@@ -318,7 +334,7 @@ static void count_bounded(const machine *m, mercer_report *r) {
 }
 
 static void write_report(const machine *m, mercer_status stopped, const mc_fitted *f, mercer_report *r) {
-    const char *solver = !m->loss->smooth ? "smo" : m->cholesky ? "cholesky" : "pcg";
+    const char *solver = m->loss->smooth ? mc_loss_methods[m->method] : "smo";
     *r = (mercer_report){.machine = m->loss->name, .solver = solver, .scale = mc_scaling_names[m->p.scale.kind]};
     r->n = m->p.n;
     r->d = mc_data_width(m->p.x);
@@ -347,7 +363,7 @@ static mercer_status prepare_tasks(mercer_ctx *ctx, machine *m, const mercer_dat
     MC_TRY(check_classes(ctx, m));
     MC_TRY(write_places(ctx, m, data));
     MC_TRY(open_tasks(ctx, m));
-    m->cholesky = m->loss->smooth && by_cholesky(ctx, m->loss, m->set, &m->p);
+    m->method = m->loss->smooth ? method_of(ctx, m->loss, m->set, &m->p) : MC_LOSS_PCG;
     return check_solver(ctx, m);
 }
 
@@ -415,27 +431,39 @@ static mercer_status fit_own(mercer_ctx *ctx, const void *settings, const mercer
 
 const mc_learner mc_own_loss_learner = {.fit = fit_own};
 
+static const char *reason_of(const mc_loss *loss, mc_loss_method method) {
+    static const char *const reasons[MC_LOSS_METHODS] = {
+        [MC_LOSS_PCG] = "exact; Newton steps by conjugate gradients, K in memory as floats where it fits",
+        [MC_LOSS_CHOLESKY] = "exact; each Newton step is a factorisation, cheap for so few rows",
+        [MC_LOSS_PRIMAL] = "exact; Newton steps in the features of the kernel, which are fewer than the rows"};
+    return loss->smooth ? reasons[method]
+                        : "exact; the quadratic program of the dual, K stored for some thousand rows at a time";
+}
+
 /* Some ten steps: of a factorisation each, or of products with all columns, whose seconds grew as the power 1.5 of 500
-   to 2000 rows. */
+   to 2000 rows; in explicit features, of their matrix or of passes over them. */
+static double work_of(const mc_problem *p, mc_loss_method method, int64_t k) {
+    const double n = (double)p->n, D = (double)mc_loss_primal_features(p);
+    return method == MC_LOSS_CHOLESKY ? 10 * mc_factor_work(n)
+           : method == MC_LOSS_PCG    ? 4000 * n * sqrt(n) * (double)k
+                                      : 10 * n * D * (D + 80 * (double)(k - 1));
+}
+
 static void rank_loss_solvers(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_solver_options *out) {
     const mercer_loss *set = settings;
     const mc_loss *loss = mc_loss_named(set->machine);
     const double n = (double)p->n;
     const int64_t k = loss->probabilities && p->outputs > 2 ? p->outputs : 1;
-    const bool cholesky = loss->smooth && by_cholesky(ctx, loss, set, p);
+    const mc_loss_method method = loss->smooth ? method_of(ctx, loss, set, p) : MC_LOSS_PCG;
     *out = (mc_solver_options){.count = 1};
     mc_solver_option *o = &out->option[0];
-    *o = (mc_solver_option){.solver = !loss->smooth ? "smo" : cholesky ? "cholesky" : "pcg", .pairs = n * n};
-    const size_t least = loss->smooth ? mc_loss_workspace_bytes(ctx, p, k, cholesky) : mc_loss_piecewise_bytes(ctx, p);
-    o->bytes = loss->smooth && !cholesky ? mc_loss_workspace_most(ctx, p, k) : least;
-    o->factor = cholesky       ? 10 * mc_factor_work(n)
-                : loss->smooth ? 4000 * n * sqrt(n) * (double)k
-                               : mc_loss_piecewise_work(ctx, p);
+    *o = (mc_solver_option){.solver = loss->smooth ? mc_loss_methods[method] : "smo", .pairs = n * n};
+    const size_t least = loss->smooth ? mc_loss_workspace_bytes(ctx, p, k, method) : mc_loss_piecewise_bytes(ctx, p);
+    o->bytes = loss->smooth && method == MC_LOSS_PCG ? mc_loss_workspace_most(ctx, p, k) : least;
+    o->factor = !loss->smooth ? mc_loss_piecewise_work(ctx, p) : work_of(p, method, k);
+    o->pairs = method == MC_LOSS_PRIMAL ? 0 : o->pairs;
     o->possible = least <= mc_memory_left(ctx);
-    o->reason = !o->possible   ? "needs more memory than the limit leaves"
-                : cholesky     ? "exact; each Newton step is a factorisation, cheap for so few rows"
-                : loss->smooth ? "exact; Newton steps by conjugate gradients, K in memory as floats where it fits"
-                               : "exact; the quadratic program of the dual, K stored for some thousand rows at a time";
+    o->reason = o->possible ? reason_of(loss, method) : "needs more memory than the limit leaves";
 }
 
 static mercer_status fit_loss(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,

@@ -21,7 +21,7 @@ typedef struct mc_loss_machine {
     int64_t *place; /* of the rows of weight, in the data as they came */
     mc_loss_workspace *workspace;
     mc_loss_qp *qp;
-    bool cholesky;
+    mc_loss_method method; /* of smooth losses */
     mc_loss_findings *found;
 } mc_loss_machine;
 

@@ -17,8 +17,9 @@
 #define STEPS                                                                                                          \
     MC_INTEGER_ROW(mercer_loss, iterations, "iterations", 1000, 1, 1e9, "Newton steps of one function at most")
 #define SOLVER                                                                                                         \
-    MC_TEXT_ROW(mercer_loss, solver, "solver", "auto", "auto|cholesky|pcg",                                            \
-                "how Newton's systems are solved; auto: cholesky for a function of few rows")
+    MC_TEXT_ROW(mercer_loss, solver, "solver", "auto", "auto|cholesky|pcg|primal",                                     \
+                "how Newton's systems are solved; auto: primal for a kernel with fewer explicit features than "        \
+                "rows, cholesky for a function of few rows")
 #define COMMON                                                                                                         \
     MC_REAL_ROW(mercer_loss, tolerance, "tolerance", 1e-6, 1e-13, 1,                                                   \
                 "largest duality gap, relative to the objective"),                                                     \

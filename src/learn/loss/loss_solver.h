@@ -9,6 +9,8 @@
        loss_start.c         where that begins: on a part of the rows
        loss_workspace.c     what the steps share: K, its factor, scratch
        loss_newton_step.c   one Newton step: a linear system, by Cholesky or by conjugate gradients
+       loss_primal_newton.c smooth losses in the weights of explicit features, where the kernel has few
+       loss_primal.c        the linear systems of that
        loss_precondition.c  the preconditioner of those
        loss_piecewise.c     piecewise linear losses: the quadratic program of the dual, by SMO */
 #ifndef MC_LEARN_LOSS_LOSS_SOLVER_H
@@ -29,6 +31,10 @@ mercer_status mc_loss_path(mercer_ctx *ctx, const mc_loss *loss, const mercer_lo
    then repeated rows. */
 enum { MC_LOSS_FEW = 200 };
 
+/* How Newton's systems are solved, and what that is called. */
+typedef enum mc_loss_method { MC_LOSS_PCG, MC_LOSS_CHOLESKY, MC_LOSS_PRIMAL, MC_LOSS_METHODS } mc_loss_method;
+extern const char *const mc_loss_methods[MC_LOSS_METHODS];
+
 typedef struct mc_loss_workspace mc_loss_workspace;
 /* What a workspace is for: the least lambda, fits to come, and a bound on c times the curvature. */
 typedef struct mc_loss_demand {
@@ -36,14 +42,16 @@ typedef struct mc_loss_demand {
 } mc_loss_demand;
 /* Everything the Newton steps share: operators, factors, scratch. columns: the most that a task has. */
 mercer_status mc_loss_workspace_open(mercer_ctx *ctx, const mc_problem *p, const mc_loss_demand *ahead, int64_t columns,
-                                     bool cholesky, mc_loss_workspace **out);
+                                     mc_loss_method method, mc_loss_workspace **out);
 void mc_loss_workspace_close(mc_loss_workspace *workspace);
 /* The lambda of the tasks to come. */
 void mc_loss_workspace_set_lambda(mc_loss_workspace *workspace, double lambda);
 /* Bytes it cannot do without. */
-size_t mc_loss_workspace_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t columns, bool cholesky);
+size_t mc_loss_workspace_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t columns, mc_loss_method method);
 /* What steps by conjugate gradients take at most within the limit: they hold a factor, and K, where there is room. */
 size_t mc_loss_workspace_most(mercer_ctx *ctx, const mc_problem *p, int64_t columns);
+/* NULL: the steps are not in features. */
+struct mc_loss_primal *mc_loss_workspace_primal(const mc_loss_workspace *workspace);
 int64_t mc_loss_workspace_rank(const mc_loss_workspace *workspace);
 /* Whether mc_loss_correct is worth its first product. */
 bool mc_loss_workspace_is_near(const mc_loss_workspace *workspace);

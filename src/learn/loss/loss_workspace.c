@@ -22,6 +22,9 @@ static const double STORED_ENTRY = 30, KEPT_ENTRY = 300;
 static const double SYSTEMS = 5;
 static const double NEAR = 5; /* of K - F F' beside lambda, for F F' to show where to begin */
 
+const char *const mc_loss_methods[MC_LOSS_METHODS] = {
+    [MC_LOSS_PCG] = "pcg", [MC_LOSS_CHOLESKY] = "cholesky", [MC_LOSS_PRIMAL] = "primal"};
+
 static int64_t rank_most(int64_t n, int64_t columns) {
     const int64_t cap = mc_rank_cap(n), spread = (int64_t)((double)cap / sqrt((double)columns));
     return spread > 32 ? spread : cap < 32 ? cap : 32;
@@ -53,15 +56,17 @@ static int64_t rank_within(mercer_ctx *ctx, int64_t n, int64_t k, size_t bytes) 
     return rank;
 }
 
-size_t mc_loss_workspace_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t columns, bool cholesky) {
+size_t mc_loss_workspace_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t columns, mc_loss_method method) {
+    if (method == MC_LOSS_PRIMAL)
+        return mc_loss_primal_bytes(ctx, p, columns);
     const size_t always = vectors_bytes(p->n, columns) + operators_bytes(ctx, p, columns);
     return always
-           + (cholesky ? 2 * bytes_of_doubles(mc_packed_count(p->n)) + bytes_of_doubles(p->n)
-                       : factor_bytes(ctx, p->n, 0, columns));
+           + (method == MC_LOSS_CHOLESKY ? 2 * bytes_of_doubles(mc_packed_count(p->n)) + bytes_of_doubles(p->n)
+                                         : factor_bytes(ctx, p->n, 0, columns));
 }
 
 size_t mc_loss_workspace_most(mercer_ctx *ctx, const mc_problem *p, int64_t columns) {
-    const size_t least = mc_loss_workspace_bytes(ctx, p, columns, false), left = mc_memory_left(ctx);
+    const size_t least = mc_loss_workspace_bytes(ctx, p, columns, MC_LOSS_PCG), left = mc_memory_left(ctx);
     const size_t spare = left > least ? left - least : 0, stored = mc_stored_bytes(p->n, columns, false);
     const size_t kept = stored < spare / 3 * 2 ? stored : 0;
     return least + kept + factor_bytes(ctx, p->n, rank_within(ctx, p->n, columns, (spare - kept) / 2), columns);
@@ -168,12 +173,18 @@ static mercer_status open_vectors(mercer_ctx *ctx, mc_loss_workspace *s) {
     return mc_gram_open(ctx, s->p->kernel, s->p->x, NULL, MERCER_F64, &s->exact);
 }
 
+static mercer_status open_primal(mercer_ctx *ctx, mc_loss_workspace *s) {
+    mc_begin_phase(ctx, "features");
+    s->rank = mc_loss_primal_features(s->p);
+    return mc_loss_primal_open(ctx, s->p, s->columns, &s->primal);
+}
+
 void mc_loss_workspace_set_lambda(mc_loss_workspace *s, double lambda) {
     s->missed = s->missed_least * (s->least / lambda);
 }
 
 mercer_status mc_loss_workspace_open(mercer_ctx *ctx, const mc_problem *p, const mc_loss_demand *ahead, int64_t columns,
-                                     bool cholesky, mc_loss_workspace **out) {
+                                     mc_loss_method method, mc_loss_workspace **out) {
     mc_loss_workspace *s = NULL;
     *out = NULL;
     MC_TRY(MC_ALLOC(ctx, s, 1));
@@ -184,8 +195,11 @@ mercer_status mc_loss_workspace_open(mercer_ctx *ctx, const mc_problem *p, const
                              .fits = ahead->fits,
                              .missed_least = INFINITY,
                              .missed = INFINITY};
-    mercer_status status = open_vectors(ctx, s);
-    MC_THEN(status, cholesky ? open_cholesky(ctx, s) : open_pcg(ctx, s, ahead->lambda / ahead->curvature));
+    mercer_status status = method == MC_LOSS_PRIMAL ? open_primal(ctx, s) : open_vectors(ctx, s);
+    if (method == MC_LOSS_CHOLESKY)
+        MC_THEN(status, open_cholesky(ctx, s));
+    if (method == MC_LOSS_PCG)
+        MC_THEN(status, open_pcg(ctx, s, ahead->lambda / ahead->curvature));
     if (status)
         mc_loss_workspace_close(s);
     else
@@ -196,6 +210,7 @@ mercer_status mc_loss_workspace_open(mercer_ctx *ctx, const mc_problem *p, const
 void mc_loss_workspace_close(mc_loss_workspace *s) {
     if (!s)
         return;
+    mc_loss_primal_close(s->primal);
     mc_loss_precondition_close(s->inverse);
     mc_stored_close(s->stored);
     mc_gram_close(s->fast);
@@ -203,6 +218,10 @@ void mc_loss_workspace_close(mc_loss_workspace *s) {
     void *const blocks[] = {s->packed, s->A, s->active, s->tau, s->rest, s->u, s->V, s->X, s->mean.C, s};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         mc_free(blocks[i]);
+}
+
+mc_loss_primal *mc_loss_workspace_primal(const mc_loss_workspace *s) {
+    return s->primal;
 }
 
 int64_t mc_loss_workspace_rank(const mc_loss_workspace *s) {

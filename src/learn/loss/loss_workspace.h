@@ -6,6 +6,7 @@
 #include "gram/operator/gram.h"
 #include "gram/lowrank/lowrank.h"
 #include "gram/store/stored.h"
+#include "learn/loss/loss_primal.h"
 #include "learn/loss/loss_solver.h"
 
 typedef struct mc_loss_precondition mc_loss_precondition;
@@ -36,6 +37,7 @@ struct mc_loss_workspace {
     double least, fits; /* as in mc_loss_demand */
     /* by F F' of K, beside the least lambda and beside the one now; infinite without a factor */
     double missed_least, missed;
+    mc_loss_primal *primal; /* NULL: the steps are in alpha; otherwise nothing below is there */
     mc_gram *fast, *exact;
     mc_stored *stored;
     mc_matrix K; /* for the steps */

@@ -6,6 +6,7 @@
 #include "data/table/strings.h"
 #include "kernel/language/kernel.h"
 #include "learn/svm/svm.h"
+#include "predict/feature_weights.h"
 #include <math.h>
 
 static mc_form form_of(const mc_svm *s) {
@@ -123,26 +124,16 @@ mercer_status mc_svm_keep_vectors(mercer_ctx *ctx, const mc_svm *s, mc_fitted *o
 
 /* ---- Linear kernels ---- */
 
-static void add_vector(const mercer_data *x, int64_t i, double c, double *w) {
-    const int64_t begin = x->row_start ? x->row_start[i] : i * x->d,
-                  end = x->row_start ? x->row_start[i + 1] : begin + x->d;
-    for (int64_t k = begin; k < end; k++)
-        w[x->row_start ? x->column[k] : k - begin] += c * mc_stored_value(x, k);
-}
-
 /* w of each decision = sum of its coefficients times rows, where the kernel is the inner product of all columns and w
    is not longer than the vectors it replaces. */
 mercer_status mc_svm_primal(mercer_ctx *ctx, mc_fitted *f) {
     const int64_t decisions = mc_form_decisions(f->form, f->outputs), d = f->centres->d;
     if (!mc_kernel_linear(f->kernel) || decisions * d > mercer_data_stored(f->centres))
         return MERCER_OK;
+    double *weights = NULL;
+    MC_TRY(MC_ALLOC(ctx, weights, decisions * d));
+    const mercer_status status = mc_weights_sum(ctx, f, weights);
+    f->primal = weights;
     f->features = d;
-    MC_TRY(MC_ALLOC(ctx, f->primal, decisions * d));
-    for (int64_t i = 0; i < f->centres->n; i++)
-        for (int64_t k = 0; k < decisions; k++) {
-            const double c = mc_fitted_coefficient(f, i, k);
-            if (c != 0)
-                add_vector(f->centres, i, c, f->primal + k * d);
-        }
-    return MERCER_OK;
+    return status;
 }

@@ -1,0 +1,464 @@
+/* loss_primal.c: the linear systems of Newton's method in the weights of explicit features (loss_primal_newton.c).
+   With Z the n x D matrix of the features, W the second derivatives and (w, b) the weights and intercepts,
+
+       H = (Z, 1)' W (Z, 1) + lambda (I, 0):
+
+   (D + 1) k unknowns, whatever the number of rows. A small system is written out and factored; a large one is solved by
+   conjugate gradients, each a pass over Z, preconditioned class by class with
+
+       theta_a (Z, 1)' S (Z, 1) + lambda I,   S_i the mean of the diagonal of W_i, theta_a the share class a has in it:
+
+   one matrix of (D + 1)^2 for all classes. Softmax: W_i = diag(w_i) - w_i w_i' / c_i, w_i = c_i p_i, so that H is the
+   matrices of the w_a on its diagonal less the square of the rows w_i (x) z_i / sqrt(c_i). It has one null vector, the
+   same step in every intercept, which is filled in: a right-hand side has nothing along it. */
+#include "learn/loss/loss_primal.h"
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "base/workspace.h"
+#include "data/table/data.h"
+#include "gram/features/feature_products.h"
+#include "linalg/dense.h"
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { ROWS = 128, TILE = 256, SEGMENTS = 8, STEPS_MOST = 2000, MOST_FEATURES = 1024, RAISES = 8 };
+/* unknowns up to which H is written out: beyond, passes over Z cost less; of few rows, which are solved to rounding */
+enum { SMALL = 160, SMALL_FEW = 800 };
+static const double SEGMENT = 1 << 20; /* products worth a thread */
+
+struct mc_loss_primal {
+    mc_feature_products z;
+    int64_t n, D, columns, segments; /* segments: of sums of matrices */
+    int64_t k, P, M;                 /* of the task now: classes, features of a class with the intercept, unknowns */
+    bool dense;                      /* H is factored, not the preconditioner */
+    double lambda;
+    const double *root;        /* n x k: of W; borrowed */
+    double *H;                 /* segments x M x M, or segments x P x P; the first becomes the factor, or k of P x P */
+    double *factors;           /* k x P x P, by conjugate gradients */
+    double *part;              /* segments x M */
+    double *x, *r, *q, *p, *y; /* M each: class by class the weights, then the intercept */
+    double *scratch;           /* per thread: ROWS x (P + k) */
+    int64_t scratch_each;
+    mc_work work;
+};
+
+/* ---- Room ---- */
+
+int64_t mc_loss_primal_features(const mc_problem *p) {
+    const int64_t D = mc_problem_features(p, p->n < MOST_FEATURES ? p->n : MOST_FEATURES);
+    return D > 0 && !p->x->texts ? D : 0;
+}
+
+static bool is_dense(int64_t n, int64_t k, int64_t M) {
+    return k == 1 || M <= (n <= MC_LOSS_FEW ? SMALL_FEW : SMALL);
+}
+
+static int64_t square_of(int64_t n, int64_t k, int64_t P) {
+    const int64_t side = is_dense(n, k, k * P) ? k * P : P;
+    return side * side;
+}
+
+/* As many as are worth threads, and no more numbers than a few megabytes. */
+static int64_t segment_count(int64_t n, double each, int64_t numbers) {
+    const double most = fmin(fmin(SEGMENTS, (double)n * each / SEGMENT), (double)(1 << 20) / (double)numbers);
+    return most < 1 ? 1 : (int64_t)most;
+}
+
+static void lay_out_primal(mercer_ctx *ctx, mc_work *work, int64_t n, int64_t D, int64_t k, mc_loss_primal *s) {
+    const int64_t P = D + 1, M = k * P, square = square_of(n, k, P);
+    s->scratch_each = ROWS * (P * (is_dense(n, k, M) ? k : 1) + 2 * k);
+    s->segments = segment_count(n, (double)square, square);
+    s->H = mc_work_take(work, s->segments * square, 8);
+    s->factors = is_dense(n, k, M) ? NULL : mc_work_take(work, k * P * P, 8);
+    s->part = mc_work_take(work, SEGMENTS * M, 8);
+    double **const vectors[] = {&s->x, &s->r, &s->q, &s->p, &s->y};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        *vectors[i] = mc_work_take(work, M, 8);
+    s->scratch = mc_work_take(work, s->scratch_each * ctx->threads, 8);
+}
+
+static size_t own_bytes(mercer_ctx *ctx, int64_t n, int64_t D, int64_t k) {
+    mc_work counted = {0};
+    lay_out_primal(ctx, &counted, n, D, k, &(mc_loss_primal){0});
+    return counted.used;
+}
+
+size_t mc_loss_primal_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t columns) {
+    const int64_t D = mc_loss_primal_features(p);
+    return sizeof(mc_loss_primal) + 2 * MC_ALIGN + own_bytes(ctx, p->n, D, columns)
+           + mc_loss_primal_newton_bytes(p->n, D, columns)
+           + mc_feature_products_bytes(ctx, p->kernel, p->x, true, D, columns);
+}
+
+mercer_status mc_loss_primal_open(mercer_ctx *ctx, const mc_problem *p, int64_t columns, mc_loss_primal **out) {
+    mc_loss_primal *s = NULL;
+    *out = NULL;
+    MC_TRY(MC_ALLOC(ctx, s, 1));
+    mercer_status status = mc_feature_products_open(ctx, p->kernel, p->x, true, &s->z);
+    s->n = p->n;
+    s->D = s->z.D;
+    s->columns = columns;
+    MC_THEN(status, mc_work_open(ctx, &s->work, own_bytes(ctx, s->n, s->D, columns)));
+    if (status) {
+        mc_loss_primal_close(s);
+        return status;
+    }
+    lay_out_primal(ctx, &s->work, s->n, s->D, columns, s);
+    *out = s;
+    return MERCER_OK;
+}
+
+void mc_loss_primal_close(mc_loss_primal *s) {
+    if (!s)
+        return;
+    mc_feature_products_close(&s->z);
+    mc_work_close(&s->work);
+    mc_free(s);
+}
+
+int64_t mc_loss_primal_unknowns(const mc_loss_primal *s, const mc_loss_task *t) {
+    return t->k * (s->D + t->intercept);
+}
+
+/* ---- W ---- */
+
+void mc_loss_primal_curve(int64_t k, const double *root, double *e) {
+    if (k == 1) {
+        e[0] *= root[0] * root[0];
+        return;
+    }
+    double mass = 0, along = 0;
+    for (int64_t j = 0; j < k; j++) {
+        mass += root[j] * root[j];
+        along += root[j] * root[j] * e[j];
+    }
+    const double mean = mass > 0 ? along / mass : 0;
+    for (int64_t j = 0; j < k; j++)
+        e[j] = root[j] * root[j] * (e[j] - mean);
+}
+
+/* What class a has on the diagonal of W_i. */
+static double diagonal_of_row(int64_t k, const double *root, int64_t a) {
+    double mass = 0;
+    for (int64_t j = 0; j < k; j++)
+        mass += root[j] * root[j];
+    return k == 1 ? mass : mass > 0 ? root[a] * root[a] * (1 - root[a] * root[a] / mass) : 0;
+}
+
+/* ---- Square matrices of weighed rows ---- */
+
+/* How the rows of a square matrix come about: out <- rows begin .. begin + count - 1, side numbers each. */
+typedef struct squares {
+    const mc_loss_primal *s;
+    int64_t side, rows_each, tiles;
+    int64_t class; /* of the weights; -1: the rows w (x) z / sqrt(c); -2: the mean of all classes */
+    double sign;
+    double *to;     /* segments x matrix */
+    int64_t matrix; /* numbers of one */
+    int64_t at, ld; /* where it stands in it */
+} squares;
+
+static void write_features(const mc_loss_primal *s, int64_t i, double factor, double *out) {
+    const double *z = s->z.Z + i * s->D;
+    for (int64_t j = 0; j < s->D; j++)
+        out[j] = factor * z[j];
+    if (s->P > s->D)
+        out[s->D] = factor;
+}
+
+static double mean_of_row(int64_t k, const double *root) {
+    double sum = 0;
+    for (int64_t a = 0; a < k; a++)
+        sum += diagonal_of_row(k, root, a);
+    return sum / (double)k;
+}
+
+static void write_square_row(const squares *q, int64_t i, double *out) {
+    const mc_loss_primal *s = q->s;
+    const double *root = s->root + i * s->k;
+    if (q->class == -2)
+        write_features(s, i, sqrt(mean_of_row(s->k, root)), out);
+    else if (q->class >= 0)
+        write_features(s, i, root[q->class], out);
+    else {
+        double mass = 0;
+        for (int64_t a = 0; a < s->k; a++)
+            mass += root[a] * root[a];
+        for (int64_t a = 0; a < s->k; a++)
+            write_features(s, i, mass > 0 ? root[a] * root[a] / sqrt(mass) : 0, out + a * s->P);
+    }
+}
+
+static void add_square(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)begin, (void)end;
+    const squares *q = arg;
+    const mc_loss_primal *s = q->s;
+    const int64_t pairs = q->tiles * (q->tiles + 1) / 2, first = chunk / pairs * q->rows_each;
+    const int64_t last = first + q->rows_each < s->n ? first + q->rows_each : s->n;
+    int64_t a = 0, b = chunk % pairs;
+    for (; b > a; a++)
+        b -= a + 1;
+    const int64_t i = a * TILE, j = b * TILE, m = q->side - i < TILE ? q->side - i : TILE;
+    double *rows = s->scratch + thread * s->scratch_each;
+    const mc_dense all = mc_column_major(q->to + chunk / pairs * q->matrix + q->at, q->side, q->side, q->ld);
+    for (int64_t from = first; from < last; from += ROWS) {
+        const int64_t count = last - from < ROWS ? last - from : ROWS;
+        for (int64_t r = 0; r < count; r++)
+            write_square_row(q, from + r, rows + r * q->side);
+        const mc_dense X = mc_column_major(rows + i, m, count, q->side);
+        if (a == b)
+            mc_syrk(q->sign, X, 1, mc_submatrix(all, i, i, m, m));
+        else
+            mc_gemm(q->sign, X, mc_row_major(rows + j, count, TILE, q->side), 1, mc_submatrix(all, i, j, m, TILE));
+    }
+}
+
+static mercer_status add_squares(mercer_ctx *ctx, mc_loss_primal *s, int64_t class, int64_t side, int64_t at,
+                                 int64_t ld, double sign) {
+    squares q = {.s = s,
+                 .side = side,
+                 .rows_each = mc_chunk_count(s->n, s->segments),
+                 .tiles = mc_chunk_count(side, TILE),
+                 .class = class,
+                 .sign = sign,
+                 .to = s->H,
+                 .matrix = ld * ld,
+                 .at = at,
+                 .ld = ld};
+    return mc_for(ctx, s->segments * (q.tiles * (q.tiles + 1) / 2), 1, add_square, &q);
+}
+
+static void add_up_segments(const mc_loss_primal *s, int64_t matrix) {
+    for (int64_t g = 1; g < s->segments; g++)
+        for (int64_t j = 0; j < matrix; j++)
+            s->H[j] += s->H[g * matrix + j];
+}
+
+/* ---- H written out ---- */
+
+/* lambda on the weights; on the intercepts of softmax, which see H but for a common step, that step. */
+static void add_penalty(const mc_loss_primal *s, double shift) {
+    const int64_t M = s->M, P = s->P, D = s->D;
+    double most = 0;
+    for (int64_t a = 0; a < s->k; a++)
+        for (int64_t j = 0; j < D; j++)
+            s->H[(a * P + j) * (M + 1)] += shift;
+    for (int64_t a = 0; a < s->k && P > D; a++)
+        most = fmax(most, s->H[(a * P + D) * (M + 1)]);
+    for (int64_t a = 0; a < s->k && P > D; a++)
+        for (int64_t b = 0; b <= a; b++)
+            s->H[(b * P + D) * M + a * P + D] += s->k > 1 ? most / (double)s->k : a == b ? 0x1p-48 * most + DBL_MIN : 0;
+}
+
+static double trace_of(const mc_loss_primal *s, int64_t side) {
+    double trace = 0;
+    for (int64_t j = 0; j < side; j++)
+        trace += s->H[j * (side + 1)];
+    return trace;
+}
+
+static mercer_status write_dense(mercer_ctx *ctx, mc_loss_primal *s) {
+    const int64_t M = s->M;
+    memset(s->H, 0, (size_t)(s->segments * M * M) * sizeof *s->H);
+    for (int64_t a = 0; a < s->k; a++)
+        MC_TRY(add_squares(ctx, s, a, s->P, a * s->P * (M + 1), M, 1));
+    if (s->k > 1)
+        MC_TRY(add_squares(ctx, s, -1, M, 0, M, -1));
+    add_up_segments(s, M * M);
+    return MERCER_OK;
+}
+
+/* The least shift from lambda on with which there is a factor. */
+static mercer_status factor_dense(mercer_ctx *ctx, mc_loss_primal *s) {
+    double shift = s->lambda;
+    for (int raise = 0; raise < RAISES; raise++) {
+        int64_t bad = 0;
+        MC_TRY(write_dense(ctx, s));
+        const double trace = trace_of(s, s->M);
+        add_penalty(s, shift);
+        MC_TRY(mc_potrf(ctx, mc_column_major(s->H, s->M, s->M, s->M), &bad));
+        if (!bad)
+            return MERCER_OK;
+        shift = fmax(100 * shift, 1e-15 * trace);
+    }
+    return mc_fail(ctx, MERCER_NUMERIC, "lambda = %g is lost in the rounding of the features; take a larger one",
+                   s->lambda);
+}
+
+/* ---- The preconditioner ---- */
+
+static mercer_status factor_classes(mercer_ctx *ctx, mc_loss_primal *s) {
+    const int64_t P = s->P, k = s->k;
+    memset(s->H, 0, (size_t)(s->segments * P * P) * sizeof *s->H);
+    MC_TRY(add_squares(ctx, s, -2, P, 0, P, 1));
+    add_up_segments(s, P * P);
+    double all = 0, *share = s->y;
+    memset(share, 0, (size_t)k * sizeof *share);
+    for (int64_t i = 0; i < s->n; i++)
+        for (int64_t a = 0; a < k; a++)
+            share[a] += diagonal_of_row(k, s->root + i * k, a);
+    for (int64_t a = 0; a < k; a++)
+        all += share[a] / (double)k;
+    const double shift = fmax(s->lambda, 0x1p-44 * trace_of(s, P));
+    for (int64_t a = 0; a < k; a++) {
+        double *F = s->factors + a * P * P;
+        const double theta = all > 0 ? fmax(share[a] / all, 1e-6) : 1;
+        int64_t bad = 0;
+        for (int64_t j = 0; j < P * P; j++)
+            F[j] = theta * s->H[j];
+        for (int64_t j = 0; j < P; j++)
+            F[j * (P + 1)] += shift;
+        MC_TRY(mc_potrf(ctx, mc_column_major(F, P, P, P), &bad));
+        if (bad)
+            return mc_fail(ctx, MERCER_NUMERIC,
+                           "lambda = %g is lost in the rounding of the features; take a larger one", s->lambda);
+    }
+    return MERCER_OK;
+}
+
+static mercer_status precondition(mercer_ctx *ctx, const mc_loss_primal *s, const double *r, double *y) {
+    const int64_t P = s->P;
+    memcpy(y, r, (size_t)s->M * sizeof *y);
+    for (int64_t a = 0; a < s->k; a++)
+        MC_TRY(mc_potrs(ctx, mc_column_major(s->factors + a * P * P, P, P, P), mc_column_major(y + a * P, P, 1, P)));
+    if (s->k > 1 && P > s->D) { /* nothing along the null vector */
+        double mean = 0;
+        for (int64_t a = 0; a < s->k; a++)
+            mean += y[a * P + s->D] / (double)s->k;
+        for (int64_t a = 0; a < s->k; a++)
+            y[a * P + s->D] -= mean;
+    }
+    return MERCER_OK;
+}
+
+/* ---- Conjugate gradients ---- */
+
+typedef struct pass {
+    const mc_loss_primal *s;
+    const double *x;
+    int64_t rows_each;
+} pass;
+
+/* part <- (Z, 1)' W (Z, 1) x over the rows of a segment. */
+static void curve_segment(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    const pass *p = arg;
+    const mc_loss_primal *s = p->s;
+    const int64_t D = s->D, P = s->P, k = s->k;
+    double *out = s->part + chunk * s->M, *E = s->scratch + thread * s->scratch_each;
+    memset(out, 0, (size_t)s->M * sizeof *out);
+    for (int64_t i = begin; i < end; i += ROWS) {
+        const int64_t m = end - i < ROWS ? end - i : ROWS;
+        const mc_dense Z = mc_row_major(s->z.Z + i * D, m, D, D), e = mc_row_major(E, m, k, k);
+        mc_gemm(1, Z, mc_column_major(p->x, D, k, P), 0, e);
+        for (int64_t r = 0; r < m; r++) {
+            for (int64_t a = 0; a < k && P > D; a++)
+                E[r * k + a] += p->x[a * P + D];
+            mc_loss_primal_curve(k, s->root + (i + r) * k, E + r * k);
+            for (int64_t a = 0; a < k && P > D; a++)
+                out[a * P + D] += E[r * k + a];
+        }
+        mc_gemm(1, mc_transposed(Z), e, 1, mc_column_major(out, D, k, P));
+    }
+}
+
+static mercer_status apply_hessian(mercer_ctx *ctx, const mc_loss_primal *s, const double *x, double *y) {
+    const int64_t segments = segment_count(s->n, 2.0 * (double)s->M, s->M);
+    pass p = {s, x, mc_chunk_count(s->n, segments)};
+    MC_TRY(mc_for(ctx, s->n, p.rows_each, curve_segment, &p));
+    for (int64_t j = 0; j < s->M; j++)
+        y[j] = s->P > s->D && j % s->P == s->D ? 0 : s->lambda * x[j];
+    for (int64_t g = 0; g < mc_chunk_count(s->n, p.rows_each); g++)
+        for (int64_t j = 0; j < s->M; j++)
+            y[j] += s->part[g * s->M + j];
+    return MERCER_OK;
+}
+
+static double dot(int64_t count, const double *a, const double *b) {
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+/* x <- H^-1 r, r the right-hand side and then what is left of it. */
+static mercer_status solve_by_gradients(mercer_ctx *ctx, mc_loss_primal *s, double accuracy, double least) {
+    const int64_t M = s->M;
+    double before = 1, first = 0, top = 0;
+    int64_t steps = 0;
+    memset(s->x, 0, (size_t)M * sizeof *s->x);
+    memset(s->p, 0, (size_t)M * sizeof *s->p);
+    for (; steps < STEPS_MOST; steps++) {
+        MC_TRY(precondition(ctx, s, s->r, s->y));
+        const double now = dot(M, s->r, s->y);
+        first = steps ? first : now;
+        if (!(now > accuracy * accuracy * first) && (least == 0 || dot(M, s->r, s->r) * top <= least))
+            break;
+        for (int64_t j = 0; j < M; j++)
+            s->p[j] = s->y[j] + (steps ? now / before * s->p[j] : 0);
+        MC_TRY(apply_hessian(ctx, s, s->p, s->q));
+        const double curvature = dot(M, s->p, s->q);
+        if (!(curvature > 0))
+            break;
+        top = fmax(top, curvature / dot(M, s->p, s->p));
+        for (int64_t j = 0; j < M; j++) {
+            s->x[j] += now / curvature * s->p[j];
+            s->r[j] -= now / curvature * s->q[j];
+        }
+        before = now;
+        MC_TRY(mc_report_progress(ctx, -1));
+    }
+    mc_log_message(ctx, "primal: %lld products of %lld features to %.2g", (long long)steps, (long long)s->D, accuracy);
+    return MERCER_OK;
+}
+
+mercer_status mc_loss_primal_set(mercer_ctx *ctx, mc_loss_primal *s, const mc_loss_task *t, const double *root) {
+    s->k = t->k;
+    s->P = s->D + t->intercept;
+    s->M = s->k * s->P;
+    s->lambda = t->lambda;
+    s->root = root;
+    s->dense = is_dense(s->n, s->columns, s->columns * (s->D + 1));
+    return s->dense ? factor_dense(ctx, s) : factor_classes(ctx, s);
+}
+
+mercer_status mc_loss_primal_solve(mercer_ctx *ctx, mc_loss_primal *s, const double *G, double accuracy, double least,
+                                   double *U) {
+    const size_t bytes = (size_t)s->M * sizeof *U;
+    if (s->dense) {
+        memcpy(U, G, bytes);
+        return mc_potrs(ctx, mc_column_major(s->H, s->M, s->M, s->M), mc_column_major(U, s->M, 1, s->M));
+    }
+    memcpy(s->r, G, bytes);
+    MC_TRY(solve_by_gradients(ctx, s, accuracy, least));
+    memcpy(U, s->x, bytes);
+    return MERCER_OK;
+}
+
+/* ---- Products ---- */
+
+mercer_status mc_loss_primal_project(mercer_ctx *ctx, const mc_loss_primal *s, const mc_loss_task *t, const double *V,
+                                     double *w) {
+    const int64_t k = t->k, D = s->D, P = D + t->intercept;
+    MC_TRY(mc_feature_project(ctx, &s->z, k, V, s->y));
+    for (int64_t a = 0; a < k; a++) {
+        memcpy(w + a * P, s->y + a * D, (size_t)D * sizeof *w);
+        if (P == D)
+            continue;
+        w[a * P + D] = 0;
+        for (int64_t i = a; i < s->n * k; i += k)
+            w[a * P + D] += V[i];
+    }
+    return MERCER_OK;
+}
+
+mercer_status mc_loss_primal_expand(mercer_ctx *ctx, const mc_loss_primal *s, const mc_loss_task *t, const double *w,
+                                    double *F) {
+    const int64_t k = t->k, D = s->D, P = D + t->intercept;
+    for (int64_t a = 0; a < k; a++)
+        memcpy(s->y + a * D, w + a * P, (size_t)D * sizeof *w);
+    return mc_feature_expand(ctx, &s->z, k, s->y, F);
+}

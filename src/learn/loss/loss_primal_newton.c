@@ -1,0 +1,297 @@
+/* loss_primal_newton.c: Newton's method in the weights w of explicit features and the intercepts b. With Z the features
+   of the rows, g the slopes and W the second derivatives at F = Z w + b,
+
+       G = Z'g + lambda w (and 1'g),     H U = -G,     (w, b) <- (w, b) + step U.
+
+   A step costs passes over Z where one in the coefficients of the rows would cost products with K. The answer is
+   coefficients all the same, for the certificate is theirs: those of a full step are
+
+       alpha = -(g + W Z U) / lambda,     Z'alpha = w + U - r / lambda,   r what the linear system was left with,
+
+   whose gap is of fourth order in the step, so that one which promises little is tried for the answer: its system is
+   solved until r does not matter beside lambda, alpha is made feasible, f = Z Z'alpha, and the gap of the two decides.
+   The best so far is kept in the task, whatever ends the search. */
+#include "learn/loss/loss_primal.h"
+#include "base/progress.h"
+#include "base/status.h"
+#include "base/workspace.h"
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { HALVINGS = 40, REFINES = 4, IDLE = 4 };
+static const double LOOSE = 0.1, TIGHT = 1e-9; /* of linear systems */
+static const double DESCENT = 1e-4;            /* share of the promised decrease that a step must bring */
+/* times the gap aimed at: a promise below is tried for the answer; of few rows, whose answer is to be that of the
+   problem and not of the way to it */
+static const double NEARLY = 30, NEARLY_FEW = 1e-3;
+static const double LITTLE = 0.2;            /* of that gap may come from the residual of a linear system */
+static const double FAR = 1e-3, CLOSE = 0.1; /* as in loss_newton.c */
+
+typedef struct newton {
+    mc_loss_primal *s;
+    mc_loss_task *t;
+    int64_t count, M, P;
+    double *F, *g, *root, *E, *trial;      /* n x k; F: Z w */
+    double *w, *G, *U, *trial_w;           /* M, intercepts included */
+    double *b;                             /* k */
+    double *found;                         /* n x k: coefficients on trial */
+    mc_loss_mean mean;                     /* scratch alone */
+    double loss, objective, promise, best; /* best: the gap of what the task holds */
+} newton;
+
+static void lay_out_newton(mc_work *work, int64_t n, int64_t k, int64_t M, newton *s) {
+    double **const rows[] = {&s->F, &s->g, &s->root, &s->E, &s->trial, &s->found};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        *rows[i] = mc_work_take(work, n * k, sizeof(double));
+    double **const weights[] = {&s->w, &s->G, &s->U, &s->trial_w};
+    for (size_t i = 0; i < sizeof weights / sizeof *weights; i++)
+        *weights[i] = mc_work_take(work, M, sizeof(double));
+    s->b = mc_work_take(work, k, sizeof(double));
+    s->mean.C = mc_work_take(work, k * k, sizeof(double));
+    s->mean.scratch = mc_work_take(work, 2 * k, sizeof(double));
+}
+
+size_t mc_loss_primal_newton_bytes(int64_t n, int64_t D, int64_t k) {
+    mc_work counted = {0};
+    lay_out_newton(&counted, n, k, k * (D + 1), &(newton){0});
+    return counted.used;
+}
+
+/* ---- Points ---- */
+
+static bool is_intercept(const newton *s, int64_t j) {
+    return s->t->intercept && j % s->P == s->P - 1;
+}
+
+static double penalty_of(const newton *s, const double *w) {
+    double sum = 0;
+    for (int64_t j = 0; j < s->M; j++)
+        sum += is_intercept(s, j) ? 0 : w[j] * w[j];
+    return s->t->lambda / 2 * sum;
+}
+
+static void take_intercepts(const newton *s, const double *w, double *b) {
+    for (int64_t a = 0; a < s->t->k; a++)
+        b[a] = s->t->intercept ? w[a * s->P + s->P - 1] : 0;
+}
+
+/* Slopes, roots and the gradient at (w, b). */
+static mercer_status evaluate_point(mercer_ctx *ctx, newton *s, bool chord) {
+    mc_loss_task at = *s->t;
+    at.f = s->F;
+    at.b = s->b;
+    mc_loss_derivatives(&at, chord, s->g, s->root);
+    MC_TRY(mc_loss_check_slopes(ctx, &at, s->g, s->root));
+    MC_TRY(mc_loss_primal_project(ctx, s->s, s->t, s->g, s->G));
+    for (int64_t j = 0; j < s->M; j++)
+        s->G[j] = -(s->G[j] + (is_intercept(s, j) ? 0 : s->t->lambda * s->w[j]));
+    return MERCER_OK;
+}
+
+/* The weights of the task's coefficients, and their objective. */
+static mercer_status start_newton(mercer_ctx *ctx, newton *s) {
+    const mc_loss_task *t = s->t;
+    MC_TRY(mc_loss_primal_project(ctx, s->s, t, t->alpha, s->w));
+    for (int64_t a = 0; a < t->k && t->intercept; a++)
+        s->w[a * s->P + s->P - 1] = t->b[a];
+    take_intercepts(s, s->w, s->b);
+    memcpy(s->F, t->f, (size_t)s->count * sizeof *s->F);
+    s->loss = mc_loss_sum(t, s->F, s->b);
+    s->objective = s->loss + penalty_of(s, s->w);
+    return mc_loss_check_sum(ctx, t, s->F, s->b, s->objective);
+}
+
+/* ---- Along a step ---- */
+
+/* The objective at w + step U, which s->trial and s->trial_w then hold. */
+static double objective_at(newton *s, double step) {
+    const mc_loss_task *t = s->t;
+    for (int64_t i = 0; i < s->count; i++)
+        s->trial[i] = s->F[i] + step * s->E[i];
+    for (int64_t j = 0; j < s->M; j++)
+        s->trial_w[j] = s->w[j] + step * s->U[j];
+    take_intercepts(s, s->trial_w, s->b);
+    s->loss = mc_loss_sum(t, s->trial, s->b);
+    return s->loss + penalty_of(s, s->trial_w);
+}
+
+/* Nearer to the lowest point on the line, as in loss_newton.c. */
+static double refine_step_length(newton *s, double step, double value) {
+    const double slope = -2 * s->promise;
+    for (int i = 0; i < REFINES && -slope > FAR * fabs(s->objective); i++) {
+        const double bend = value - s->objective - slope * step, vertex = -slope * step * step / (2 * bend);
+        const double next = bend > 0 ? fmin(fmax(vertex, step / 4), 4 * step) : 4 * step;
+        if (fabs(next - step) < CLOSE * step)
+            break;
+        const double there = objective_at(s, next);
+        if (!(there < value))
+            return objective_at(s, step);
+        step = next;
+        value = there;
+    }
+    return value;
+}
+
+static void take_step(newton *s, double value) {
+    double *const F = s->F, *const w = s->w;
+    s->F = s->trial;
+    s->trial = F;
+    s->w = s->trial_w;
+    s->trial_w = w;
+    s->objective = value;
+}
+
+/* *moved: whether the objective fell. */
+static mercer_status search_along_step(mercer_ctx *ctx, newton *s, bool *moved) {
+    const double noise = 8 * DBL_EPSILON * fabs(s->objective);
+    *moved = false;
+    double step = 1;
+    for (int i = 0; i < HALVINGS && s->promise > 0; i++, step /= 2) {
+        const double value = objective_at(s, step);
+        MC_TRY(mc_loss_check_sum(ctx, s->t, s->trial, s->b, value));
+        *moved = value <= s->objective - DESCENT * step * 2 * s->promise + (s->promise < noise ? noise : 0);
+        if (*moved) {
+            take_step(s, s->t->k > 1 ? refine_step_length(s, step, value) : value);
+            return MERCER_OK;
+        }
+    }
+    take_intercepts(s, s->w, s->b);
+    return MERCER_OK;
+}
+
+/* ---- The answer ---- */
+
+/* s->found becomes the task's answer where its gap is the least so far. b: its intercepts. */
+static mercer_status offer_answer(mercer_ctx *ctx, newton *s, const double *b) {
+    mc_loss_task *t = s->t;
+    double *before = s->mean.scratch; /* feasibility has used it */
+    if (!mc_loss_feasible(t, s->root, &s->mean, s->trial, s->found))
+        return MERCER_OK;
+    MC_TRY(mc_loss_primal_project(ctx, s->s, t, s->found, s->trial_w));
+    MC_TRY(mc_loss_primal_expand(ctx, s->s, t, s->trial_w, s->trial));
+    memcpy(before, t->b, (size_t)t->k * sizeof *before);
+    memcpy(t->b, b, (size_t)t->k * sizeof *b);
+    const double gap = mc_loss_gap(t, s->found, s->trial);
+    if (!(gap < s->best)) {
+        memcpy(t->b, before, (size_t)t->k * sizeof *before);
+        return MERCER_OK;
+    }
+    s->best = gap;
+    memcpy(t->alpha, s->found, (size_t)s->count * sizeof *t->alpha);
+    memcpy(t->f, s->trial, (size_t)s->count * sizeof *t->f);
+    return MERCER_OK;
+}
+
+/* The coefficients of the full step (E = Z U), or of none. */
+static mercer_status try_answer(mercer_ctx *ctx, newton *s, bool full) {
+    mc_loss_task *t = s->t;
+    const int64_t k = t->k;
+    take_intercepts(s, s->w, s->b);
+    for (int64_t i = 0; i < t->n; i++) {
+        double *e = s->found + i * k;
+        for (int64_t a = 0; a < k; a++)
+            e[a] = full ? s->E[i * k + a] + (t->intercept ? s->U[a * s->P + s->P - 1] : 0) : 0;
+        mc_loss_primal_curve(k, s->root + i * k, e);
+        for (int64_t a = 0; a < k; a++)
+            e[a] = -(s->g[i * k + a] + e[a]) / t->lambda;
+    }
+    for (int64_t a = 0; a < k && full && t->intercept; a++)
+        s->b[a] += s->U[a * s->P + s->P - 1];
+    const mercer_status status = offer_answer(ctx, s, s->b);
+    take_intercepts(s, s->w, s->b);
+    return status;
+}
+
+/* ---- The search ---- */
+
+static mercer_status solve_step(mercer_ctx *ctx, newton *s, double accuracy, double least) {
+    MC_TRY(mc_loss_primal_solve(ctx, s->s, s->G, accuracy, least, s->U));
+    double along = 0;
+    for (int64_t j = 0; j < s->M; j++)
+        along += s->G[j] * s->U[j];
+    s->promise = along / 2;
+    return MERCER_OK;
+}
+
+/* U and E; a step that promises little is tried for the answer. */
+static mercer_status make_step(mercer_ctx *ctx, newton *s, double aim, bool *arrived) {
+    const bool few = s->t->n <= MC_LOSS_FEW;
+    const double size = fabs(s->objective), nearly = (few ? NEARLY_FEW : NEARLY) * aim * size;
+    const double least = 2 * LITTLE * aim * size * s->t->lambda * s->t->lambda, loose = few ? TIGHT : LOOSE;
+    const bool expected = s->promise <= nearly;
+    MC_TRY(mc_loss_primal_set(ctx, s->s, s->t, s->root));
+    MC_TRY(solve_step(ctx, s, loose, expected ? least : 0));
+    const bool near = s->promise <= nearly;
+    if (near && !expected)
+        MC_TRY(solve_step(ctx, s, loose, least));
+    MC_TRY(mc_loss_primal_expand(ctx, s->s, s->t, s->U, s->E));
+    if (near)
+        MC_TRY(try_answer(ctx, s, true));
+    *arrived = s->best <= aim * size;
+    return MERCER_OK;
+}
+
+static mercer_status advance_newton(mercer_ctx *ctx, newton *s, double aim, bool *arrived, bool *moved) {
+    MC_TRY(make_step(ctx, s, aim, arrived));
+    if (*arrived)
+        return MERCER_OK;
+    MC_TRY(search_along_step(ctx, s, moved));
+    if (*moved)
+        return MERCER_OK;
+    MC_TRY(evaluate_point(ctx, s, true)); /* by chords when curvatures lead nowhere */
+    s->promise = INFINITY;
+    MC_TRY(make_step(ctx, s, aim, arrived));
+    return *arrived ? MERCER_OK : search_along_step(ctx, s, moved);
+}
+
+static mercer_status iterate_newton(mercer_ctx *ctx, newton *s, double aim) {
+    mc_loss_task *t = s->t;
+    double before = INFINITY;
+    for (int64_t idle = 0; idle <= IDLE;) {
+        bool arrived = false, moved = false;
+        MC_TRY(evaluate_point(ctx, s, t->iterations == 0 && !t->warm && t->k == 1));
+        mc_log_message(ctx, "%s %lld: objective %.10g, promise %.3g, gap %.3g", t->loss->name, (long long)t->iterations,
+                       s->objective, s->promise, s->best);
+        MC_TRY(
+            mc_progress_step(ctx, -1, (mc_watch){"relative gap", fmin(s->best, s->promise) / fabs(s->objective), aim}));
+        if (t->iterations >= t->iterations_max) {
+            t->stopped = "steps";
+            break;
+        }
+        MC_TRY(advance_newton(ctx, s, aim, &arrived, &moved));
+        t->iterations++;
+        if (arrived)
+            return MERCER_OK;
+        idle = s->objective < before * (1 - 1e-14) ? 0 : idle + 1;
+        before = fmin(before, s->objective);
+        if (!moved)
+            break;
+    }
+    return try_answer(ctx, s, false);
+}
+
+/* Told to stop: the start, or the point it got to, whichever has the smaller gap. */
+static void settle_answer(mercer_ctx *ctx, newton *s) {
+    mc_shield_from_stop(ctx, true);
+    if (isinf(s->best) && mc_loss_is_feasible(s->t, s->t->alpha))
+        s->best = mc_loss_gap(s->t, s->t->alpha, s->t->f);
+    if (!evaluate_point(ctx, s, false))
+        (void)try_answer(ctx, s, false);
+    mc_shield_from_stop(ctx, false);
+}
+
+mercer_status mc_loss_primal_newton(mercer_ctx *ctx, mc_loss_primal *primal, mc_loss_task *t, double aim) {
+    newton s = {.s = primal, .t = t, .promise = INFINITY, .best = INFINITY, .count = t->n * t->k};
+    mc_work work;
+    s.M = mc_loss_primal_unknowns(primal, t);
+    s.P = s.M / t->k;
+    MC_TRY(mc_work_open(ctx, &work, mc_loss_primal_newton_bytes(t->n, s.P, t->k)));
+    lay_out_newton(&work, t->n, t->k, s.M, &s);
+    mercer_status status = start_newton(ctx, &s);
+    MC_THEN(status, iterate_newton(ctx, &s, aim));
+    if (status == MERCER_TIME || status == MERCER_CANCELLED)
+        settle_answer(ctx, &s);
+    mc_work_close(&work);
+    return status;
+}
