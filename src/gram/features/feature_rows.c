@@ -131,13 +131,14 @@ static bool suits_dots(const mc_tile_part *p, const mercer_data *data, double *r
    dot products read as well has none where it would hurt them. */
 mercer_status mc_part_centre(mercer_ctx *ctx, mc_tile_part *p, const mercer_data *data) {
     const int64_t count = data->n < 1024 ? data->n : 1024;
+    const double share = 1 / (double)count;
     double *row = NULL;
     MC_TRY(MC_ALLOC(ctx, p->centre, p->columns));
     MC_TRY(MC_ALLOC(ctx, row, data->d));
     for (int64_t s = 0; s < count; s++) {
         mc_data_values(data, s * data->n / count, row);
         for (int64_t k = 0; k < p->columns; k++)
-            p->centre[k] += row[p->column[k]] / (double)count;
+            p->centre[k] += row[p->column[k]] * share; /* not the sum, which may overflow */
     }
     if (p->uses[MC_USE_DOT] && !suits_dots(p, data, row)) {
         mc_free(p->centre);

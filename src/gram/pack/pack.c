@@ -20,6 +20,7 @@
 
 #define MC_SPARSE_SHARE 0.25 /* below this density compressed rows are faster: bench/b_gram.c */
 enum { LEAST_GRAIN = 16 };   /* rows of a chunk in any loop of this file, at least */
+enum { LANES = 4 };          /* sums at a time: one waits for each of its additions */
 #define MC_DIRECT_COLUMNS 16 /* up to here direct differences cost less than a second look */
 /* of what the rows of a pair make of the kernel: what tiles of doubles may be wrong by */
 static const double WORST_SHARE = 1e-5;
@@ -41,15 +42,17 @@ static size_t real_size(const mc_gram *g) {
     return g->precision == MERCER_F32 ? sizeof(float) : sizeof(double);
 }
 
-static void store_real(const mc_gram *g, void *values, int64_t at, double v) {
-    if (g->precision == MERCER_F32)
-        ((float *)values)[at] = (float)v;
-    else
-        ((double *)values)[at] = v;
-}
-
-static double round_to_precision(const mc_gram *g, double v) {
-    return g->precision == MERCER_F32 ? (double)(float)v : v;
+/* A row at values[at], [at + stride], ..., as far apart as the lanes of a panel; x becomes what was stored. */
+static void store_row(const mc_gram *g, void *values, int64_t at, int64_t stride, double *x, int64_t count) {
+    if (g->precision == MERCER_F32) {
+        float *out = (float *)values + at;
+        for (int64_t k = 0; k < count; k++)
+            x[k] = (double)(out[k * stride] = (float)x[k]);
+    } else {
+        double *out = (double *)values + at;
+        for (int64_t k = 0; k < count; k++)
+            out[k * stride] = x[k];
+    }
 }
 
 static double *scratch_of(const side *s, int thread) {
@@ -79,16 +82,25 @@ static int64_t row_coordinates(const side *s, int64_t i, int thread, double **va
 
 /* <scaled centre, x>; a part that is centred has one coordinate per column. */
 static double shift_of(const mc_tile_part *p, const double *x) {
-    double sum = 0;
+    double sum[LANES] = {0};
     for (int64_t k = 0; p->centre && p->feature == MC_PLAIN && k < p->columns; k++)
-        sum += p->weight[k] * p->centre[k] * x[k];
-    return sum;
+        sum[k % LANES] += p->weight[k] * p->centre[k] * x[k];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+static double square_sum(const double *x, int64_t count) {
+    double sum[LANES] = {0};
+    for (int64_t k = 0; k < count; k++)
+        sum[k % LANES] += x[k] * x[k];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
 static double size_of(const mc_tile_part *p, const double *x, int64_t count) {
     double sum = 0;
+    if (p->kind == MC_DOT)
+        return square_sum(x, count);
     for (int64_t k = 0; k < count; k++)
-        sum += p->kind == MC_DOT ? x[k] * x[k] : fabs(x[k]);
+        sum += fabs(x[k]);
     return sum;
 }
 
@@ -118,12 +130,10 @@ static void pack_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
         const int64_t stride = s->part->sparse ? 1 : width;
         if (s->part->uint8_unit > 0)
             mc_pack_uint8_pack(s->part, width, i, x, s->pack->values);
-        for (int64_t k = 0; k < count && !(s->part->uint8_unit > 0); k++) {
-            x[k] = round_to_precision(g, x[k]);
-            store_real(g, s->pack->values, base + k * stride, x[k]);
-            if (s->part->sparse)
-                s->pack->coordinate[base + k] = coordinate[k];
-        }
+        else
+            store_row(g, s->pack->values, base, stride, x, count);
+        if (s->part->sparse)
+            memcpy(s->pack->coordinate + base, coordinate, (size_t)count * sizeof *coordinate);
         s->pack->norm2[i] = size_of(s->part, x, count);
         s->pack->shift[i] = shift_of(s->part, x);
     }
