@@ -478,6 +478,7 @@ typedef struct mercer_gp {
     int64_t iterations; /* steps of each search at most */
     bool intercept;     /* m: the weighted mean of the target; 0 without */
     const char *scale;
+    bool loo; /* leave-one-out error and density where nothing is learned (twice the work); with learning always */
 } mercer_gp;
 MERCER_DEFAULTS(mercer_gp, mercer_gp_init, mercer_gp_defaults)
 

@@ -58,7 +58,8 @@ static void test_one_row_is_a_normal_density(void **state) {
     assert_close(gradient[1], 0, 1e-14);     /* gamma does nothing to one point */
     assert_close(gradient[2], slope, 1e-14); /* the noise */
     assert_close(mc_evidence_alpha(e)[0], 1.5 / 2.5, 1e-14);
-    mc_evidence_leave_one_out(e, &rmse);
+    assert_ok(ctx, mc_evidence_value(ctx, e, kernel, 0.5, &value, NULL));
+    assert_ok(ctx, mc_evidence_leave_one_out(ctx, e, &value, &rmse));
     assert_close(rmse, 1.5, 1e-14); /* with no other row the prediction is 0 */
     mc_evidence_close(e);
     mercer_kernel_free(kernel);
@@ -182,10 +183,10 @@ static void test_left_out_error_equals_refits(void **state) {
     setup s = prepare(ctx);
     mercer_kernel *kernel = parse(ctx, "rbf(gamma=0.5)");
     mc_evidence *e = NULL;
-    double value, gradient[4], rmse, squares = 0;
+    double value, density, rmse, squares = 0;
     assert_ok(ctx, mc_evidence_open(ctx, s.data, T, s.Y, NULL, &e));
-    assert_ok(ctx, mc_evidence_value(ctx, e, kernel, 0.1, &value, gradient));
-    const double density = mc_evidence_leave_one_out(e, &rmse);
+    assert_ok(ctx, mc_evidence_value(ctx, e, kernel, 0.1, &value, NULL));
+    assert_ok(ctx, mc_evidence_leave_one_out(ctx, e, &density, &rmse));
     mc_evidence_close(e);
     double sum = 0;
     for (int64_t out = 0; out < N; out++) { /* log p(y_out | rest) = L(all) - L(rest) */
@@ -219,6 +220,32 @@ static void test_left_out_error_equals_refits(void **state) {
     close_clean(ctx);
 }
 
+/* Where nothing is learned the rows are left out when that is asked for, and the rest of the report is the same. */
+static void test_rows_are_left_out_when_that_is_asked_for(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    mercer_data *data = NULL;
+    assert_ok(ctx, mercer_data_generate(ctx, "friedman1", 60, 0.1, 1, &data));
+    mercer_kernel *kernel = parse(ctx, "20*rbf(gamma=0.5)");
+    mercer_report report[2];
+    for (int asked = 0; asked < 2; asked++) {
+        mercer_gp set = mercer_gp_defaults();
+        mercer_model *model = NULL;
+        set.learn = false;
+        set.noise = 0.1;
+        set.loo = asked;
+        assert_ok(ctx, mercer_fit(ctx, "gp", &set, kernel, data, &model));
+        report[asked] = *mercer_model_report(model);
+        mercer_model_free(model);
+    }
+    assert_true(isnan(report[0].loo_rmse) && isnan(report[0].loo_log_density));
+    assert_true(report[1].loo_rmse > 0 && isfinite(report[1].loo_log_density));
+    assert_true(report[0].log_evidence == report[1].log_evidence && report[0].norm == report[1].norm);
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_row_is_a_normal_density),
@@ -226,6 +253,7 @@ int main(void) {
         cmocka_unit_test(test_the_data_bound_the_length_scales),
         cmocka_unit_test(test_the_search_climbs_to_a_flat_place),
         cmocka_unit_test(test_left_out_error_equals_refits),
+        cmocka_unit_test(test_rows_are_left_out_when_that_is_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -174,8 +174,8 @@ static const report_row certificate_rows[] = {
 static const report_row fit_rows[] = {
     {"dof", NULL, "{dof:.4g} effective degrees of freedom of {n} rows; GCV {gcv:.4g}"},
     {"evidence", NULL,
-     "log marginal likelihood {log_evidence:.6g} after {iterations:iteration}; leave-one-out log density "
-     "{loo_log_density:.4g} a row"},
+     "log marginal likelihood {log_evidence:.6g} after {iterations:iteration}[; leave-one-out log density "
+     "{loo_log_density:.4g} a row]"},
     {"passes", "step certificate.kind!=none stopped!=held-out", "{iterations}"},
     {"passes", "step certificate.kind!=none stopped=held-out",
      "{iterations}; later ones did worse on the held-out rows"},

@@ -18,8 +18,7 @@ struct mc_evidence {
     const double *Y, *root;
     double *A;     /* packed: the matrix, its factor, then its inverse */
     double *alpha; /* n x t */
-    double *shift; /* n: the noise of each row */
-    bool inverted;
+    double *shift; /* n: the noise of each row; then the diagonal of the inverse */
 };
 
 size_t mc_evidence_bytes(int64_t n, int64_t t) {
@@ -96,7 +95,6 @@ mercer_status mc_evidence_value(mercer_ctx *ctx, mc_evidence *e, const mercer_ke
                                 double *value, double *gradient) {
     int64_t bad;
     *value = -INFINITY;
-    e->inverted = false;
     MC_TRY(form_covariance(ctx, e, kernel, noise));
     MC_TRY(mc_potrf(ctx, mc_packed(e->n, e->A), &bad));
     if (bad)
@@ -107,7 +105,6 @@ mercer_status mc_evidence_value(mercer_ctx *ctx, mc_evidence *e, const mercer_ke
     if (!gradient)
         return MERCER_OK;
     MC_TRY(mc_potri(ctx, mc_packed(e->n, e->A)));
-    e->inverted = true;
     MC_TRY(mc_gram_contract(ctx, kernel, e->x, block_of, e, gradient));
     gradient[kernel->slots] = noise_slope(e, noise);
     return MERCER_OK;
@@ -118,18 +115,20 @@ const double *mc_evidence_alpha(const mc_evidence *e) {
 }
 
 /* Left out, row i has the mean y_i - a_i / B_ii and the variance 1 / B_ii, B = A^-1. */
-double mc_evidence_leave_one_out(const mc_evidence *e, double *rmse) {
+mercer_status mc_evidence_leave_one_out(mercer_ctx *ctx, mc_evidence *e, double *density, double *rmse) {
     const mc_leave_out x = {.n = e->n, .outputs = e->t, .X = e->alpha, .step = e->t};
-    double density = 0, squares = 0;
-    for (int64_t i = 0; e->inverted && i < e->n; i++) {
-        const double B = mc_leave_out_pivot(&x, i, e->A[mc_packed_place(e->n, i, i)], INFINITY);
+    double sum = 0, squares = 0;
+    MC_TRY(mc_cholesky_inverse_diagonal(ctx, e->n, e->A, e->shift));
+    for (int64_t i = 0; i < e->n; i++) {
+        const double B = mc_leave_out_pivot(&x, i, e->shift[i], INFINITY);
         for (int64_t k = 0; k < e->t; k++) {
             const double error = e->alpha[i * e->t + k] / B;
-            density += 0.5 * (log(B / 6.28318530717958647692) - error * error * B);
+            sum += 0.5 * (log(B / 6.28318530717958647692) - error * error * B);
             squares += error * error;
         }
     }
     const double count = (double)(e->n * e->t);
-    *rmse = e->inverted ? sqrt(squares / count) : NAN;
-    return e->inverted ? density / count : NAN;
+    *rmse = sqrt(squares / count);
+    *density = sum / count;
+    return MERCER_OK;
 }

@@ -22,9 +22,10 @@ size_t mc_evidence_bytes(int64_t n, int64_t t);
 mercer_status mc_evidence_value(mercer_ctx *ctx, mc_evidence *e, const mercer_kernel *kernel, double noise,
                                 double *value, double *gradient);
 
-/* After a value that was asked for with its gradient: a = A^-1 Y (n x t), and the mean log density of each row left out
- * in turn. */
+/* After a value: a = A^-1 Y (n x t). */
 const double *mc_evidence_alpha(const mc_evidence *e);
-double mc_evidence_leave_one_out(const mc_evidence *e, double *rmse);
+/* After a finite value without its gradient, once: the mean log density of each row left out in turn. n^3/3 operations.
+ */
+mercer_status mc_evidence_leave_one_out(mercer_ctx *ctx, mc_evidence *e, double *density, double *rmse);
 
 #endif

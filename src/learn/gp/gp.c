@@ -39,6 +39,9 @@ const mercer_setting mc_gp_settings[MC_GP_SETTINGS] = {
     MC_INTEGER_ROW(mercer_gp, iterations, "iterations", 200, 1, 1e6, "steps of each search at most"),
     MC_FLAG_ROW(mercer_gp, intercept, "intercept", 1, "subtract the mean of the target first"),
     MC_SCALE_ROW(mercer_gp),
+    MC_FLAG_ROW(mercer_gp, loo, "loo", 0,
+                "leave-one-out error and density; always given where something is learned, which takes many times as "
+                "long"),
 };
 
 /* ---- The kernel made ready to learn ---- */
@@ -188,7 +191,7 @@ typedef struct work {
     const mercer_gp *set;
     mc_problem *p;
     mc_fitted *f;
-    double *mean, *gradient;
+    double *mean;
     mc_evidence *evidence;
     double noise, value, density, loo_rmse;
     int64_t evaluations;
@@ -225,16 +228,21 @@ static mercer_status choose_parameters(mercer_ctx *ctx, work *w, double variance
     return w->stopped ? MERCER_OK : status;
 }
 
+static bool learns(const mercer_gp *set) {
+    return set->learn || set->noise < 0;
+}
+
 /* The evidence at what was chosen; its coefficients are the answer. */
 static mercer_status solve_at_optimum(mercer_ctx *ctx, work *w) {
-    MC_TRY(MC_ALLOC(ctx, w->gradient, w->p->kernel->slots + 1));
-    MC_TRY(mc_evidence_value(ctx, w->evidence, w->p->kernel, w->noise, &w->value, w->gradient));
+    mc_begin_phase(ctx, "factor");
+    MC_TRY(mc_evidence_value(ctx, w->evidence, w->p->kernel, w->noise, &w->value, NULL));
     if (!isfinite(w->value))
         return mc_fail(
             ctx, MERCER_NUMERIC,
             "gp: K + noise I is not positive definite in double precision at noise %g; give a larger --noise",
             w->noise);
-    w->density = mc_evidence_leave_one_out(w->evidence, &w->loo_rmse);
+    if (w->set->loo || learns(w->set))
+        MC_TRY(mc_evidence_leave_one_out(ctx, w->evidence, &w->density, &w->loo_rmse));
     const int64_t count = w->p->n * w->p->outputs;
     for (int64_t i = 0; i < count; i++)
         w->f->alpha[i] = mc_evidence_alpha(w->evidence)[i];
@@ -300,8 +308,9 @@ static mercer_status learn_gp(mercer_ctx *ctx, work *w) {
 }
 
 static size_t bytes_of(mercer_ctx *ctx, const mc_problem *p) {
-    return mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, p->outputs) + mc_evidence_bytes(p->n, p->outputs)
-           + mc_certify_bytes(p->n, p->outputs) + mc_gram_contract_bytes(ctx, p->kernel, p->x)
+    return mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, mc_certify_columns_most(p->outputs))
+           + mc_evidence_bytes(p->n, p->outputs) + mc_certify_bytes(p->n, p->outputs)
+           + mc_gram_contract_bytes(ctx, p->kernel, p->x)
            + (size_t)(p->n * (p->x->d + 2 * p->outputs + 1)) * sizeof(double);
 }
 
@@ -325,16 +334,21 @@ static mercer_status prepare_gp(mercer_ctx *ctx, const void *settings, const mer
 static void rank_gp_solvers(mercer_ctx *ctx, const void *settings, const mc_problem *problem, mc_solver_options *out) {
     const mercer_gp *set = settings;
     const double n = (double)problem->n, searches = (double)(set->restarts + 1);
-    const double evaluations = set->learn || set->noise < 0 ? 30 * searches : 1;
+    const double evaluations = learns(set) ? 30 * searches : 1;
     const size_t bytes = bytes_of(ctx, problem);
     *out = (mc_solver_options){.count = 1};
     out->option[0] = (mc_solver_option){
         .solver = "cholesky",
         .possible = bytes <= mc_memory_left(ctx),
         .bytes = bytes,
-        .factor = 3 * evaluations * mc_factor_work(n),
+        .factor = (learns(set) ? 3 * evaluations
+                   : set->loo  ? 2
+                               : 1)
+                  * mc_factor_work(n),
         .pairs = evaluations * n * n,
-        .reason = "the evidence and its gradient need the whole inverse; about thirty evaluations a search"};
+        .reason = learns(set)
+                      ? "the evidence and its gradient need the whole inverse; about thirty evaluations a search"
+                      : "one factorisation gives the coefficients and the evidence"};
 }
 
 static mercer_status fit_gp(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel, const mercer_data *data,
@@ -342,13 +356,12 @@ static mercer_status fit_gp(mercer_ctx *ctx, const void *settings, const mercer_
     const double began = mc_clock_seconds();
     *out = (mc_fitted){0};
     mc_problem p;
-    work w = {.set = settings, .p = &p, .f = out};
+    work w = {.set = settings, .p = &p, .f = out, .density = NAN, .loo_rmse = NAN};
     MC_TRY(prepare_gp(ctx, settings, kernel, data, &p));
     mercer_status status = mc_memory_check(ctx, bytes_of(ctx, &p), "gp: the exact evidence");
     if (!status)
         status = learn_gp(ctx, &w);
     mc_evidence_close(w.evidence);
-    mc_free(w.gradient);
     if (!status)
         mc_fitted_take(out, &p, mc_clock_seconds() - began);
     mc_problem_close(&p);
