@@ -12,7 +12,7 @@
 #include <math.h>
 
 enum { STRIP = 64 };
-static const double WORK = 4e8, PAIR = 8; /* columns of pairs; a pair costs as much as so many columns beside its own */
+static const double WORK = 2e7, PAIR = 8; /* columns of pairs; a pair costs as much as so many columns beside its own */
 
 typedef struct product {
     const mc_node *root;

@@ -67,12 +67,14 @@ typedef struct check {
     const double *alpha, *b;
     double lambda;
     bool intercept;
-    double entry, sum; /* error of one computed entry of K, and of adding up */
-    double *root;      /* sqrt K_ii */
-    double *KA;        /* K alpha, without lambda then the scaled residual: n x outputs */
-    double *scratch;   /* n x outputs */
-    double *size;      /* K |alpha| as computed: n x outputs, once filled */
-    bool sized;
+    double entry, sum;     /* error of one computed entry of K, and of adding up */
+    double *root;          /* sqrt K_ii */
+    double *KA;            /* K alpha, without lambda then the scaled residual: n x outputs */
+    double *scratch;       /* n x columns_multiplied */
+    double *both;          /* as many: K [alpha |alpha|] */
+    double *size;          /* K |alpha| as computed: n x outputs, once filled */
+    bool multiplied;       /* size is filled */
+    bool sized;            /* and what it says is known */
     double relative, rest; /* the error of K alpha in terms of it */
     long double *extended; /* K alpha once more, and what it can be wrong by: n x outputs each; NULL: it is not known */
     double *wrong;
@@ -306,18 +308,45 @@ static bool is_rounding_all(const check *c, const column *columns) {
     return rounding > residual && c->lambda > 0;
 }
 
-/* K |alpha|, and what it says of the error of K alpha: with T = sum_j K_ij |alpha_j| that is at most entry's two terms
-   and `sum` of T, and T is known by the same terms of its own product. */
+/* Columns of the first product: |alpha| beside alpha where a factorisation may have left rounding alone, and as long as
+   making the entries of K is most of the work. */
+static int64_t columns_multiplied(double lambda, int64_t outputs) {
+    enum { FEW = 4 };
+    return lambda > 0 && outputs <= FEW ? 2 * outputs : outputs;
+}
+
+/* K alpha and K |alpha| from one pass over K. */
+static mercer_status multiply_both(mercer_ctx *ctx, check *c) {
+    const int64_t t = c->p->outputs, cells = c->p->n * t;
+    for (int64_t i = 0; i < cells; i++) {
+        c->scratch[i / t * 2 * t + i % t] = c->alpha[i];
+        c->scratch[i / t * 2 * t + t + i % t] = fabs(c->alpha[i]);
+    }
+    MC_TRY(mc_gram_apply(ctx, c->gram, 2 * t, c->scratch, c->both));
+    for (int64_t i = 0; i < cells; i++) {
+        c->KA[i] = c->both[i / t * 2 * t + i % t];
+        c->size[i] = c->both[i / t * 2 * t + t + i % t];
+    }
+    c->multiplied = true;
+    return MERCER_OK;
+}
+
+static mercer_status multiply_sizes(mercer_ctx *ctx, check *c, const mc_gram *gram) {
+    for (int64_t i = 0; i < c->p->n * c->p->outputs; i++)
+        c->scratch[i] = fabs(c->alpha[i]);
+    return mc_gram_apply(ctx, gram, c->p->outputs, c->scratch, c->size);
+}
+
+/* What K |alpha| says of the error of K alpha: with T = sum_j K_ij |alpha_j| that is at most entry's two terms and `sum`
+   of T, and T is known by the same terms of its own product. */
 static mercer_status size_terms(mercer_ctx *ctx, check *c, const mc_gram *gram) {
-    const int64_t cells = c->p->n * c->p->outputs;
     double relative, rest, known, doubt;
     mc_gram_entry_terms(gram, &relative, &rest);
-    mc_gram_product_terms(gram, c->p->outputs, &known, &doubt);
+    mc_gram_product_terms(gram, c->multiplied ? 2 * c->p->outputs : c->p->outputs, &known, &doubt);
     if (!(known > 0 && known < 0.5))
         return MERCER_OK;
-    for (int64_t i = 0; i < cells; i++)
-        c->scratch[i] = fabs(c->alpha[i]);
-    MC_TRY(mc_gram_apply(ctx, gram, c->p->outputs, c->scratch, c->size));
+    if (!c->multiplied)
+        MC_TRY(multiply_sizes(ctx, c, gram));
     const double all = relative + c->sum + relative * c->sum, storing = c->entry - mc_gram_entry_error(gram);
     c->relative = slack * all * (1 + known);
     c->rest = slack * ((1 + c->sum) * (rest + storing) + all * doubt);
@@ -348,6 +377,10 @@ static bool is_vague(const check *c, const column *columns) {
     for (int64_t k = 0; k < c->p->outputs; k++)
         vague = vague || columns[k].prediction > 1e-6 * columns[k].target / sqrt(c->weight);
     return vague && c->p->proved;
+}
+
+int64_t mc_certify_columns_most(int64_t outputs) {
+    return columns_multiplied(1, outputs);
 }
 
 /* Bytes of the second look, beside those of mc_certify_bytes. */
@@ -384,7 +417,9 @@ static mercer_status certify_columns(mercer_ctx *ctx, check *c, column *columns,
     if (c->cached)
         memcpy(c->KA, c->cached->KV, (size_t)(c->p->n * c->p->outputs) * sizeof *c->KA);
     else
-        MC_TRY(mc_gram_apply(ctx, c->gram, c->p->outputs, c->alpha, c->KA));
+        MC_TRY(columns_multiplied(c->lambda, c->p->outputs) > c->p->outputs
+                   ? multiply_both(ctx, c)
+                   : mc_gram_apply(ctx, c->gram, c->p->outputs, c->alpha, c->KA));
     measure_columns(c, columns);
     if (is_rounding_all(c, columns)) {
         MC_TRY(sharpen_rounding_bounds(ctx, c));
@@ -400,7 +435,9 @@ static mercer_status certify_columns(mercer_ctx *ctx, check *c, column *columns,
 }
 
 size_t mc_certify_bytes(int64_t n, int64_t outputs) {
-    return mc_work_need(n, 8) + 3 * mc_work_need(n * outputs, 8) + mc_work_need(outputs, sizeof(column));
+    const int64_t wide = columns_multiplied(1, outputs);
+    return mc_work_need(n, 8) + 2 * mc_work_need(n * outputs, 8) + 2 * mc_work_need(n * wide, 8)
+           + mc_work_need(outputs, sizeof(column));
 }
 
 /* ---- The cached product ---- */
@@ -508,7 +545,8 @@ static mercer_status certify_with(mercer_ctx *ctx, check *c, mc_residual_finding
     MC_TRY(mc_work_open(ctx, &work, mc_certify_bytes(n, outputs)));
     c->root = mc_work_take(&work, n, 8);
     c->KA = mc_work_take(&work, n * outputs, 8);
-    c->scratch = mc_work_take(&work, n * outputs, 8);
+    c->scratch = mc_work_take(&work, n * columns_multiplied(1, outputs), 8);
+    c->both = mc_work_take(&work, n * columns_multiplied(1, outputs), 8);
     c->size = mc_work_take(&work, n * outputs, 8);
     const mercer_status status = certify_columns(ctx, c, mc_work_take(&work, outputs, sizeof(column)), out);
     mc_work_close(&work);
@@ -529,7 +567,7 @@ mercer_status mc_certify_with_product(mercer_ctx *ctx, const mc_problem *problem
     MC_TRY(mc_gram_open(ctx, problem->kernel, problem->x, NULL, MERCER_F64, &gram));
     c.gram = gram;
     c.entry = mc_gram_entry_error(gram);
-    c.sum = mc_gram_sum_error(gram, problem->outputs);
+    c.sum = mc_gram_sum_error(gram, columns_multiplied(lambda, problem->outputs));
     const mercer_status status = certify_with(ctx, &c, out);
     mc_gram_close(gram);
     return status;

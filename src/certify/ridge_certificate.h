@@ -38,7 +38,8 @@ double mc_gap_scale(double primal, double dual, double rounding, double zero);
    and dual lowered by the rest, so that the optimum lies between them. */
 void mc_certify_gap(mercer_certificate *c, double raised, double zero);
 
-/* Bytes beside the operator. */
+/* Bytes beside the operator, and columns that it multiplies at once at most. */
+int64_t mc_certify_columns_most(int64_t outputs);
 size_t mc_certify_bytes(int64_t n, int64_t outputs);
 /* alpha: n x outputs; intercept: outputs numbers, all 0 when the machine has none (free says whether it has). */
 mercer_status mc_certify_squared_loss(mercer_ctx *ctx, const mc_problem *problem, double lambda, bool free_intercept,
