@@ -74,7 +74,8 @@ int64_t mc_rank_next(const mc_rank_rule *rule, int64_t n, int64_t rank, double b
     const double then = gain * pow((double)next / (double)rank, -slope);
     const double now = mc_rank_steps(gain, rule->lambda, rule->tolerance) * (rule->step + cost_of_applying(n, rank));
     const double later = mc_rank_steps(then, rule->lambda, rule->tolerance) * (rule->step + cost_of_applying(n, next));
-    return now - later > mc_rank_growth(n, rule->entry, rank, next) ? next : rank;
+    const double growth = mc_rank_growth(n, rule->entry, rank, next);
+    return now - later > growth && growth < rule->most_work ? next : rank;
 }
 
 mercer_status mc_rank_grow(mercer_ctx *ctx, const mc_rank_rule *rule, mc_lowrank *f) {

@@ -7,10 +7,11 @@
 /* Work is counted in multiplications of floats, not timed: the rank is the same on every machine. */
 typedef struct mc_rank_rule {
     double lambda, tolerance;
-    double step;   /* operations of one step of conjugate gradients */
-    double entry;  /* operations of one entry of K */
-    int64_t most;  /* columns there is memory for */
-    int64_t asked; /* this many, without a rule; 0: by the rule */
+    double step;      /* operations of one step of conjugate gradients */
+    double entry;     /* operations of one entry of K */
+    int64_t most;     /* columns there is memory for */
+    int64_t asked;    /* this many, without a rule; 0: by the rule */
+    double most_work; /* operations of the growth from one rank to the next, at most */
 } mc_rank_rule;
 
 /* The most columns that are ever worth their memory: 10 sqrt(n). */

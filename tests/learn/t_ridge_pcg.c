@@ -543,6 +543,49 @@ static void test_auto_takes_the_steps_where_they_are_shorter(void **state) {
     close_clean(two);
 }
 
+/* Of some hundred rows too, where the columns of the preconditioner promise few steps; where they do not, the
+   factorisation follows. K is kept for wide rows, and made as it is needed for narrow ones. */
+static void test_few_rows_are_tried(void **state) {
+    (void)state;
+    enum { ROWS = 700 };
+    static const struct {
+        const char *table, *kernel, *solver;
+        double lambda;
+    } cases[] = {{"friedman1", "rbf(gamma=0.3)", "pcg", 1},
+                 {"friedman1", "rbf(gamma=20)", "cholesky", 1e-4},
+                 {"sinc", "rbf(gamma=1)", "pcg", 0.01},
+                 {"friedman1", "rbf(gamma=30)", "pcg", 1}};
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        double *first = calloc(ROWS, sizeof *first), *answer = calloc(ROWS, sizeof *answer);
+        for (int threads = 1; threads <= 7; threads += threads < 3 ? 1 : 4) {
+            mercer_ctx *ctx = open_ctx(threads);
+            mercer_data *data = NULL;
+            assert_ok(ctx, mercer_data_generate(ctx, cases[k].table, ROWS, 0.1, 1, &data));
+            const mercer_ridge set = settings_of("auto", cases[k].lambda),
+                               direct = settings_of("cholesky", cases[k].lambda);
+            mercer_model *a = fit_table(ctx, data, cases[k].kernel, &set),
+                         *b = threads == 1 ? fit_table(ctx, data, cases[k].kernel, &direct) : NULL;
+            assert_string_equal(mercer_model_report(a)->solver, cases[k].solver);
+            assert_true(mercer_model_report(a)->certificate.residual_relative <= 5e-7);
+            assert_ok(ctx, mercer_predict(ctx, a, data, answer));
+            if (b)
+                assert_ok(ctx, mercer_predict(ctx, b, data, first));
+            for (int i = 0; i < ROWS; i++)
+                assert_close(answer[i], first[i], 2e-5);
+            if (b)
+                memcpy(first, answer, ROWS * sizeof *first);
+            else
+                assert_memory_equal(first, answer, ROWS * sizeof *first);
+            mercer_model_free(a);
+            mercer_model_free(b);
+            mercer_data_free(data);
+            close_clean(ctx);
+        }
+        free(first);
+        free(answer);
+    }
+}
+
 /* Steps that turn out not to be worth it end in a factorisation, and the report says so. */
 static void test_steps_that_are_not_worth_it_end_in_a_factorisation(void **state) {
     (void)state;
@@ -595,6 +638,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_a_fit_in_pieces_has_the_bits_of_a_whole_one),
         cmocka_unit_test(test_killed_at_any_moment_it_resumes_to_the_same_bits),
         cmocka_unit_test(test_auto_takes_the_steps_where_they_are_shorter),
+        cmocka_unit_test(test_few_rows_are_tried),
         cmocka_unit_test(test_steps_that_are_not_worth_it_end_in_a_factorisation),
         cmocka_unit_test(test_survives_failing_memory),
     };

@@ -94,7 +94,7 @@ static mc_ridge_size size_of(mercer_ctx *ctx, const mercer_ridge *set, const mc_
     if (mc_ridge_finds_lambda(set))
         size.lambda = 0; /* it may turn out so: the way must be one that takes it */
     size.matrix_bytes = mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, 0);
-    size.product_bytes = mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, p->outputs);
+    size.product_bytes = mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, mc_certify_columns_most(p->outputs));
     size.pcg = pcg_of(ctx, set, p);
     size.d = p->x->d;
     size.features = mc_problem_features(p, p->n);
@@ -142,7 +142,10 @@ static mercer_status size_up(mercer_ctx *ctx, const mercer_ridge *set, const mc_
     *size = size_of(ctx, set, p);
     const bool automatic = strcmp(set->solver, "auto") == 0;
     const bool open = automatic && !size->loo && size->lambda > 0 && !is_opaque(p->kernel->root);
-    size->steps_estimated = open && size->features < 0 && p->n >= MC_RIDGE_MANY;
+    const bool weighed = open && size->features < 0;
+    size->steps_estimated = weighed && p->n >= MC_RIDGE_MANY;
+    size->on_trial = weighed && p->n >= MC_RIDGE_FEW && p->n < MC_RIDGE_MANY && !size->has_time_limit;
+    size->on_trial = size->on_trial && size->direct_fits && mc_ridge_trial_fits(ctx, size);
     return size->steps_estimated ? estimate_cg_steps(ctx, set, p, size) : MERCER_OK;
 }
 
@@ -164,6 +167,7 @@ static mercer_status price_ridge_solvers(mercer_ctx *ctx, const void *settings, 
     MC_TRY(mc_speed_measure(ctx, p, &speed));
     if (!size.steps_estimated)
         MC_TRY(estimate_cg_steps(ctx, set, p, &size));
+    size.steps_estimated = size.steps_estimated || size.on_trial;
     mc_ridge_rank_solvers(ctx, &size, set->solver, options);
     mc_speed_price(&speed, options);
     mc_ridge_in_time(ctx, options);
@@ -325,6 +329,7 @@ static mc_ridge_system system_of(const mercer_ridge *set, const mc_problem *p, c
     r.stopped = "no";
     r.solver = options->option[options->chosen].solver;
     r.steps_worth = steps_worth(size, options);
+    r.trial = size->on_trial && options->automatic && strcmp(r.solver, "pcg") == 0 ? size : NULL;
     r.alpha = f->alpha;
     r.weights = f->primal;
     r.b = f->intercept;

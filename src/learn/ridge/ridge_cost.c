@@ -63,8 +63,11 @@ static size_t check_bytes_with_product(const mc_ridge_size *s) {
     return check_bytes(s) + mc_cached_product_bytes(s->n, s->outputs);
 }
 
+/* On trial a factorisation may follow. */
 static size_t pcg_bytes(const mc_ridge_size *s) {
-    return bytes_always_held(s) + larger_size(s->pcg.bytes, check_bytes_with_product(s));
+    const size_t steps = s->on_trial ? s->pcg.trial : s->pcg.bytes,
+                 bytes = bytes_always_held(s) + larger_size(steps, check_bytes_with_product(s));
+    return s->on_trial ? larger_size(bytes, cholesky_bytes(s)) : bytes;
 }
 
 /* A map needs no more than four times its dimension beside it, and the row extended by one. */
@@ -273,22 +276,41 @@ static int choose_exact_solver(const mc_ridge_size *size, const mc_solver_option
         return EIGEN;
     const int direct = direct_way(size, options);
     const bool steps = options->option[PCG].possible, fits = options->option[direct].possible;
-    return steps && (!fits || size->has_checkpoint || steps_win(size, options)) ? PCG : direct;
+    const bool tried = size->on_trial && !size->steps_estimated && size->proved && !size->loo;
+    return steps && (!fits || size->has_checkpoint || tried || steps_win(size, options)) ? PCG : direct;
 }
 
 bool mc_ridge_direct_fits(const mercer_ctx *ctx, const mc_ridge_size *size) {
     return size->lambda > 0 && cost_of_solver(ctx, size, &solvers[CHOLESKY], false).possible;
 }
 
-int64_t mc_ridge_steps_worth(const mc_ridge_size *size) {
-    mc_solver_option direct = {0}, all = {0}, none = {0};
+bool mc_ridge_trial_fits(const mercer_ctx *ctx, const mc_ridge_size *size) {
+    return pcg_bytes(size) <= mc_memory_left(ctx);
+}
+
+double mc_ridge_direct_work(const mc_ridge_size *size) {
+    mc_solver_option direct = {0};
+    work_cholesky(size, &direct);
+    return operation_count(size, &direct);
+}
+
+/* Steps in the time of a factorisation. */
+static double steps_in_its_time(const mc_ridge_size *size) {
+    mc_solver_option one = {0}, none = {0};
     mc_ridge_size still = *size;
     still.steps = 0;
-    work_cholesky(size, &direct);
-    work_pcg(size, &all);
     work_pcg(&still, &none);
-    const double each = (operation_count(size, &all) - operation_count(size, &none)) / fmax(1, size->steps);
-    return (int64_t)fmin(1e9, fmax(2 * size->steps, operation_count(size, &direct) / each));
+    still.steps = 1;
+    work_pcg(&still, &one);
+    return mc_ridge_direct_work(size) / (operation_count(size, &one) - operation_count(size, &none));
+}
+
+int64_t mc_ridge_steps_worth(const mc_ridge_size *size) {
+    return (int64_t)fmin(1e9, fmax(2 * size->steps, steps_in_its_time(size)));
+}
+
+bool mc_ridge_steps_promise(const mc_ridge_size *size) {
+    return MARGIN * size->steps < steps_in_its_time(size);
 }
 
 void mc_ridge_rank_solvers(const mercer_ctx *ctx, const mc_ridge_size *size, const char *asked,

@@ -17,6 +17,7 @@ typedef struct mc_ridge_size {
     int64_t rank;        /* pcg: columns and steps to expect */
     double steps;
     bool steps_estimated; /* from the spectrum of some rows: good enough to choose by */
+    bool on_trial;        /* few rows: pcg grows its preconditioner, and goes on where that promises few steps */
     double tolerance;     /* that pcg would be given */
     bool intercept, proved;
     bool direct_fits;    /* a factorisation fits */
@@ -30,13 +31,19 @@ typedef struct mc_ridge_size {
     bool stationary;
     bool has_checkpoint; /* a checkpoint is named */
 } mc_ridge_size;
-/* Rows from which conjugate gradients are weighed against a factorisation that fits, and the tolerance they then have:
-   predictions agree to about 1e-6 with those of a factorisation. */
-enum { MC_RIDGE_MANY = 3000 };
+/* Rows from which conjugate gradients are weighed against a factorisation that fits (as they begin, and from many rows
+   on before that), and the tolerance they then have: predictions agree to about 1e-6 with those of a factorisation. */
+enum { MC_RIDGE_FEW = 500, MC_RIDGE_MANY = 3000 };
 #define MC_RIDGE_CLOSE 5e-7
 bool mc_ridge_direct_fits(const mercer_ctx *ctx, const mc_ridge_size *size);
+/* Whether what size->on_trial says fits. */
+bool mc_ridge_trial_fits(const mercer_ctx *ctx, const mc_ridge_size *size);
 /* Steps after which a factorisation would have been the shorter way. */
 int64_t mc_ridge_steps_worth(const mc_ridge_size *size);
+/* Whether steps with size's rank promise to be shorter than a factorisation; what that takes, in the unit of
+   iterative/preconditioner_rank.h. */
+bool mc_ridge_steps_promise(const mc_ridge_size *size);
+double mc_ridge_direct_work(const mc_ridge_size *size);
 /* Bytes of the vectors that every way holds throughout. */
 size_t mc_ridge_always_bytes(int64_t n, int64_t outputs);
 void mc_ridge_rank_solvers(const mercer_ctx *ctx, const mc_ridge_size *size, const char *asked, mc_solver_options *out);

@@ -27,6 +27,7 @@
 #include "gram/store/stored.h"
 #include "learn/common/checkpoint.h"
 #include "iterative/preconditioner_rank.h"
+#include "learn/ridge/ridge_cost.h"
 #include "learn/ridge/ridge_pcg.h"
 #include "learn/ridge/ridge_system.h"
 #include "iterative/pcg.h"
@@ -47,6 +48,8 @@ enum {
 static const double STORED_ENTRY = 90;
 /* a stored K is one matrix, multiplied in double: only its entries are rounded */
 static const double STORED_FLOOR = 3e-7;
+/* of the work of a factorisation, at most, for a doubling of the columns while it is open whether steps will be taken */
+static const double TRIAL = 0.2;
 /* a product in double takes as long as so many in float, until one has been seen */
 static const double EXACT_STEPS = 5;
 
@@ -75,6 +78,7 @@ typedef struct solver {
     mc_lowrank *f;
     mc_precondition *inverse;
     double expected; /* steps */
+    bool declined;   /* they promise to take longer than a factorisation */
     scaled fast_scaled, reduced_scaled, exact_scaled;
     double *diagonal, *B, *X, *V;
     double *negative_direction; /* a direction of negative curvature; NULL: none was met */
@@ -148,6 +152,7 @@ void mc_ridge_pcg_size(mercer_ctx *ctx, const mc_problem *p, int64_t columns, in
     const size_t fixed = always + (out->stored ? fast_bytes(ctx, p, t, true) : made);
     out->rank = rank_within(ctx, p->n, t, cap, left > fixed ? left - fixed : 0);
     out->bytes = fixed + factor_bytes(ctx, p->n, out->rank, t);
+    out->trial = out->bytes + (out->stored ? made : 0);
 }
 
 mc_rank_rule mc_ridge_pcg_rule(const mc_problem *p, const mc_ridge_pcg_plan *plan, double lambda, double tolerance,
@@ -158,7 +163,8 @@ mc_rank_rule mc_ridge_pcg_rule(const mc_problem *p, const mc_ridge_pcg_plan *pla
                           .entry = plan->stored ? 0 : entry, /* columns of a kept K are read */
                           .step = mc_rank_step(p->n, plan->stored ? STORED_ENTRY : entry, batch_of(columns)),
                           .most = plan->rank,
-                          .asked = asked};
+                          .asked = asked,
+                          .most_work = INFINITY};
 }
 
 /* ---- Operators ---- */
@@ -218,7 +224,7 @@ static mercer_status open_products(mercer_ctx *ctx, solver *s) {
     const mc_matrix exact = mc_gram_matrix(s->exact);
     s->exact_scaled = (scaled){remembers ? mc_cached_product_matrix(&s->r->cached_product) : exact, p->root, s->V};
     s->errors = exact.errors(exact.self, s->t);
-    if (s->choice.stored)
+    if (s->choice.stored && !s->r->trial)
         return store_kernel_matrix(ctx, s);
     MC_TRY(mc_gram_open(ctx, p->kernel, p->x, NULL, MERCER_F32, &s->fast));
     s->fast_scaled.K = mc_gram_matrix(s->fast);
@@ -229,19 +235,48 @@ static mercer_status open_products(mercer_ctx *ctx, solver *s) {
 
 static mercer_status grow_low_rank_factor(mercer_ctx *ctx, solver *s) {
     const mc_problem *p = s->r->p;
-    const mc_ridge_pcg_plan plan = {.rank = s->choice.most, .stored = s->choice.stored};
-    const mc_rank_rule rule = mc_ridge_pcg_rule(p, &plan, s->r->lambda, s->r->tolerance, s->t, s->r->rank_asked);
+    const mc_ridge_pcg_plan plan = {.rank = s->choice.most, .stored = s->stored != NULL};
+    mc_rank_rule rule = mc_ridge_pcg_rule(p, &plan, s->r->lambda, s->r->tolerance, s->t, s->r->rank_asked);
+    rule.most_work = s->r->trial ? TRIAL * mc_ridge_direct_work(s->r->trial) : INFINITY;
     mc_begin_phase(ctx, "pivots");
     MC_TRY(mc_lowrank_open(ctx, &s->fast_scaled.K, p->root, ctx->options.seed, &s->f));
     return mc_rank_grow(ctx, &rule, s->f);
 }
 
+/* What the columns promise is weighed before anything else is made. */
+static void weigh_steps(mercer_ctx *ctx, solver *s) {
+    const double gain = fmin(s->f->gain, s->f->trace_left); /* no eigenvalue is above the trace */
+    s->expected = mc_rank_likely_steps(gain, s->r->lambda, s->r->tolerance);
+    if (!s->r->trial)
+        return;
+    mc_ridge_size size = *s->r->trial;
+    size.rank = s->f->rank;
+    size.steps = s->expected;
+    s->r->steps_worth = mc_ridge_steps_worth(&size);
+    s->declined = !mc_ridge_steps_promise(&size);
+    if (s->declined)
+        mc_log_message(ctx, "pcg: %lld columns promise %.0f steps, which take longer than a factorisation",
+                       (long long)s->f->rank, s->expected);
+}
+
+/* A trial that goes on: K is kept now, where it is to be. */
+static mercer_status end_trial(mercer_ctx *ctx, solver *s) {
+    if (!s->r->trial || !s->choice.stored)
+        return MERCER_OK;
+    mc_gram_close(s->fast);
+    s->fast = NULL;
+    return store_kernel_matrix(ctx, s);
+}
+
 static mercer_status open_preconditioner(mercer_ctx *ctx, solver *s) {
     MC_TRY(grow_low_rank_factor(ctx, s));
+    weigh_steps(ctx, s);
+    if (s->declined)
+        return MERCER_OK;
+    MC_TRY(end_trial(ctx, s));
     mc_begin_phase(ctx, "factor");
     MC_TRY(mc_precondition_open(ctx, s->f, s->r->lambda, s->t, &s->inverse));
     const double kappa = 1 + s->f->trace_left / s->r->lambda;
-    s->expected = mc_rank_likely_steps(s->f->gain, s->r->lambda, s->r->tolerance);
     s->r->rank = s->f->rank;
     s->r->iteration_bound = mc_pcg_iteration_bound(kappa, s->r->tolerance);
     mc_log_message(
@@ -472,7 +507,7 @@ static mercer_status solve_by_pcg(mercer_ctx *ctx, solver *s) {
     if (s->stop)
         status = MERCER_OK;
     mc_begin_phase(ctx, "solve");
-    while (!status && !s->stop && s->choice.done < s->r->columns)
+    while (!status && !s->stop && !s->declined && s->choice.done < s->r->columns)
         status = solve_batch(ctx, s);
     if (s->negative_direction)
         return refuse_indefinite_system(ctx, s);
@@ -500,8 +535,9 @@ static void put_away(solver *s) {
 
 /* Conjugate gradients took more steps than estimated, and a factorisation fits. */
 static mercer_status factor_instead(mercer_ctx *ctx, mc_ridge_system *r) {
-    mc_log_message(ctx, "pcg: stopped short of the tolerance (%s) after %lld steps; factoring", r->stopped,
-                   (long long)r->iterations);
+    if (r->iterations)
+        mc_log_message(ctx, "pcg: stopped short of the tolerance (%s) after %lld steps; factoring", r->stopped,
+                       (long long)r->iterations);
     r->solver = "cholesky";
     r->stopped = "no";
     r->iterations = r->iteration_bound = 0;
@@ -525,7 +561,7 @@ mercer_status mc_ridge_pcg(mercer_ctx *ctx, mc_ridge_system *r) {
     solver s = {.r = r, .n = r->p->n, .t = batch_of(r->columns)};
     mercer_status status = solve_by_pcg(ctx, &s);
     const bool short_of_it = strcmp(r->stopped, "precision") == 0 || strcmp(r->stopped, "steps") == 0;
-    const bool give_up = short_of_it && r->steps_worth;
+    const bool give_up = (short_of_it && r->steps_worth) || (s.declined && !s.stop);
     if (!status && !give_up) {
         mc_ridge_finish(r);
         status = cache_final_product(ctx, &s);

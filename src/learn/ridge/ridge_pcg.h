@@ -8,6 +8,7 @@
 typedef struct mc_ridge_pcg_plan {
     size_t bytes; /* that the solver holds at most */
     size_t least; /* below which it cannot run at all */
+    size_t trial; /* that it holds at most where columns of K are looked at before K is kept */
     int64_t rank; /* of the preconditioner, at most */
     bool stored;  /* K is kept in memory */
 } mc_ridge_pcg_plan;

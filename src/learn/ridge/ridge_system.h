@@ -24,6 +24,8 @@ typedef struct mc_ridge_system {
     const char *checkpoint;
     /* pcg was chosen where a factorisation fits: after so many steps, or short of the tolerance, that is taken */
     int64_t steps_worth;
+    const struct mc_ridge_size
+        *trial;             /* whether it is shorter shows when its preconditioner stands; NULL: it is known */
     double norm_bound, dof; /* what lambda is to be found from; infinite and 0: it is given */
     int64_t iterations, iteration_bound;
     const char *stopped;              /* as in mercer_report */
