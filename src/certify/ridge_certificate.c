@@ -337,8 +337,8 @@ static mercer_status multiply_sizes(mercer_ctx *ctx, check *c, const mc_gram *gr
     return mc_gram_apply(ctx, gram, c->p->outputs, c->scratch, c->size);
 }
 
-/* What K |alpha| says of the error of K alpha: with T = sum_j K_ij |alpha_j| that is at most entry's two terms and `sum`
-   of T, and T is known by the same terms of its own product. */
+/* What K |alpha| says of the error of K alpha: with T = sum_j K_ij |alpha_j| that is at most entry's two terms and
+   `sum` of T, and T is known by the same terms of its own product. */
 static mercer_status size_terms(mercer_ctx *ctx, check *c, const mc_gram *gram) {
     double relative, rest, known, doubt;
     mc_gram_entry_terms(gram, &relative, &rest);

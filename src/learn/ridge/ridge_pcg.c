@@ -48,7 +48,7 @@ enum {
 static const double STORED_ENTRY = 90;
 /* a stored K is one matrix, multiplied in double: only its entries are rounded */
 static const double STORED_FLOOR = 3e-7;
-/* of the work of a factorisation, at most, for a doubling of the columns while it is open whether steps will be taken */
+/* of the work of a factorisation, at most, for a doubling of the columns while it is open whether steps follow */
 static const double TRIAL = 0.2;
 /* a product in double takes as long as so many in float, until one has been seen */
 static const double EXACT_STEPS = 5;
