@@ -117,7 +117,7 @@ typedef struct mercer_options {
     size_t memory_limit; /* bytes of blocks, what libraries take for themselves not counted; 0: 80% of what is free */
     int threads;         /* 0: all cores this process may use */
     uint64_t seed;
-    double time_limit; /* seconds for one public call; 0: none */
+    double time_limit; /* seconds for one public call; 0: none. A fit then goes in stages: mercer_model_stages */
     const char *isa;   /* "portable", "avx2", "avx512"; NULL: the fastest this machine has (or $MERCER_ISA) */
     /* Called from the calling thread at most ten times a second; a non-zero answer stops the call with
        MERCER_CANCELLED. */
@@ -143,6 +143,8 @@ MERCER_API size_t mercer_memory_used(const mercer_ctx *ctx);
 MERCER_API size_t mercer_memory_peak(const mercer_ctx *ctx); /* since the context opened */
 MERCER_API size_t mercer_memory_limit(const mercer_ctx *ctx);
 MERCER_API int mercer_threads(const mercer_ctx *ctx);
+/* Another time_limit for the calls that follow: what is left of the time of a whole program, say. 0: none. */
+MERCER_API mercer_status mercer_set_time_limit(mercer_ctx *ctx, double seconds);
 MERCER_API const char *mercer_isa(const mercer_ctx *ctx); /* the instruction set in use */
 MERCER_API const char *mercer_blas(void);                 /* the linear algebra library in use, in its own words */
 
@@ -1132,6 +1134,9 @@ MERCER_API mercer_status mercer_search_fit(mercer_ctx *ctx, const mercer_search 
                                            mercer_model **out);
 /* The search that chose the model, as JSON; "" for a model that was fitted without one. */
 MERCER_API const char *mercer_model_search(const mercer_model *model);
+/* How a model came about that was fitted in stages, under a time limit or by a default fit of many rows, as JSON
+   (docs/command.md: rows held out, the stages with their errors on them, what more time would bring); "": in one go. */
+MERCER_API const char *mercer_model_stages(const mercer_model *model);
 
 /* What a search and the fit of its winner to all rows would take. Bytes are a promise. Seconds are a forecast:
    operations are counted and the speed of this machine is measured; where the steps depend on the rows, part of the

@@ -13,12 +13,16 @@ void mercer_options_init(mercer_options *set, size_t size) {
     mc_sized_init(&defaults, sizeof defaults, set, size);
 }
 
+static mercer_status check_time_limit(mercer_ctx *ctx, double seconds) {
+    return seconds >= 0 ? MERCER_OK
+                        : mc_fail(ctx, MERCER_INVALID, "time_limit must be 0 or more seconds, got %g", seconds);
+}
+
 static mercer_status check_options(mercer_ctx *ctx) {
     const mercer_options *o = &ctx->options;
     if (o->threads < 0 || o->threads > 4096)
         return mc_fail(ctx, MERCER_INVALID, "threads must be in [0, 4096], got %d", o->threads);
-    if (!(o->time_limit >= 0))
-        return mc_fail(ctx, MERCER_INVALID, "time_limit must be 0 or more seconds, got %g", o->time_limit);
+    MC_TRY(check_time_limit(ctx, o->time_limit));
     return mc_isa_choose(ctx, o->isa, &ctx->isa);
 }
 
@@ -67,6 +71,15 @@ mercer_status mercer_open(const mercer_options *options, mercer_ctx **out) {
 
 void mercer_close(mercer_ctx *ctx) {
     mc_free(ctx);
+}
+
+mercer_status mercer_set_time_limit(mercer_ctx *ctx, double seconds) {
+    if (!ctx)
+        return MERCER_INVALID;
+    mc_begin_call(ctx);
+    MC_TRY(check_time_limit(ctx, seconds));
+    ctx->options.time_limit = seconds;
+    return MERCER_OK;
 }
 
 void mc_begin_call(mercer_ctx *ctx) {

@@ -26,6 +26,12 @@ struct mercer_ctx {
     double measure, goal, gap; /* what the phase watches, as last reported */
     const char *watches;       /* its name */
     int64_t steps, vectors;
+    /* while kept, the first measured speed of a problem that is large enough stands for all (plan/speed.c) */
+    struct {
+        bool kept, known;
+        double seconds[5];
+    } speed;
+    bool nominal;   /* forecasts are in seconds of a nominal machine, so that choices depend on the problem alone */
     int64_t offset; /* place of the last failure, -1: none */
     char message[MC_MESSAGE_SIZE];
 };

@@ -117,3 +117,30 @@ double mc_time_left(const mercer_ctx *ctx) {
     const double limit = ctx->options.time_limit;
     return limit > 0 ? limit - (mc_clock_seconds() - ctx->call_began) : INFINITY;
 }
+
+mc_limit mc_limit_open(mercer_ctx *ctx, double seconds) {
+    const mc_limit limit = {ctx->options.time_limit};
+    const double ends = fmax(1e-9, mc_clock_seconds() - ctx->call_began + seconds);
+    ctx->options.time_limit = limit.before > 0 ? fmin(limit.before, ends) : ends;
+    return limit;
+}
+
+/* What the clock has said; the caller's word stays. */
+static void forget_clock(mercer_ctx *ctx) {
+    if (ctx->stop == MERCER_TIME)
+        mc_clear_failure(ctx);
+    ctx->stop = ctx->stop == MERCER_TIME ? MERCER_OK : ctx->stop;
+    ctx->told = ctx->told == MERCER_TIME ? MERCER_OK : ctx->told;
+}
+
+mc_limit mc_limit_lift(mercer_ctx *ctx) {
+    const mc_limit limit = {ctx->options.time_limit};
+    ctx->options.time_limit = 0;
+    forget_clock(ctx);
+    return limit;
+}
+
+void mc_limit_close(mercer_ctx *ctx, mc_limit limit) {
+    ctx->options.time_limit = limit.before;
+    forget_clock(ctx);
+}

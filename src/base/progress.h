@@ -41,4 +41,14 @@ mercer_status mc_stop_requested(mercer_ctx *ctx);
 /* Seconds until the time limit; infinite without one. */
 double mc_time_left(const mercer_ctx *ctx);
 
+/* A part of the call with a limit of its own: so many seconds from now, and no later than that of the call. Closed, a
+   stop that the shorter limit asked for is forgotten; the caller's is not. Pairs may nest. */
+typedef struct mc_limit {
+    double before;
+} mc_limit;
+mc_limit mc_limit_open(mercer_ctx *ctx, double seconds);
+/* A part without a limit, for what must be there however late it is; the caller can stop it. */
+mc_limit mc_limit_lift(mercer_ctx *ctx);
+void mc_limit_close(mercer_ctx *ctx, mc_limit limit);
+
 #endif

@@ -163,6 +163,11 @@ int session_fail(session *s, mercer_status status);
 int session_fail_at(session *s, mercer_status status, const char *expression);
 /* EXIT_STOPPED with a message when Ctrl-C or the time limit asks to end: looked at before a result is written. */
 int session_alive(session *s);
+/* Leaves a share of the time that is left of the whole run to the next call of the library, which then knows how long
+   it has and hands over its best. Nothing without a time limit. */
+void session_share(session *s, double share);
+/* The same for what hands a result over: a second more than is left. */
+void session_finish(session *s);
 enum { SESSION_GRACE = 5 };      /* seconds */
 void session_resume(session *s); /* the work was stopped; what finishes its result has the grace yet */
 void session_wipe(session *s);   /* takes the progress bar off the terminal */
@@ -218,6 +223,10 @@ typedef struct report_row {
     const char *label, *when, *format;
 } report_row;
 void say_fields(session *s, const json_t *object, const report_row *rows);
+/* How a model came about in stages (stages_report.c), with the command for the exact machine, NULL: not told; NULL for
+   one fitted in one go. */
+json_t *json_stages(const mercer_model *model, const char *command);
+void say_stages(session *s, const json_t *stages);
 /* The same in a line of its own, with commas between; nothing where no row is to be said. */
 void say_list(session *s, const char *label, const json_t *object, const report_row *rows);
 /* Either way, as the verb's last act. */

@@ -26,6 +26,8 @@ const option seed_options[] = {
     {0},
 };
 
+#define LEAST_TIME 0.01 /* seconds that a call of the library has, however late it is */
+
 static volatile sig_atomic_t interrupted;
 
 static void on_signal(int number) {
@@ -190,11 +192,28 @@ int session_fail_at(session *s, mercer_status status, const char *expression) {
     return code;
 }
 
+static void limit_next_call(session *s, double share, double grace) {
+    if (s->time_limit <= 0)
+        return;
+    const double left = fmax(LEAST_TIME, s->time_limit - (clock_now() - s->began));
+    mercer_set_time_limit(s->ctx, share * left + grace);
+    s->plans = true;
+}
+
+void session_share(session *s, double share) {
+    limit_next_call(s, share, 0);
+}
+
+void session_finish(session *s) {
+    limit_next_call(s, 1, 1);
+}
+
 void session_resume(session *s) {
     interrupted = 0;
     s->expired = false;
     s->plans = true;
-    s->ends = clock_now() + SESSION_GRACE;
+    s->ends = clock_now() + SESSION_GRACE + 1;
+    mercer_set_time_limit(s->ctx, SESSION_GRACE);
 }
 
 int session_alive(session *s) {

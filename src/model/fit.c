@@ -11,6 +11,7 @@
 #include "learn/common/machines.h"
 #include "model/file/format.h"
 #include "model/model.h"
+#include "model/staged_fit.h"
 #include <math.h>
 #include <string.h>
 
@@ -66,6 +67,8 @@ mercer_status mercer_fit(mercer_ctx *ctx, const char *machine, const void *setti
     mc_begin_call(ctx);
     mc_settings set;
     MC_TRY(mc_settings_read(ctx, machine, settings, &set));
+    if (ctx->options.time_limit > 0)
+        return mc_fit_in_time(ctx, set.machine, set.values, kernel, data, false, out);
     return mc_model_fit(ctx, set.machine, set.values, kernel, data, out);
 }
 

@@ -14,6 +14,7 @@ void mercer_model_free(mercer_model *model) {
     mc_fitted_free(&model->f);
     mc_free(model->settings);
     mc_free(model->search);
+    mc_free(model->stages);
     mc_free(model->report_texts);
     mc_free(model);
 }
@@ -40,6 +41,12 @@ const char *mercer_model_search(const mercer_model *model) {
     if (!model)
         return NULL;
     return model->search ? model->search : "";
+}
+
+const char *mercer_model_stages(const mercer_model *model) {
+    if (!model)
+        return NULL;
+    return model->stages ? model->stages : "";
 }
 
 int64_t mercer_model_outputs(const mercer_model *model) {

@@ -9,6 +9,7 @@ struct mercer_model {
     mc_fitted f;
     char *settings;      /* "lambda=0.1 intercept=no ...": what the fit was asked for */
     char *search;        /* how it was chosen, as JSON; NULL: it was not */
+    char *stages;        /* how it came about in stages, as JSON; NULL: in one go */
     char **report_texts; /* the texts a loaded report points to, one block; NULL: the report's texts are constants */
 };
 

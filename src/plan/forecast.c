@@ -2,6 +2,7 @@
    machine's own numbers, the same that decide a fit; the speed of this machine is measured at run time (speed.c). */
 #include "plan/forecast.h"
 #include "base/clock.h"
+#include "base/ctx.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "gram/operator/gram.h"
@@ -52,7 +53,7 @@ mercer_status mc_forecast(mercer_ctx *ctx, const mc_planner *machine, const void
     const double began = mc_clock_seconds();
     mc_problem problem;
     MC_TRY(machine->prepare(ctx, settings, kernel, data, &problem));
-    const double spent = mc_clock_seconds() - began;
+    const double spent = ctx->nominal ? 0 : mc_clock_seconds() - began;
     const size_t held = mercer_memory_used(ctx) - before;
     mc_solver_options options;
     machine->rank_solvers(ctx, settings, &problem, &options);

@@ -13,6 +13,8 @@ typedef struct mc_speed {
 
 /* Some ten milliseconds and at most a quarter of the memory left. */
 mercer_status mc_speed_measure(mercer_ctx *ctx, const mc_problem *problem, mc_speed *out);
+/* From here on, for as long as one problem is worked on, what is measured once is not measured again. */
+void mc_speed_keep(mercer_ctx *ctx, bool on);
 /* The seconds of so many operations alone; and those of every option, with what a fit takes before them. */
 double mc_speed_seconds(const mc_speed *speed, const mc_solver_option *work);
 void mc_speed_price(const mc_speed *speed, mc_solver_options *options);

@@ -27,7 +27,7 @@
 enum { ROWS_OF_SCALES = 500, COLUMNS_MOST = 40, ROWS_A_SCALE = 10, STEPS_OF_SCALES = 20 };
 #define LEAST_LAMBDA 1e-6 /* of the rule of ridge */
 #define START_OF_SCALES "matern(nu=2.5)"
-enum { POINTS = 7, ROWS_FOR_A_CHOICE = 20, FEW_ROWS = 500, REPEATS = 3 };
+enum { POINTS = 7, ROWS_FOR_A_CHOICE = 20, FEW_ROWS = 500, REPEATS = 3, ROWS_IN_A_HURRY = 200 };
 
 /* share: of the rows, where few and many do not say otherwise. */
 static const struct {
@@ -165,8 +165,9 @@ static void close_choice(choice *c) {
     mercer_kernel_free(c->kernels[1]);
 }
 
+/* most: rows; 0: as many as the rule says. */
 static mercer_status open_choice(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
-                                 const mercer_data *data, choice *c) {
+                                 const mercer_data *data, int64_t most, choice *c) {
     *c = (choice){.set = mercer_tune_defaults()};
     size_t k = 0;
     while (k < sizeof rules / sizeof rules[0] && strcmp(rules[k].machine, machine->name) != 0)
@@ -176,6 +177,7 @@ static mercer_status open_choice(mercer_ctx *ctx, const mercer_machine *machine,
                        machine->name, (long long)data->n);
     int64_t wanted = (int64_t)(rules[k].share * (double)data->n);
     wanted = wanted > rules[k].many ? rules[k].many : wanted < rules[k].few ? rules[k].few : wanted;
+    wanted = most > 0 && wanted > most ? most : wanted;
     c->ranges[0] = rules[k].range;
     c->set.ranges = c->ranges;
     c->set.seed = ctx->options.seed;
@@ -201,17 +203,47 @@ static mercer_ridge ridge_of(const mercer_machine *machine, const void *settings
     return strcmp(machine->name, "ridge") == 0 ? *(const mercer_ridge *)settings : mercer_ridge_defaults();
 }
 
+/* *rows: those it was done on. */
 static mercer_status search_default_kernels(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
-                                            const mercer_data *data, mercer_search **out) {
+                                            const mercer_data *data, int64_t most, int64_t *rows, mercer_search **out) {
     const mercer_ridge ridge = ridge_of(machine, settings);
     choice c;
-    mercer_status status = open_choice(ctx, machine, settings, data, &c);
+    mercer_status status = open_choice(ctx, machine, settings, data, most, &c);
+    *rows = c.part ? c.part->n : 0;
     if (!status && has_scales(machine, c.part))
         status = find_scales(ctx, &ridge, c.part, data->n, &c.kernels[1]);
     MC_THEN(status, put_kernels(ctx, machine, &ridge, &c));
     MC_THEN(status, mc_tune_run(ctx, machine, settings, &c.set, MC_LEVEL, c.part, out));
     close_choice(&c);
     return status;
+}
+
+/* ---- Under a time limit ---- */
+
+/* On few rows whatever the clock says, then on as many as the time left, at the cube of the rows, allows. A search that
+   the clock cuts short leaves that of fewer rows. */
+static mercer_status search_in_time(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                                    const mercer_data *data, mercer_search **out) {
+    mercer_search *wider = NULL;
+    int64_t rows = 0, more = 0;
+    const double before = mc_time_left(ctx);
+    const mc_limit limit = mc_limit_lift(ctx);
+    const mercer_status status = search_default_kernels(ctx, machine, settings, data, ROWS_IN_A_HURRY, &rows, out);
+    mc_limit_close(ctx, limit);
+    const double left = mc_time_left(ctx), factor = cbrt(left / fmax(before - left, 1e-6));
+    if (status || rows == data->n || factor < 1.5)
+        return status;
+    const mercer_status late =
+        search_default_kernels(ctx, machine, settings, data, (int64_t)fmin(1e6, factor * (double)rows), &more, &wider);
+    if (late || strcmp(wider->report.stopped, "no") != 0) {
+        mercer_search_free(wider);
+        if (late != MERCER_CANCELLED)
+            mc_clear_failure(ctx);
+        return late == MERCER_CANCELLED ? late : MERCER_OK;
+    }
+    mercer_search_free(*out);
+    *out = wider;
+    return MERCER_OK;
 }
 
 mercer_status mercer_tune_default(mercer_ctx *ctx, const char *machine, const void *settings, const mercer_data *data,
@@ -221,7 +253,9 @@ mercer_status mercer_tune_default(mercer_ctx *ctx, const char *machine, const vo
     mc_begin_call(ctx);
     mc_settings whole;
     MC_TRY(mc_settings_read(ctx, machine, settings, &whole));
-    return search_default_kernels(ctx, whole.machine, whole.values, data, out);
+    int64_t rows;
+    return ctx->options.time_limit > 0 ? search_in_time(ctx, whole.machine, whole.values, data, out)
+                                       : search_default_kernels(ctx, whole.machine, whole.values, data, 0, &rows, out);
 }
 
 /* ---- What it would take ---- */
@@ -254,7 +288,7 @@ static mercer_status plan_default_search(mercer_ctx *ctx, const mercer_machine *
                                          const mercer_data *data, mercer_tune_plan *out) {
     const size_t before = mercer_memory_used(ctx);
     choice c;
-    mercer_status status = open_choice(ctx, machine, settings, data, &c);
+    mercer_status status = open_choice(ctx, machine, settings, data, 0, &c);
     const size_t held = mercer_memory_used(ctx) - before;
     MC_THEN(status, plan_choice(ctx, machine, settings, &c, out));
     out->memory_bytes += held;

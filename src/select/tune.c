@@ -13,6 +13,7 @@
 #include "kernel/language/parse.h"
 #include "learn/common/machines.h"
 #include "learn/ridge/ridge_system.h"
+#include "model/staged_fit.h"
 #include <math.h>
 #include <string.h>
 
@@ -439,7 +440,10 @@ static mercer_status fit_best(mercer_ctx *ctx, const mercer_search *s, const mer
     mc_search_space_settings(&s->space, s->report.best, settings);
     if (strcmp(s->machine->name, "nu-svc") == 0) /* folds may allow a little more than all rows do */
         ((mercer_svm *)settings)->nearest_nu = true;
-    mercer_status status = mc_model_fit(ctx, s->machine, settings, s->winner, data, out);
+    const bool limited = ctx->options.time_limit > 0, open = s->choice == MC_LEVEL;
+    mercer_status status = limited ? mc_fit_in_time(ctx, s->machine, settings, s->winner, data, open, out)
+                           : open  ? mc_fit_in_proportion(ctx, s->machine, settings, s->winner, data, out)
+                                   : mc_model_fit(ctx, s->machine, settings, s->winner, data, out);
     if (!status && !((*out)->search = mc_copy_text(ctx, s->json, strlen(s->json))))
         status = MERCER_MEMORY;
     mc_free(settings);

@@ -243,6 +243,11 @@ static mercer_status settings_put(mercer_ctx *ctx, void *out) {
     return mercer_settings_put(ctx, &set, "lambda", "0.5");
 }
 
+static mercer_status set_time_limit(mercer_ctx *ctx, void *out) {
+    (void)out;
+    return mercer_set_time_limit(ctx, 1e6);
+}
+
 static mercer_status gram_check(mercer_ctx *ctx, void *out) {
     (void)out;
     mercer_gram_facts facts = {.size = sizeof facts};
@@ -392,13 +397,14 @@ static void test_every_call_survives_failing_memory(void **state) {
         posterior_sample,  score,
         ridge_folds,       ridge_path,
         plan_fit,          gram_check,
-        settings_put,      ridge_path_folds,
-        data_folds,        predict_proba,
-        own_loss_fit,      calibration,
-        svm_path,          loss_path,
-        svm_rows,          tune_run,
-        tune_default,      search_fit,
-        plan_tune,         plan_default,
+        settings_put,      set_time_limit,
+        ridge_path_folds,  data_folds,
+        predict_proba,     own_loss_fit,
+        calibration,       svm_path,
+        loss_path,         svm_rows,
+        tune_run,          tune_default,
+        search_fit,        plan_tune,
+        plan_default,
     };
     static double out[MOST];
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)

@@ -113,6 +113,7 @@ static int choose_parameters(session *s, fit *f) {
     }
     TRY(job_put_intercept(s, &f->job, true));
     const double began = clock_now();
+    session_share(s, 0.1);
     const mercer_status status =
         mercer_tune_default(s->ctx, f->job.machine->name, f->job.settings, f->job.data, &f->search);
     f->search_seconds = clock_now() - began;
@@ -130,6 +131,7 @@ static int fit_and_save(session *s, fit *f) {
     TRY(read_start(s, f));
     TRY(choose_parameters(s, f));
     const double began = clock_now();
+    session_share(s, 1);
     trace_listen(f->trace, true);
     const mercer_status status =
         f->search ? mercer_search_fit(s->ctx, f->search, f->job.data, &f->model)
@@ -140,6 +142,7 @@ static int fit_and_save(session *s, fit *f) {
         return session_fail_at(s, status, f->job.expression);
     if (!was_stopped(f))
         TRY(session_alive(s));
+    session_finish(s);
     TRY_CTX(s, mercer_model_save(s->ctx, f->model, f->path));
     return trace_write(s, f->trace, mercer_model_report(f->model)->solver);
 }
@@ -168,7 +171,7 @@ static json_t *json_fit(const fit *f) {
 static void score_training(session *s, fit *f) {
     if (f->job.machine->target == MERCER_TARGET_NONE)
         return; /* learned from the rows alone: there is nothing to be right about */
-    if (mercer_model_report(f->model)->held_out)
+    if (mercer_model_report(f->model)->held_out || *mercer_model_stages(f->model))
         return; /* the held-out rows say it better */
     if (mercer_model_report(f->model)->neighbors)
         return; /* a row is its own nearest neighbour */
@@ -284,6 +287,34 @@ static void say_chosen(session *s, const fit *f) {
              advise_command(s, &verb_tune, f->job.chosen ? NULL : f->job.machine, NULL).bytes);
 }
 
+/* ---- Stages ---- */
+
+/* The command for the machine itself on all rows, with what was chosen. */
+static advice advise_exact(session *s, const fit *f) {
+    static const char *const except[] = {"time-limit", "kernel", "lambda", "C", "intercept", "output", NULL};
+    static const char *const limit[] = {"time-limit", NULL};
+    if (!f->search)
+        return advise_command(s, &verb_fit, f->job.machine, limit);
+    const mercer_report *r = mercer_model_report(f->model);
+    advice a = advise_command(s, &verb_fit, f->job.machine, except);
+    const mercer_candidate c = mercer_search_candidate(f->search, mercer_search_result(f->search)->best);
+    const char *equals = strchr(c.settings, '=');
+    char name[64], value[32];
+    snprintf(name, sizeof name, "--%.*s", (int)(equals ? equals - c.settings : 0), c.settings);
+    snprintf(value, sizeof value, "%.10g", isnan(r->lambda) && equals ? strtod(equals + 1, NULL) : r->lambda);
+    advice_add(&a, "-k");
+    advice_add(&a, c.kernel);
+    advice_add(&a, name);
+    advice_add(&a, value);
+    if (job_flag(&f->job, "intercept") && setting_find(f->job.machine, "intercept"))
+        advice_add(&a, "--intercept");
+    return a;
+}
+
+static json_t *json_stages_of(session *s, const fit *f) {
+    return json_stages(f->model, advise_exact(s, f).bytes);
+}
+
 static void say_scale(session *s, const fit *f) {
     const char *scale = mercer_model_report(f->model)->scale;
     const char *asked = args_text(&s->args, "scale");
@@ -391,6 +422,9 @@ static int report_people(session *s, fit *f) {
     say_fields(s, object, quality_rows);
     say_report(s, object);
     json_decref(object);
+    json_t *stages = json_stages_of(s, f);
+    say_stages(s, stages);
+    json_decref(stages);
     say_times(s, f);
     say_stopped(s, f);
     if (strcmp(f->path, "-") == 0)
@@ -436,6 +470,8 @@ static int report_json(session *s, const fit *f) {
         json_put(object, "trace", trace_json(f->trace));
     if (f->search)
         put_chosen(f, object);
+    if (*mercer_model_stages(f->model))
+        json_put(object, "stages", json_stages_of(s, f));
     return json_finish(s, object);
 }
 

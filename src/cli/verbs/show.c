@@ -110,6 +110,9 @@ void say_model(session *s, const char *path, const mercer_model *model) {
     else if (isfinite(r->norm))
         say_fact(s, "norm", "%.4g, objective %.6g", r->norm, r->objective);
     say_search(s, model);
+    json_t *stages = json_stages(model, NULL);
+    say_stages(s, stages);
+    json_decref(stages);
     json_t *report = json_report(model);
     say_report(s, report);
     json_decref(report);
@@ -130,6 +133,8 @@ static int show_model(session *s) {
     json_put(object, "type", json_text("model"));
     if (*mercer_model_search(model))
         json_put(object, "search", json_loads(mercer_model_search(model), 0, NULL));
+    if (*mercer_model_stages(model))
+        json_put(object, "stages", json_stages(model, NULL));
     json_put(object, "centres", json_integer(mercer_model_centres(model)));
     json_put(object, "features", json_integer(mercer_model_features(model)));
     json_put(object, "columns", columns);

@@ -135,8 +135,12 @@ void tuning_close(tuning *t) {
 static int search_as_fit(session *s, tuning *t) {
     if (!job_is_open(s) || strcmp(t->set.search, "gradient") == 0)
         return EXIT_DONE;
+    const bool planned = s->plans;
+    session_share(s, 0.1);
     const mercer_status status =
         mercer_tune_default(s->ctx, t->job.machine->name, t->job.settings, t->job.data, &t->first);
+    session_share(s, 1);
+    s->plans = planned;
     if (status == MERCER_TIME || status == MERCER_CANCELLED)
         return session_fail(s, status);
     t->set.start = t->first;

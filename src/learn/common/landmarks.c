@@ -13,6 +13,7 @@
 #include "gram/operator/gram_matrix.h"
 #include "gram/lowrank/lowrank.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { OVERSAMPLE = 8, PAIRS = 512 };
@@ -111,6 +112,28 @@ static mercer_status grow_pivoted_factor(mercer_ctx *ctx, const mc_problem *p, p
     return mc_lowrank_grow(ctx, s->f, m, 0);
 }
 
+static int by_number(const void *a, const void *b) {
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The pivots first, then other rows of the pool in its random order until there are m: where floats can tell no further
+   pivot from rounding, doubles can, and whoever factors the landmarks drops those that depend on others. taken: the
+   places of the pivots in the pool, which are sorted. */
+static void list_landmarks(int64_t *taken, int64_t pivots, int64_t rows_of_pool, int64_t m, int64_t *chosen,
+                           int64_t *rows, int64_t *count) {
+    for (int64_t k = 0; k < pivots; k++)
+        chosen[k] = rows[taken[k]];
+    qsort(taken, (size_t)pivots, sizeof *taken, by_number);
+    *count = pivots;
+    for (int64_t i = 0, k = 0; i < rows_of_pool && *count < m; i++)
+        if (k < pivots && taken[k] == i)
+            k++;
+        else
+            chosen[(*count)++] = rows[i];
+    memcpy(rows, chosen, (size_t)*count * sizeof *rows);
+}
+
 /* rows: a random order of all rows, whose first ones are the pool; then the landmarks. */
 static mercer_status by_pivots(mercer_ctx *ctx, const mc_problem *p, int64_t m, int64_t *rows, int64_t *count) {
     const int64_t size = pool_of(p->n, m);
@@ -118,13 +141,9 @@ static mercer_status by_pivots(mercer_ctx *ctx, const mc_problem *p, int64_t m, 
     pool s = {0};
     int64_t *chosen = NULL;
     mercer_status status = grow_pivoted_factor(ctx, p, &s, rows, size, m);
-    MC_THEN(status, MC_ALLOC(ctx, chosen, s.f->rank + 1));
-    if (!status) {
-        *count = s.f->rank;
-        for (int64_t k = 0; k < *count; k++)
-            chosen[k] = rows[s.f->pivot[k]];
-        memcpy(rows, chosen, (size_t)*count * sizeof *rows);
-    }
+    MC_THEN(status, MC_ALLOC(ctx, chosen, m + 1));
+    if (!status)
+        list_landmarks(s.f->pivot, s.f->rank, size, m, chosen, rows, count);
     mc_free(chosen);
     mc_lowrank_close(s.f);
     mc_gram_close(s.gram);

@@ -14,11 +14,12 @@
 #include "learn/ridge/ridge_pcg.h"
 #include <math.h>
 
-enum { SAMPLE = 1024, DOUBLINGS = 4, START = 32 }; /* ranks 32, 64, 128, 256 */
+enum { SAMPLE = 1024, DOUBLINGS = 4, START = 32, DOUBLES = 2 }; /* ranks 32, 64, 128, 256 */
 
 typedef struct sample {
     int64_t rows, seen; /* seen: gains */
     double gain[DOUBLINGS];
+    double hidden; /* 2^-24 times the trace of K on all rows: eigenvalues below it are not seen by floats */
     mercer_data *few;
     mc_gram *gram;
     double *root;
@@ -43,6 +44,7 @@ static mercer_status sample_spectrum(mercer_ctx *ctx, const mc_problem *p, sampl
     MC_TRY(mc_gram_open(ctx, p->kernel, s->few, NULL, MERCER_F32, &s->gram));
     const mc_matrix K = mc_gram_matrix(s->gram);
     MC_TRY(mc_lowrank_open(ctx, &K, s->root, ctx->options.seed, &s->f));
+    s->hidden = 0x1p-24 * s->f->trace * (double)p->n / (double)s->rows;
     for (int64_t rank = START; s->seen < DOUBLINGS && rank <= s->rows / 4 && !s->f->exhausted; rank *= 2) {
         MC_TRY(mc_lowrank_grow(ctx, s->f, rank, 0));
         s->gain[s->seen++] = s->f->gain * (double)p->n / (double)s->rows;
@@ -50,12 +52,12 @@ static mercer_status sample_spectrum(mercer_ctx *ctx, const mc_problem *p, sampl
     return MERCER_OK;
 }
 
-/* What a column gains after START 2^k of them; 0 where nothing is left. */
+/* What a column gains after START 2^k of them; where nothing is left, what the rounding of floats hides. */
 static double gain_at(const sample *s, int64_t k) {
     if (k < s->seen)
         return s->gain[k];
     if (s->seen < 2 || (s->f && s->f->exhausted))
-        return 0;
+        return s->hidden;
     const double last = s->gain[s->seen - 1], before = s->gain[s->seen - 2];
     return last * pow(fmin(1, last / before), (double)(k - s->seen + 1));
 }
@@ -71,6 +73,8 @@ static void follow_rank_rule(const sample *s, const mc_rank_rule *rule, int64_t 
     for (; rule->asked && START << k < *rank; k++)
         ;
     *steps = mc_rank_likely_steps(gain_at(s, k), rule->lambda, rule->tolerance);
+    if (s->hidden > rule->lambda) /* then products in float are no help, and those in double cost twice as much */
+        *steps = DOUBLES * mc_rank_likely_steps(fmax(gain_at(s, k), s->hidden), rule->lambda, rule->tolerance);
 }
 
 static size_t sample_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t rows) {

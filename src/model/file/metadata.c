@@ -175,6 +175,9 @@ mercer_status mc_metadata_read(mercer_ctx *ctx, mc_loading *l) {
     const char *search = json_string_value(json_object_get(l->metadata, "search"));
     if (search && !(l->model->search = mc_copy_text(ctx, search, strlen(search))))
         return MERCER_MEMORY;
+    const char *stages = json_string_value(json_object_get(l->metadata, "stages"));
+    if (stages && !(l->model->stages = mc_copy_text(ctx, stages, strlen(stages))))
+        return MERCER_MEMORY;
     return l->model->settings ? MERCER_OK : MERCER_MEMORY;
 }
 
@@ -326,12 +329,12 @@ static mercer_status read_strings(mercer_ctx *ctx, const mc_loading *l, mercer_d
 }
 
 /* How it was chosen is shown to people and drawn: JSON, where it is there at all. */
-static mercer_status check_search(mercer_ctx *ctx, const mc_loading *l) {
-    json_t *search = NULL;
-    MC_TRY(inner_of(ctx, l, "search", &search));
-    const bool good = !search || json_is_object(search);
-    json_decref(search);
-    return good ? MERCER_OK : mc_fail_damaged(ctx, l, "'search' is no object of JSON");
+static mercer_status check_object(mercer_ctx *ctx, const mc_loading *l, const char *key) {
+    json_t *object = NULL;
+    MC_TRY(inner_of(ctx, l, key, &object));
+    const bool good = !object || json_is_object(object);
+    json_decref(object);
+    return good ? MERCER_OK : mc_fail_damaged(ctx, l, "'%s' is no object of JSON", key);
 }
 
 mercer_status mc_metadata_attach(mercer_ctx *ctx, mc_loading *l) {
@@ -346,7 +349,8 @@ mercer_status mc_metadata_attach(mercer_ctx *ctx, mc_loading *l) {
     MC_TRY(read_strings(ctx, l, x));
     if (l->listed && (x->name || x->schema.count))
         return mc_fail_damaged(ctx, l, "it has names for columns that it does not keep");
-    MC_TRY(check_search(ctx, l));
+    MC_TRY(check_object(ctx, l, "search"));
+    MC_TRY(check_object(ctx, l, "stages"));
     MC_TRY(mc_data_finish(ctx, x));
     return read_kernel(ctx, l);
 }

@@ -111,6 +111,8 @@ static void add_metadata(mc_text *text, const mercer_model *model) {
     add_pair(text, "settings", model->settings);
     if (model->search)
         add_pair(text, "search", model->search);
+    if (model->stages)
+        add_pair(text, "stages", model->stages);
     add_pair(text, "kernel", model->f.kernel->text);
     add_pair(text, "form", mc_form_names[model->f.form]);
     if (model->f.row)
