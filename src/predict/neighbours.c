@@ -15,8 +15,10 @@
    within d = 2 e of the one s made of doubles, and s, which counts as 0 up to c, is at most max(t + d, 0) and at least
    t - d - c. The k-th least s is at most max(T + d, 0), T the k-th least t, so the k nearest are among those with t <=
    max(T, 0) + 2 d + c. These alone are computed in double, to the bits that a block would have, and choose as ever: the
-   answer is the same. A row with too many of them is done in full. */
+   answer is the same. A row with too many of them is done in full. Where the kernel falls with the Euclidean distance
+   and votes are uniform, euclidean.c has the nearest at less. */
 #include "predict/neighbours.h"
+#include "predict/euclidean.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/progress.h"
@@ -34,10 +36,7 @@ enum { STRIP = 1024, BLOCK = 1024, GRAIN = 8, LANES = 16 };
 /* coordinates, neighbours and centres from, to and from which floats look first */
 enum { LONG = 64, FEW = 64, MANY = 8192 };
 
-typedef struct neighbour {
-    double square; /* of the distance */
-    int64_t at;
-} neighbour;
+typedef mc_neighbour neighbour;
 
 typedef struct search {
     const mc_fitted *f;
@@ -59,17 +58,13 @@ typedef struct search {
     double *out;
 } search;
 
-static bool is_farther(neighbour a, neighbour b) {
-    return a.square > b.square || (a.square == b.square && a.at > b.at);
-}
-
 /* Let item down from the top of a heap of count. */
 static void sift_down(neighbour *heap, int64_t count, neighbour item) {
     int64_t at = 0;
     for (int64_t child; (child = 2 * at + 1) < count; at = child) {
-        if (child + 1 < count && is_farther(heap[child + 1], heap[child]))
+        if (child + 1 < count && mc_is_farther(heap[child + 1], heap[child]))
             child++;
-        if (!is_farther(heap[child], item))
+        if (!mc_is_farther(heap[child], item))
             break;
         heap[at] = heap[child];
     }
@@ -77,7 +72,7 @@ static void sift_down(neighbour *heap, int64_t count, neighbour item) {
 }
 
 static void sift_up(neighbour *heap, int64_t at, neighbour item) {
-    for (; at > 0 && is_farther(item, heap[(at - 1) / 2]); at = (at - 1) / 2)
+    for (; at > 0 && mc_is_farther(item, heap[(at - 1) / 2]); at = (at - 1) / 2)
         heap[at] = heap[(at - 1) / 2];
     heap[at] = item;
 }
@@ -311,6 +306,8 @@ static mercer_status diagonal_of(mercer_ctx *ctx, const mercer_kernel *kernel, c
 
 mercer_status mc_neighbours_check(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *centres) {
     double *scratch = NULL;
+    if (mc_is_euclidean(kernel, centres, centres, 1)) /* which has it of every row */
+        return mc_kernel_check_data(ctx, kernel, centres);
     MC_TRY(MC_ALLOC(ctx, scratch, centres->n));
     const mercer_status status = diagonal_of(ctx, kernel, centres, scratch);
     mc_free(scratch);
@@ -376,6 +373,8 @@ static size_t work_bytes(int64_t n, int64_t m, int64_t k, bool floats) {
 size_t mc_neighbours_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *rows,
                            const mercer_data *centres, int64_t k) {
     const bool floats = screening_pays(kernel, rows, centres, k);
+    if (mc_is_euclidean(kernel, rows, centres, k))
+        return mc_euclidean_bytes(ctx, rows->n, centres, k);
     return work_bytes(rows->n, centres->n, k, floats) + mc_gram_bytes(ctx, kernel, rows, centres, MERCER_F64, 0)
            + (floats ? mc_gram_bytes(ctx, kernel, rows, centres, MERCER_F32, 0) : 0);
 }
@@ -423,7 +422,20 @@ static mercer_status search_neighbours(mercer_ctx *ctx, search *s, const mercer_
     return search_rows(ctx, s, rows->n);
 }
 
+/* By Euclidean distance: uniform votes need no more than the order. */
+static mercer_status decide_by_distance(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out) {
+    search s = {.f = f, .k = f->report.neighbors, .out = out};
+    MC_TRY(MC_ALLOC(ctx, s.heap, rows->n * s.k));
+    mercer_status status = mc_euclidean_nearest(ctx, f->kernel, rows, f->centres, s.k, s.heap);
+    for (int64_t i = 0; i < rows->n && !status; i++)
+        vote_of_neighbours(&s, s.heap + i * s.k, out + i * f->outputs);
+    mc_free(s.heap);
+    return status;
+}
+
 mercer_status mc_neighbours_decide(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out) {
+    if (!f->by_distance && mc_is_euclidean(f->kernel, rows, f->centres, f->report.neighbors))
+        return decide_by_distance(ctx, f, rows, out);
     const bool floats = screening_pays(f->kernel, rows, f->centres, f->report.neighbors);
     search s = {
         .f = f, .k = f->report.neighbors, .capacity = floats ? candidates_for(f->report.neighbors) : 0, .out = out};
