@@ -8,8 +8,9 @@ of unequal size, clouds, rings, a checkerboard, counts, curves. Both sides get t
 
 Each side runs in a process of its own that has fitted something small before, and takes the median of three fits (of one where it takes over two
 seconds). A peer that is not done after --limit seconds is stopped, and its ratio is the least it can be. What the answers are worth is judged by
-judge.py and NumPy from what both leave behind: `worth` is how much worse Mercer's objective is than the peer's, relative (negative: better), or
-how far apart the two are where there is no objective. The bars: the median ratio of fits at least 10 from 1000 rows on and 3 below, predictions
+judge.py and NumPy from what both leave behind: `worth` is how much worse Mercer's objective is than the peer's, relative (negative: better), the
+share of rows that get another class (of nearest neighbours: rows where the last of them is tied with the next are left out), or how far apart
+the two are where there is neither. The bars: the median ratio of fits at least 10 from 1000 rows on and 3 below, predictions
 10 from 1000 rows on, no problem slower than scikit-learn."""
 import argparse
 import collections
@@ -115,16 +116,36 @@ def tube(m, X, y, C):
     return {"objective": 0.5 * float((a * judge.times(S, S, m.gamma, a)).sum()) + C * float(np.maximum(0, np.abs(f - y) - m.epsilon).sum())}
 
 
+def shape(m, X, y, C):
+    """The dual objective of machines with nu, whose multipliers have a sum and no scale: a'Ka over (sum |a|)^2, of all pairs."""
+    A = np.asarray(m.dual_coef_).T
+    A = judge.pairs(A, m.n_support_) if A.shape[1] > 1 else A
+    S = np.asarray(m.support_vectors_)
+    return {"objective": float(((A * judge.times(S, S, m.gamma, A)).sum(0) / np.maximum(np.abs(A).sum(0), 1e-300) ** 2).sum())}
+
+
 def predictions(m, X, y, C):
     return {"values": np.asarray(m.predict(X[:500]), float).tolist()}
 
 
-def decisions(m, X, y, C):
-    return {"values": np.ravel(m.decision_function(X[:500])).tolist()}
+def logistic(m, X, y, C):
+    """The objective of LogisticRegression, intercepts free, from the probabilities and the weights as both leave them."""
+    p = np.asarray(m.predict_proba(X))[np.arange(len(y)), np.searchsorted(m.classes_, y)]
+    if hasattr(m, "coef_"):
+        W = np.asarray(m.coef_)
+    else:
+        eye = np.eye(X.shape[1])
+        W = np.asarray(m.decision_function(eye) - m.decision_function(0 * eye)).reshape(len(eye), -1).T
+    return {"objective": C * float(-np.log(np.maximum(p, 1e-300)).sum()) + 0.5 * float((W * W).sum())}
 
 
-def probabilities(m, X, y, C):
-    return {"values": np.ravel(m.predict_proba(X[:500])).tolist()}
+def votes(m, X, y, C):
+    """The classes of the nearest rows, told where another row is as near as the last of them: there either class is right."""
+    rows = X[:500]
+    squares = ((rows[:, None] - X[None]) ** 2).sum(2) if len(X) * X.shape[1] < 2e5 else np.array([((r - X) ** 2).sum(1) for r in rows])
+    near = np.partition(squares, [4, min(5, len(X) - 1)], axis=1)
+    tied = near[:, min(5, len(X) - 1)] <= near[:, 4] * (1 + 1e-9)
+    return {"classes": np.where(tied, -1, np.searchsorted(m.classes_, m.predict(rows))).tolist()}
 
 
 def eigenvalues(m, X, y, C):
@@ -155,19 +176,19 @@ def machines():
     return {
         "SVC": Machine(lambda C, g: m.SVC(C=C, gamma=g), lambda C, g: svm.SVC(C=C, gamma=g, cache_size=2000), True, 20000, slacks),
         "SVR": Machine(lambda C, g: m.SVR(C=C, gamma=g), lambda C, g: svm.SVR(C=C, gamma=g, cache_size=2000), False, 20000, tube),
-        "NuSVC": Machine(lambda C, g: m.NuSVC(nu=0.1, gamma=g), lambda C, g: svm.NuSVC(nu=0.1, gamma=g, cache_size=2000), True, 5000, decisions),
+        "NuSVC": Machine(lambda C, g: m.NuSVC(nu=0.1, gamma=g), lambda C, g: svm.NuSVC(nu=0.1, gamma=g, cache_size=2000), True, 5000, shape),
         "OneClassSVM": Machine(lambda C, g: m.OneClassSVM(nu=0.1, gamma=g), lambda C, g: svm.OneClassSVM(nu=0.1, gamma=g, cache_size=2000), False,
-                               20000, decisions),
+                               20000, shape),
         "KernelRidge": Machine(lambda C, g: m.KernelRidge(alpha=1 / C, kernel="rbf", gamma=g),
                                lambda C, g: kernel_ridge.KernelRidge(alpha=1 / C, kernel="rbf", gamma=g), False, 8000, predictions),
         "LogisticRegression": Machine(lambda C, g: m.KernelLogisticRegression(C=C, kernel="linear", tol=1e-4),
-                                      lambda C, g: linear_model.LogisticRegression(C=C, max_iter=1000), True, 20000, probabilities),
+                                      lambda C, g: linear_model.LogisticRegression(C=C, max_iter=1000), True, 20000, logistic),
         "GaussianProcess": Machine(lambda C, g: m.GaussianProcessRegressor(f"rbf(gamma={g!r})", alpha=0.1, optimizer=None), process, False, 5000,
                                    predictions),
         "KernelPCA": Machine(lambda C, g: m.KernelPCA(10, kernel="rbf", gamma=g),
                              lambda C, g: decomposition.KernelPCA(10, kernel="rbf", gamma=g), False, 5000, eigenvalues, transform),
         "KNeighbors": Machine(lambda C, g: m.KernelKNeighborsClassifier(5, gamma=g), lambda C, g: neighbors.KNeighborsClassifier(5, n_jobs=-1), True,
-                              20000, predictions),
+                              20000, votes),
     }
 
 
@@ -224,6 +245,8 @@ def in_child(p, side, limit):
 def worth(ours, peer):
     if "objective" in ours and "objective" in peer:
         return (ours["objective"] - peer["objective"]) / max(abs(peer["objective"]), 1e-300)
+    if "classes" in ours and "classes" in peer:
+        return float(np.mean(np.array(ours["classes"]) != np.array(peer["classes"])))
     if "values" in ours and "values" in peer:
         a, b = np.array(ours["values"]), np.array(peer["values"])
         return float(np.abs(a - b).max() / max(np.abs(b).max(), 1e-300)) if a.shape == b.shape else float("nan")

@@ -275,7 +275,7 @@ static void test_a_look_in_floats_changes_nothing(void **state) {
     mercer_ctx *ctx = open_ctx(2);
     double *x = crowd(), *y = calloc(MANY, sizeof *y), *diagonal = calloc(MANY, sizeof *diagonal),
            *K = calloc(ASKED * MANY, sizeof *K);
-    static const char *const kernels[] = {"linear", "rbf(gamma=0.01)"};
+    static const char *const kernels[] = {"0.5*linear + rbf(gamma=0.01)", "laplacian(gamma=0.01)"};
     for (int64_t i = 0; i < MANY; i++)
         y[i] = (double)i;
     for (int c = 0; c < 2; c++) {
@@ -302,6 +302,89 @@ static void test_a_look_in_floats_changes_nothing(void **state) {
     close_clean(ctx);
 }
 
+/* ---- By distance ---- */
+
+/* Many rows, copies and columns far from 0 among them, against a plain search by long doubles. */
+typedef struct cloud {
+    int64_t n, fresh, d, k;
+    double *x, *y, *z; /* n x d, n, fresh x d */
+} cloud;
+
+static cloud draw_cloud(mc_rng *rng) {
+    cloud c = {
+        .n = 2 + (int64_t)(500 * mc_rng_uniform(rng)), .fresh = 70, .d = 1 + (int64_t)(40 * mc_rng_uniform(rng))};
+    const double far = mc_rng_uniform(rng) < 0.3 ? 1e6 : 0, size = pow(10, 40 * mc_rng_uniform(rng) - 20);
+    c.k = 1 + (int64_t)(fmin(64, (double)c.n - 1) * mc_rng_uniform(rng));
+    c.x = malloc((size_t)(c.n * c.d) * sizeof *c.x);
+    c.y = malloc((size_t)c.n * sizeof *c.y);
+    c.z = malloc((size_t)(c.fresh * c.d) * sizeof *c.z);
+    for (int64_t i = 0; i < c.n; i++) {
+        const int64_t copied = (int64_t)(mc_rng_uniform(rng) * (double)(i + 1));
+        const bool copy = i > 0 && mc_rng_uniform(rng) < 0.3;
+        c.y[i] = mc_rng_normal(rng);
+        for (int64_t j = 0; j < c.d; j++)
+            c.x[i * c.d + j] = copy ? c.x[(copied < i ? copied : i - 1) * c.d + j] : size * (far + mc_rng_normal(rng));
+    }
+    for (int64_t i = 0; i < c.fresh; i++)
+        for (int64_t j = 0; j < c.d; j++)
+            c.z[i * c.d + j] = i % 3 == 0 && i < c.n ? c.x[i * c.d + j] : size * (far + mc_rng_normal(rng));
+    return c;
+}
+
+static double plain_mean(const cloud *c, const double *z) {
+    long double *square = malloc((size_t)c->n * sizeof *square);
+    double sum = 0;
+    for (int64_t i = 0; i < c->n; i++) {
+        square[i] = 0;
+        for (int64_t j = 0; j < c->d; j++)
+            square[i] += ((long double)z[j] - c->x[i * c->d + j]) * ((long double)z[j] - c->x[i * c->d + j]);
+    }
+    for (int64_t step = 0; step < c->k; step++) {
+        int64_t best = 0;
+        for (int64_t i = 1; i < c->n; i++)
+            best = square[i] < square[best] ? i : best;
+        sum += c->y[best];
+        square[best] = INFINITY;
+    }
+    free(square);
+    return sum / (double)c->k;
+}
+
+static void check_cloud(mercer_ctx *ctx, const cloud *c, const char *kernel) {
+    const mercer_table rows = {
+        .size = sizeof rows, .n = c->n, .d = c->d, .dtype = MERCER_F64, .values = c->x, .target = c->y, .outputs = 1};
+    const mercer_table fresh = {.size = sizeof fresh, .n = c->fresh, .d = c->d, .dtype = MERCER_F64, .values = c->z};
+    mercer_data *data = NULL, *others = NULL;
+    assert_ok(ctx, mercer_data_make(ctx, &rows, &data));
+    assert_ok(ctx, mercer_data_make(ctx, &fresh, &others));
+    mercer_model *model = fit_knn(ctx, kernel, data, c->k, "uniform");
+    double out[70];
+    assert_ok(ctx, mercer_predict(ctx, model, others, out));
+    for (int64_t i = 0; i < c->fresh; i++)
+        assert_close(out[i], plain_mean(c, c->z + i * c->d), 1e-12);
+    mercer_model_free(model);
+    mercer_data_free(others);
+    mercer_data_free(data);
+}
+
+static void test_kernels_of_the_distance_find_the_nearest(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    static const char *const kernels[] = {"linear",
+                                          "rbf(gamma=1e3)",
+                                          "rbf(gamma=1e-9)",
+                                          "matern(length_scale=0.01)",
+                                          "exponential(gamma=2)",
+                                          "rq(length_scale=3)"};
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 991);
+    for (int round = 0; round < 36; round++) {
+        const cloud c = draw_cloud(&rng);
+        check_cloud(ctx, &c, kernels[round % 6]);
+        free(c.x), free(c.y), free(c.z);
+    }
+    close_clean(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers_are_the_mean_over_the_nearest_rows),
@@ -313,6 +396,7 @@ int main(void) {
         cmocka_unit_test(test_a_saved_model_predicts_the_same_bits),
         cmocka_unit_test(test_a_prediction_survives_failing_memory),
         cmocka_unit_test(test_a_look_in_floats_changes_nothing),
+        cmocka_unit_test(test_kernels_of_the_distance_find_the_nearest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
