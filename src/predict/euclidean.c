@@ -1,12 +1,12 @@
-/* euclidean.c: see euclidean.h. Coordinates are weighed, taken less the mean m of the centres, divided by a power of two
-   above the largest of their norms, and rounded to floats, of which backend/nearest.h screens
+/* euclidean.c: see euclidean.h. Coordinates are weighed, taken less the mean m of the centres, divided by a power of
+   two above the largest of their norms, and rounded to floats, of which backend/nearest.h screens
 
        t = |z|^2 - 2 <x, z>,     |computed t - t| <= e = 1.1 (d + 8) 2^-24 (|z| + |x|) |z|:
 
    the k-th least t is at most e above the k-th least computed one, T, so that the k nearest are among those with a
    computed t up to T + 2 e. The squares of these alone are summed up in double, from the differences of the data, and
-   choose. A row with too many candidates meets all centres in double. Nothing that floats do reaches an answer, and rows
-   are independent: it is the same on any machine and any number of threads. */
+   choose. A row with too many candidates meets all centres in double. Nothing that floats do reaches an answer, and
+   rows are independent: it is the same on any machine and any number of threads. */
 #include "predict/euclidean.h"
 #include "backend/dispatch.h"
 #include "base/ctx.h"

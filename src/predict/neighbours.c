@@ -373,10 +373,11 @@ static size_t work_bytes(int64_t n, int64_t m, int64_t k, bool floats) {
 size_t mc_neighbours_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *rows,
                            const mercer_data *centres, int64_t k) {
     const bool floats = screening_pays(kernel, rows, centres, k);
-    if (mc_is_euclidean(kernel, rows, centres, k))
-        return mc_euclidean_bytes(ctx, rows->n, centres, k);
-    return work_bytes(rows->n, centres->n, k, floats) + mc_gram_bytes(ctx, kernel, rows, centres, MERCER_F64, 0)
-           + (floats ? mc_gram_bytes(ctx, kernel, rows, centres, MERCER_F32, 0) : 0);
+    const size_t near = mc_is_euclidean(kernel, rows, centres, k) ? mc_euclidean_bytes(ctx, rows->n, centres, k) : 0;
+    const size_t tiles = work_bytes(rows->n, centres->n, k, floats)
+                         + mc_gram_bytes(ctx, kernel, rows, centres, MERCER_F64, 0)
+                         + (floats ? mc_gram_bytes(ctx, kernel, rows, centres, MERCER_F32, 0) : 0);
+    return near > tiles ? near : tiles;
 }
 
 static mercer_status prepare_search(mercer_ctx *ctx, search *s, const mercer_data *rows, mc_work *work) {

@@ -4,7 +4,7 @@
 
 #include "predict/fitted.h"
 
-/* Bytes a prediction takes beside the rows themselves. */
+/* Bytes a prediction takes beside the rows themselves, by distance or by tiles: a search goes on to other kernels. */
 size_t mc_neighbours_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *rows,
                            const mercer_data *centres, int64_t k);
 /* rows scaled as the centres are; out: n x outputs. */
