@@ -45,6 +45,7 @@ static const double WORK_LEAST = 5, WORK_ROW = 1e-4; /* nominal seconds without 
 static const double LATEST = 0.95;        /* of the time left: what follows the stop of a stage takes time too */
 static const double VECTORS_SHARE = 2.5;  /* times the share of support vectors: of the work forecast for all of K */
 static const double FIRST_SECONDS = 0.05; /* of the first stage, where a tenth of the limit is less */
+static const double LAST_SECONDS = 0.3;   /* of few rows, for a machine that then hands over its best so far */
 static const double FORECAST = 2;         /* seconds of a limit that leave time for a forecast of many rows */
 static const double CLOSE = 0.01;         /* a gap relative to the objective, or a residual beside the error held out */
 
@@ -463,7 +464,9 @@ static mercer_status learn_from_few(mercer_ctx *ctx, staged *s) {
     put_stage(s, &few);
     const mc_limit limit = mc_limit_lift(ctx);
     mercer_status status = take_rows(ctx, s, few.rows);
-    MC_THEN(status, run_stage(ctx, s, &few, s->rows, 0, INFINITY, &done));
+    MC_THEN(status, run_stage(ctx, s, &few, s->rows, 0, LAST_SECONDS, &done));
+    if (status == MERCER_TIME)
+        status = run_stage(ctx, s, &few, s->rows, 0, INFINITY, &done);
     mc_limit_close(ctx, limit);
     return status;
 }

@@ -89,6 +89,12 @@ static int64_t nystrom_within(mercer_ctx *ctx, const mc_problem *p, int64_t t, s
     return low;
 }
 
+/* A limit that leaves time for many factorisations, at any speed one may meet, changes nothing. */
+static bool is_limited(const mercer_ctx *ctx, int64_t n) {
+    static const double SLOW = 1e-9; /* seconds for an operation */
+    return mc_time_left(ctx) < SLOW * mc_factor_work((double)n);
+}
+
 static mc_ridge_size size_of(mercer_ctx *ctx, const mercer_ridge *set, const mc_problem *p) {
     mc_ridge_size size = {.n = p->n, .outputs = p->outputs, .lambda = set->lambda, .loo = set->loo};
     if (mc_ridge_finds_lambda(set))
@@ -114,7 +120,7 @@ static mc_ridge_size size_of(mercer_ctx *ctx, const mercer_ridge *set, const mc_
     size.frequencies = mc_fourier_count(p->n, set->rank);
     size.nystrom_rank = nystrom_within(ctx, p, t, mc_memory_left(ctx));
     size.direct_fits = mc_ridge_direct_fits(ctx, &size);
-    size.has_time_limit = ctx->options.time_limit > 0;
+    size.has_time_limit = is_limited(ctx, p->n);
     const bool in_place = strcmp(set->solver, "auto") == 0 && !size.has_checkpoint && size.direct_fits;
     size.tolerance = in_place ? fmin(set->tolerance, MC_RIDGE_CLOSE) : set->tolerance;
     return size;
