@@ -213,8 +213,10 @@ typedef struct mercer_read {
     mercer_target kind;     /* AUTO: text, or few distinct whole numbers (at most 20 and at most n/5): classes */
     mercer_missing missing; /* empty, NA, NaN, null, ? cells of CSV */
     mercer_dtype dtype;     /* what the values are stored as; default MERCER_F64 */
-    const char *text;       /* text columns kept as strings instead of one-hot, names separated by commas; NULL: none */
-    const char *weights;    /* name or index of the column of row weights; NULL: none */
+    /* text columns kept as strings instead of one-hot, names separated by commas; NULL: none; "*": those of free text,
+       which have more than 50 different values and one in ten rows */
+    const char *text;
+    const char *weights; /* name or index of the column of row weights; NULL: none */
     /* the columns are those of a Gram matrix K, for the kernel precomputed: a column "serial" is put before them, 1, 2,
        ... n, and K must be square. Rows with numbers of their own (LIBSVM's 0:serial, a first column of that name) keep
        them: row i is then the serial-th of K. In mercer_data_make you put it there: 0 for rows that are none of K's, or
@@ -336,6 +338,8 @@ MERCER_API mercer_status mercer_kernel_parse_with(mercer_ctx *ctx, const char *t
 MERCER_API void mercer_kernel_free(mercer_kernel *kernel);
 /* The canonical form; it parses back to the same kernel. */
 MERCER_API const char *mercer_kernel_text(const mercer_kernel *kernel);
+/* The kernel where nobody names one: rbf, and normalize(spectrum(p=3)) of every text found by mercer_read.text "*". */
+MERCER_API mercer_status mercer_kernel_default(mercer_ctx *ctx, const mercer_data *data, mercer_kernel **out);
 /* Fix what depends on the data: default bandwidths, column names, matrices in files; check the columns exist. */
 MERCER_API mercer_status mercer_kernel_bind(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
                                             mercer_kernel **out);
@@ -1053,7 +1057,7 @@ typedef struct mercer_search mercer_search;
 typedef struct mercer_tune {
     size_t size;
     /* kernel_count of them; NULL: rbf, with gamma from 1/32 of its default to 32 times; knn: with its default, every
-       gamma having the same neighbours */
+       gamma having the same neighbours; with texts that the reading found, mercer_kernel_default with p from 2 to 5 */
     const mercer_kernel *const *kernels;
     int64_t kernel_count;
     /* "name=range" or "name=set", closed by NULL; NULL: those that suit the machine, see mercer_tune_range */
@@ -1106,7 +1110,8 @@ MERCER_API mercer_status mercer_tune_run(mercer_ctx *ctx, const char *machine, c
    second of few. ridge by rows left out, the others by five folds; accuracy is judged by the mean with the neighbouring
    candidates, and within half a standard error of the best the smallest C is taken. For ridge matern(nu=2.5) with one
    length scale for every column, learned by a Gaussian process in twenty steps, is compared with rbf and taken where it
-   is clearly better. MERCER_INVALID for other machines and for fewer than 20 rows. */
+   is clearly better. Of data with texts that the reading found p is searched instead, from 2 to 5, and rbf has its
+   default gamma. MERCER_INVALID for other machines and for fewer than 20 rows. */
 MERCER_API mercer_status mercer_tune_default(mercer_ctx *ctx, const char *machine, const void *settings,
                                              const mercer_data *data, mercer_search **out);
 MERCER_API void mercer_search_free(mercer_search *search);

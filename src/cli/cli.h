@@ -251,6 +251,9 @@ extern const option missing_options[]; /* the one choice left when a model says 
 int input_kernel(session *s, const char *expression, mercer_kernel **out);
 /* kernel: what the data are read for; NULL: nothing yet. weights: the column of row weights; NULL: none. wanted: what
    the target is taken for where the options do not say. */
+/* For fits: where no kernel is named columns of free text are kept as texts. */
+int input_data_for_fit(session *s, const mercer_kernel *kernel, const char *path, const char *weights,
+                       mercer_target wanted, mercer_data **out);
 int input_data(session *s, const mercer_kernel *kernel, const char *path, const char *weights, mercer_target wanted,
                mercer_data **out);
 int input_model(session *s, const char *path, mercer_model **out);

@@ -80,9 +80,11 @@ static int read_target(const args *a, mercer_target wanted, mercer_read *set) {
     return EXIT_DONE;
 }
 
-int input_data(session *s, const mercer_kernel *kernel, const char *path, const char *weights, mercer_target wanted,
-               mercer_data **out) {
+/* kept: the columns of text to keep where the kernel names none. */
+static int read_table(session *s, const mercer_kernel *kernel, const char *path, const char *weights,
+                      mercer_target wanted, const char *kept, mercer_data **out) {
     mercer_read set = mercer_read_defaults();
+    set.text = kept;
     TRY(read_target(&s->args, wanted, &set));
     TRY(read_missing(s, &set));
     set.weights = weights;
@@ -100,6 +102,19 @@ int input_data(session *s, const mercer_kernel *kernel, const char *path, const 
     TRY(check_file(path));
     TRY_CTX(s, mercer_data_read(s->ctx, path, &set, out));
     return EXIT_DONE;
+}
+
+int input_data(session *s, const mercer_kernel *kernel, const char *path, const char *weights, mercer_target wanted,
+               mercer_data **out) {
+    return read_table(s, kernel, path, weights, wanted, NULL, out);
+}
+
+/* Texts of groups are no inputs, and a file of its own for the test would be read for itself. */
+int input_data_for_fit(session *s, const mercer_kernel *kernel, const char *path, const char *weights,
+                       mercer_target wanted, mercer_data **out) {
+    const args *a = &s->args;
+    const bool open = !args_text(a, "kernel") && !args_text(a, "groups") && !args_text(a, "test");
+    return read_table(s, kernel, path, weights, wanted, open ? "*" : NULL, out);
 }
 
 int input_model(session *s, const char *path, mercer_model **out) {

@@ -291,7 +291,7 @@ static int read_noise(session *s, job *j, const char *column) {
         return print_error("--noise-column belongs to the machine gp, which -m gp asks for");
     if (args_text(&s->args, "weights"))
         return print_error("--weights and --noise-column both say how precise the rows are; give one of them");
-    TRY(input_data(s, j->kernel, j->path, column, MERCER_TARGET_NUMBER, &j->data));
+    TRY(input_data_for_fit(s, j->kernel, j->path, column, MERCER_TARGET_NUMBER, &j->data));
     return weigh_by_noise(s, j, column);
 }
 
@@ -302,7 +302,7 @@ static int read_data(session *s, job *j) {
     const bool from_file = weights && access(weights, F_OK) == 0;
     const double began = clock_now();
     const mercer_target wanted = j->machine ? j->machine->target : MERCER_TARGET_AUTO;
-    TRY(input_data(s, j->kernel ? j->kernel : j->reads, j->path, from_file ? NULL : weights, wanted, &j->data));
+    TRY(input_data_for_fit(s, j->kernel ? j->kernel : j->reads, j->path, from_file ? NULL : weights, wanted, &j->data));
     if (from_file)
         TRY(weights_from_file(s, j, weights));
     j->read_seconds = clock_now() - began;
@@ -312,15 +312,19 @@ static int read_data(session *s, job *j) {
 int job_open(session *s, job *j) {
     const args *a = &s->args;
     j->path = a->operand[0];
-    j->expression = args_text(a, "kernel") ? args_text(a, "kernel") : "rbf";
+    j->expression = args_text(a, "kernel");
     int from = 0;
     TRY(named_machine(a, j));
     args_next(a, "kernel", &from);
     if (!j->searches && args_next(a, "kernel", &from))
         return print_error("--kernel is given twice");
-    if (!j->searches)
+    if (!j->searches && j->expression)
         TRY(input_kernel(s, j->expression, &j->kernel));
     TRY(read_data(s, j));
+    if (!j->searches && !j->expression)
+        TRY_CTX(s, mercer_kernel_default(s->ctx, j->data, &j->kernel));
+    if (!j->expression)
+        j->expression = j->kernel ? mercer_kernel_text(j->kernel) : "rbf";
     if (2 * mercer_data_classes(j->data) > mercer_data_rows(j->data) && mercer_data_classes(j->data) > 20)
         print_note(
             s,
@@ -377,7 +381,7 @@ bool job_has_memory(session *s, const job *j) {
     mercer_plan plan = {.size = sizeof plan};
     if (mercer_data_rows(j->data) < FEW && mercer_data_stored(j->data) < 1000000 && mercer_data_classes(j->data) < 100)
         return true;
-    mercer_status status = mercer_kernel_parse(s->ctx, "rbf", &plain);
+    mercer_status status = mercer_kernel_default(s->ctx, j->data, &plain);
     if (!status)
         status = mercer_plan_fit(s->ctx, j->machine->name, j->settings, plain, j->data, &plan);
     mercer_kernel_free(plain);

@@ -76,7 +76,7 @@ static bool can_be_measured(mercer_ctx *ctx, const mercer_machine *machine, cons
 /* ---- One length scale for every column ---- */
 
 static bool has_scales(const mercer_machine *machine, const mercer_data *part) {
-    return strcmp(machine->name, "ridge") == 0 && part->target && !part->row_start && part->d >= 2
+    return strcmp(machine->name, "ridge") == 0 && part->target && !part->row_start && !part->reads_texts && part->d >= 2
            && part->d <= COLUMNS_MOST && part->n >= ROWS_A_SCALE * part->d;
 }
 

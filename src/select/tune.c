@@ -67,6 +67,8 @@ mercer_status mc_tune_kernel(mercer_ctx *ctx, const mercer_machine *machine, con
     mercer_kernel *plain = NULL;
     mc_problem problem;
     char text[96];
+    if (data->reads_texts)
+        return mc_kernel_default(ctx, data, by_order(machine) ? "3" : "2..5", out);
     if (by_order(machine))
         return mc_kernel_parse(ctx, "rbf", (mc_users){0}, out);
     MC_TRY(mc_kernel_parse(ctx, "rbf", (mc_users){0}, &plain));

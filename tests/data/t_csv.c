@@ -170,6 +170,38 @@ static void test_text_can_be_kept_as_strings(void **state) {
     close_clean(ctx);
 }
 
+/* Many values and one in ten rows are free text; few, or a target, are levels. */
+static void test_free_text_is_found(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(0);
+    static char text[64 * 1024];
+    mercer_read set = mercer_read_defaults();
+    set.text = "*";
+    for (int values = 50; values <= 51; values++) {
+        char *at = text + sprintf(text, "colour,message,x,y\n");
+        for (int i = 0; i < 400; i++)
+            at += sprintf(at, "%s,  a message of %d,%d,name%d\n", i % 3 ? "red" : "blue", i % values, i, i);
+        mercer_data *data = parse(ctx, text, &set), *some = NULL;
+        assert_int_equal(mercer_data_texts(data), values > 50);
+        assert_int_equal(mercer_data_columns(data), values > 50 ? 3 : 53);
+        assert_int_equal(mercer_data_classes(data), 400);
+        mercer_kernel *kernel = NULL;
+        assert_ok(ctx, mercer_data_take(ctx, data, (int64_t[]){3, 0}, 2, &some));
+        assert_ok(ctx, mercer_kernel_default(ctx, some, &kernel));
+        assert_string_equal(mercer_kernel_text(kernel),
+                            values > 50 ? "normalize(spectrum(p=3)[message]) + rbf" : "rbf");
+        if (values > 50) /* nothing is trimmed */
+            assert_string_equal(mercer_data_text(some, 0, 0), "  a message of 3");
+        mercer_kernel_free(kernel);
+        mercer_data_free(some);
+        mercer_data_free(data);
+    }
+    mercer_data *levels = parse(ctx, text, NULL);
+    assert_int_equal(mercer_data_texts(levels), 0);
+    mercer_data_free(levels);
+    close_clean(ctx);
+}
+
 static void test_header_rule(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(0);
@@ -487,6 +519,7 @@ int main(void) {
         cmocka_unit_test(test_classes_from_text_and_from_few_whole_numbers),
         cmocka_unit_test(test_text_columns_become_one_hot),
         cmocka_unit_test(test_text_can_be_kept_as_strings),
+        cmocka_unit_test(test_free_text_is_found),
         cmocka_unit_test(test_header_rule),
         cmocka_unit_test(test_missing_cells_are_named_filled_or_dropped),
         cmocka_unit_test(test_a_name_that_stands_twice_names_no_column),

@@ -108,7 +108,8 @@ static int choose_parameters(session *s, fit *f) {
     if (!job_is_open(s))
         return EXIT_DONE;
     if (!job_has_memory(s, &f->job)) {
-        print_note(s, "no parameter was searched for: memory holds no fit of all rows with kernel rbf");
+        print_note(s, "no parameter was searched for: memory holds no fit of all rows with kernel %s",
+                   mercer_kernel_text(f->job.kernel));
         return EXIT_DONE;
     }
     TRY(job_put_intercept(s, &f->job, true));
@@ -511,7 +512,9 @@ const verb verb_fit = {
         "refused unless --allow-indefinite is given. A file that is not a model is never replaced.\n"
         "With no kernel and no lambda or C a short search chooses the gamma of rbf and them, and the report says what "
         "it chose\n"
-        "(ridge, which then has an intercept, svc, svr and logistic, from 20 rows on).\n\n"
+        "(ridge, which then has an intercept, svc, svr and logistic, from 20 rows on). With no kernel a column of free "
+        "text,\n"
+        "one of many values, is compared by spectrum, of which the search chooses p.\n\n"
         "  mercer fit houses.csv                        the last column is the target; machine and parameters are "
         "chosen\n"
         "  mercer fit houses.csv -k '0.5*rbf(sigma=2) + linear' --lambda 0.1 -o houses.mercer\n"

@@ -13,6 +13,7 @@
 #include "base/status.h"
 #include "data/encode/labels.h"
 #include "data/read/gram_rows.h"
+#include "data/read/raw.h"
 #include "data/table/columns.h"
 #include "data/table/strings.h"
 #include <float.h>
@@ -385,7 +386,7 @@ static mercer_status check_settings(mercer_ctx *ctx, const mc_input *input, cons
     if (afresh && set->target && *set->target)
         return mc_fail(ctx, MERCER_INVALID, "%s is LIBSVM text: its target is the label, not '%s'", input->name,
                        set->target);
-    if (set->weights || (afresh && set->text))
+    if (set->weights || (afresh && set->text && !mc_read_finds_text(set)))
         return mc_fail(ctx, MERCER_INVALID, "%s is LIBSVM text, which has no column '%s'", input->name,
                        set->weights ? set->weights : set->text);
     return MERCER_OK;

@@ -256,6 +256,7 @@ static mercer_status make_rest(mercer_ctx *ctx, const mc_reading *reading, mc_ra
     MC_TRY(make_target(ctx, reading, raw, data));
     MC_TRY(make_weights(ctx, raw, data));
     MC_TRY(mc_raw_keep_text(ctx, raw, data));
+    data->reads_texts = data->texts > 0 && !reading->schema && mc_read_finds_text(reading->set);
     MC_TRY(make_names(ctx, reading, raw, data));
     MC_TRY(name_targets(ctx, raw, data));
     MC_TRY(reading->schema ? mc_schema_copy(ctx, reading->schema, &data->schema)

@@ -10,6 +10,7 @@
 #include "base/parallel.h"
 #include "base/print.h"
 #include "base/status.h"
+#include "data/encode/dict.h"
 #include "data/encode/labels.h"
 #include <stdarg.h>
 
@@ -173,6 +174,50 @@ static mercer_status becomes_text(mercer_ctx *ctx, const mc_reading *reading, co
     return *yes ? MERCER_OK : numbers_are_names(ctx, raw, c, yes);
 }
 
+/* ---- Free text ---- */
+
+/* A column of text is free where its values are more than these, and more than a tenth of the rows: as levels they
+   would say little of rows to come. */
+enum { LEVELS_MOST = 50, ROWS_A_LEVEL = 10 };
+
+bool mc_read_finds_text(const mercer_read *set) {
+    return set->text && strcmp(set->text, "*") == 0;
+}
+
+static mercer_status count_values(const mc_raw *raw, const mc_file_column *c, int64_t most, mc_dict *dict) {
+    for (int64_t i = 0; i < raw->n && dict->count <= most; i++) {
+        int64_t id;
+        if (mc_cell_kind_of(c->cell[i * c->stride]) != MC_CELL_TEXT)
+            continue;
+        const mc_cell cell = mc_raw_cell(raw, c, i);
+        MC_TRY(mc_dict_add(dict, cell.begin, cell.end - cell.begin, &id));
+    }
+    return MERCER_OK;
+}
+
+static mercer_status is_free_text(mercer_ctx *ctx, const mc_raw *raw, const mc_file_column *c, bool *yes) {
+    const int64_t share = raw->n / ROWS_A_LEVEL, most = share > LEVELS_MOST ? share : LEVELS_MOST;
+    mc_dict dict = mc_dict_open(ctx);
+    const mercer_status status = count_values(raw, c, most, &dict);
+    *yes = dict.count > most;
+    mc_dict_close(&dict);
+    return status;
+}
+
+/* Cells of kept text begin elsewhere, before their spaces: they are read again. */
+static mercer_status find_free_text(mercer_ctx *ctx, const mc_reading *reading, mc_raw *raw, bool *again) {
+    for (int64_t j = 0; j < raw->columns && !reading->schema && mc_read_finds_text(reading->set); j++) {
+        mc_file_column *c = &raw->column[j];
+        bool yes = false;
+        if (c->cell && c->kind == MC_COLUMN_LEVELS)
+            MC_TRY(is_free_text(ctx, raw, c, &yes));
+        if (yes)
+            c->kind = MC_COLUMN_TEXT;
+        *again |= yes;
+    }
+    return MERCER_OK;
+}
+
 mercer_status mc_raw_classify(mercer_ctx *ctx, const mc_reading *reading, mc_raw *raw, bool *again) {
     *again = false;
     MC_TRY(mc_for(ctx, raw->columns, 1, count_column, raw));
@@ -189,5 +234,5 @@ mercer_status mc_raw_classify(mercer_ctx *ctx, const mc_reading *reading, mc_raw
         if (c->kind == MC_COLUMN_NUMBER)
             c->kind = MC_COLUMN_LEVELS;
     }
-    return MERCER_OK;
+    return *again ? MERCER_OK : find_free_text(ctx, reading, raw, again);
 }

@@ -60,6 +60,8 @@ void mc_raw_close(mc_raw *raw);
 
 /* Count the kinds of cells of every column. *again: numbers of a column turned out to be text, so the cells must be
  * read again. */
+/* The reading looks for columns of free text by itself. */
+bool mc_read_finds_text(const mercer_read *set);
 mercer_status mc_raw_classify(mercer_ctx *ctx, const mc_reading *reading, mc_raw *raw, bool *again);
 /* What mc_raw_build does, in order: name the first cell that cannot be used; drop rows or find means; give levels their
  * numbers. */

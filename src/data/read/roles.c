@@ -124,7 +124,8 @@ static mercer_status refuse_spaces(mercer_ctx *ctx, const mc_raw *raw) {
 
 static mercer_status roles_afresh(mercer_ctx *ctx, const mercer_read *set, mc_raw *raw) {
     MC_TRY(give_roles(ctx, raw, "weights", set->weights, MC_COLUMN_WEIGHT));
-    MC_TRY(give_roles(ctx, raw, "text", set->text, MC_COLUMN_TEXT));
+    if (!mc_read_finds_text(set))
+        MC_TRY(give_roles(ctx, raw, "text", set->text, MC_COLUMN_TEXT));
     const bool none = set->kind == MERCER_TARGET_NONE || (set->target && !*set->target);
     if (!none)
         MC_TRY(set->target ? give_roles(ctx, raw, "target", set->target, MC_COLUMN_TARGET)

@@ -291,6 +291,10 @@ static int64_t place_of_text(const mercer_data *data, int64_t k) {
     return -1;
 }
 
+int64_t mc_data_text_place(const mercer_data *data, int64_t k) {
+    return data->schema.count ? place_of_text(data, k) : k;
+}
+
 const char *mc_data_text_name(const mercer_data *data, int64_t k) {
     const int64_t place = place_of_text(data, k);
     return place < 0 ? NULL : data->schema.column[place].name;
@@ -305,7 +309,7 @@ int64_t mc_data_text_find(const mercer_data *data, const char *name) {
     char *end;
     const int64_t place = strtoll(name, &end, 10) - 1;
     for (int64_t k = 0; !*end && k < data->texts; k++)
-        if (place == (data->schema.count ? place_of_text(data, k) : k))
+        if (place == mc_data_text_place(data, k))
             return k;
     return -1;
 }

@@ -49,8 +49,9 @@ struct mercer_data {
     char **target_name; /* outputs names (1 for classes); NULL: none */
     int64_t missing;    /* cells of the file that were missing */
     int64_t texts;
-    char **text;     /* n x texts strings, row-major */
-    char **numbered; /* "x1", "x2", ... when there is no name; NULL: too many columns for that */
+    char **text;      /* n x texts strings, row-major */
+    bool reads_texts; /* they were found while reading, for a kernel to read; elsewhere somebody asked for them */
+    char **numbered;  /* "x1", "x2", ... when there is no name; NULL: too many columns for that */
     mc_schema schema;
     int64_t first;  /* place of the first row in the table these are a part of, for messages */
     int64_t *place; /* of every row, where they do not follow each other; NULL: they do */
@@ -114,6 +115,7 @@ const char *mc_row_text(const double *row, int64_t at);
 /* The text column of this name, or at this place of the file (of the texts, where there was no file); -1: none. */
 int64_t mc_data_text_find(const mercer_data *data, const char *name);
 const char *mc_data_text_name(const mercer_data *data, int64_t k); /* NULL where it has none */
+int64_t mc_data_text_place(const mercer_data *data, int64_t k);    /* in the file, of the texts without one */
 /* Forget the texts of the rows. For data not yet handed out. */
 void mc_data_drop_texts(mercer_data *data);
 

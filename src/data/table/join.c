@@ -53,6 +53,7 @@ static mercer_status join_texts(mercer_ctx *ctx, const mercer_data *a, const mer
         both[i] = i < first ? a->text[i] : b->text[i - first];
     to->text = mc_strings_copy(ctx, both, first + second);
     to->texts = to->text ? a->texts : 0;
+    to->reads_texts = a->reads_texts;
     mc_free(both);
     return to->text ? MERCER_OK : MERCER_MEMORY;
 }

@@ -106,6 +106,7 @@ static mercer_status take_all(mercer_ctx *ctx, taking *t) {
     to->outputs = from->outputs;
     to->classes = from->classes;
     to->texts = from->texts;
+    to->reads_texts = from->reads_texts;
     to->missing = from->missing;
     to->open = from->open;
     to->first = t->rows ? 0 : from->first;

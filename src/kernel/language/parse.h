@@ -22,6 +22,8 @@ enum { MC_COLUMNS_MAX = 1 << 20, MC_PARTS_MAX = 1000 };
 mercer_status mc_parse(mercer_ctx *ctx, const char *text, mc_users users, mc_node **out);
 
 /* mercer_kernel_parse_with for callers inside the library. */
+/* default_kernel.c: with this p, or a range of it, for every spectrum. */
+mercer_status mc_kernel_default(mercer_ctx *ctx, const mercer_data *data, const char *p, mercer_kernel **out);
 mercer_status mc_kernel_parse(mercer_ctx *ctx, const char *text, mc_users users, mercer_kernel **out);
 
 mercer_status mc_parse_deeper(mc_parser *parser); /* enter one level of nesting; leave it with parser->depth-- */
