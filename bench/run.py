@@ -32,6 +32,8 @@ TITLES = {  # in the order they are run
     "error": "Ridge beyond memory: error against time",
     "memory": "Memory against limits",
     "growth": "Growth with rows, columns, classes and threads",
+    "scaling": "More threads",
+    "sweep": "Problems that nobody chose",
     "plan": "Forecasts, and growth with n",
     "gp": "Gaussian processes",
     "svm": "Support vector machines",
