@@ -1,7 +1,7 @@
 /* euclidean.c: see euclidean.h. Coordinates are weighed, taken less the mean m of the centres, divided by a power of
    two above the largest of their norms, and rounded to floats, of which backend/nearest.h screens
 
-       t = |z|^2 - 2 <x, z>,     |computed t - t| <= e = 1.1 (d + 8) 2^-24 (|z| + |x|) |z|:
+       t = |z|^2 - 2 <x, z>,     |computed t - t| <= e = 1.1 (d + 8) 2^-24 (|z| + 2 |x|) |z|:
 
    the k-th least t is at most e above the k-th least computed one, T, so that the k nearest are among those with a
    computed t up to T + 2 e. The squares of these alone are summed up in double, from the differences of the data, and
@@ -158,8 +158,8 @@ static void place_row(const search *s, const bench *b, int64_t r) {
         x[j * LINES] = (float)(-2 * u);
         square += u * u;
     }
-    const double e = 1.1 * (double)(s->d + 8) * 0x1p-24 * (s->reach + sqrt(square)) * s->reach;
-    b->slack[r] = (float)(2.1 * e + 0x1p-100);
+    const double e = 1.1 * (double)(s->d + 8) * 0x1p-24 * (s->reach + 2 * sqrt(square)) * s->reach;
+    b->slack[r] = (float)(2.5 * e + 0x1p-100);
     b->held[r] = square < 0x1p60 ? 0 : s->capacity + 1;
     b->limit[r] = square < 0x1p60 ? INFINITY : -INFINITY;
     for (int64_t j = 0; j < s->k; j++)

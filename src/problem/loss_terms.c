@@ -60,7 +60,21 @@ static void look_softmax(const mc_loss_task *t, int64_t i, bool chord, double *g
     }
 }
 
+/* Slope and curvature of the logistic loss have their exponential in common; the bits are those of the two. */
+static void look_logistic(const mc_loss_task *t, double *g, double *root) {
+    for (int64_t i = 0; i < t->n; i++) {
+        const double F = loss_argument(t, i, 0, t->f, t->b), z = t->y[i] * F, e = exp(-fabs(F));
+        const double less = e / (1 + e), more = 1 / (1 + e);
+        g[i] = t->cost[i] * (-t->y[i] * (z > 0 ? less : more));
+        root[i] = sqrt(t->cost[i] * (less * more));
+    }
+}
+
 void mc_loss_derivatives(const mc_loss_task *t, bool chord, double *g, double *root) {
+    if (t->loss == &mc_losses[MC_LOGISTIC] && t->k == 1 && !chord) {
+        look_logistic(t, g, root);
+        return;
+    }
     for (int64_t i = 0; i < t->n; i++) {
         if (t->k > 1) {
             look_softmax(t, i, chord, g + i * t->k, root + i * t->k);

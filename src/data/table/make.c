@@ -74,18 +74,35 @@ typedef struct copying {
     int64_t *bad; /* per chunk: the first value that is not finite, counted over the stored values; -1: none */
 } copying;
 
+enum { LANES = 8, LOOK = 512 };
+
+static bool is_not_finite(mercer_dtype dtype, const void *values, int64_t k) {
+    return !isfinite(dtype == MERCER_F64 ? ((const double *)values)[k] : (double)((const float *)values)[k]);
+}
+
+/* Zero times anything finite is zero, whatever else: in lanes, so that the sums do not wait for each other. */
+static bool all_finite(mercer_dtype dtype, const void *values, int64_t begin, int64_t count) {
+    double lane[LANES] = {0}, sum = 0;
+    const double *wide = (const double *)values + begin;
+    const float *narrow = (const float *)values + begin;
+    for (int64_t k = 0; k + LANES <= count; k += LANES)
+        for (int q = 0; q < LANES; q++)
+            lane[q] += 0 * (dtype == MERCER_F64 ? wide[k + q] : (double)narrow[k + q]);
+    for (int64_t k = count / LANES * LANES; k < count; k++)
+        sum += 0 * (dtype == MERCER_F64 ? wide[k] : (double)narrow[k]);
+    for (int q = 0; q < LANES; q++)
+        sum += lane[q];
+    return sum == 0;
+}
+
 int64_t mc_first_not_finite(mercer_dtype dtype, const void *values, int64_t count) {
-    const uint64_t mask = 0x7ff0000000000000u;
-    const uint32_t mask32 = 0x7f800000u;
-    for (int64_t k = 0; k < count; k++) {
-        uint64_t bits = 0;
-        uint32_t bits32 = 0;
-        if (dtype == MERCER_F64)
-            memcpy(&bits, (const double *)values + k, sizeof bits);
-        else
-            memcpy(&bits32, (const float *)values + k, sizeof bits32);
-        if ((bits & mask) == mask || (bits32 & mask32) == mask32)
-            return k;
+    for (int64_t begin = 0; begin < count; begin += LOOK) {
+        const int64_t some = count - begin < LOOK ? count - begin : LOOK;
+        if (all_finite(dtype, values, begin, some))
+            continue;
+        for (int64_t k = begin; k < begin + some; k++)
+            if (is_not_finite(dtype, values, k))
+                return k;
     }
     return -1;
 }
@@ -222,8 +239,8 @@ mercer_status mc_data_make(mercer_ctx *ctx, const mercer_table *table, mercer_da
     if (table->row_start)
         MC_TRY(check_csr(ctx, table));
     mercer_data *data = NULL;
-    MC_TRY(
-        mc_data_new(ctx, table->n, table->d, table->dtype, table->row_start ? table->row_start[table->n] : -1, &data));
+    const int64_t stored = table->row_start ? table->row_start[table->n] : -1;
+    MC_TRY(mc_data_new_unset(ctx, table->n, table->d, table->dtype, stored, &data));
     const mercer_status status = copy_table(ctx, table, data);
     if (status)
         mercer_data_free(data);

@@ -12,6 +12,7 @@
    solved until r does not matter beside lambda, alpha is made feasible, f = Z Z'alpha, and the gap of the two decides.
    The best so far is kept in the task, whatever ends the search. */
 #include "learn/loss/loss_primal.h"
+#include "base/parallel.h"
 #include "base/progress.h"
 #include "base/status.h"
 #include "base/workspace.h"
@@ -20,6 +21,7 @@
 #include <string.h>
 
 enum { HALVINGS = 40, REFINES = 4, IDLE = 4 };
+enum { ENTRIES = 1024, CHUNKS = 64 };          /* of rows that are looked at at once, and how many of these at most */
 static const double LOOSE = 0.1, TIGHT = 1e-9; /* of linear systems */
 static const double DESCENT = 1e-4;            /* share of the promised decrease that a step must bring */
 /* times the gap aimed at: a promise below is tried for the answer; of few rows, whose answer is to be that of the
@@ -76,12 +78,56 @@ static void take_intercepts(const newton *s, const double *w, double *b) {
         b[a] = s->t->intercept ? w[a * s->P + s->P - 1] : 0;
 }
 
+/* The losses of all rows, on all threads; functions of the caller's own are called by one. */
+typedef struct looking {
+    const newton *s;
+    const double *f;
+    bool chord;
+    long double *sums; /* per chunk: of the losses; NULL: slopes and roots are asked for */
+} looking;
+
+static mc_loss_task task_of_rows(const looking *l, int64_t begin, int64_t end) {
+    mc_loss_task part = *l->s->t;
+    part.n = end - begin;
+    part.y += begin;
+    part.cost += begin;
+    part.place += begin;
+    part.f = (double *)l->f + begin * part.k;
+    part.b = l->s->b;
+    return part;
+}
+
+static void look_at_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)thread;
+    const looking *l = arg;
+    const mc_loss_task part = task_of_rows(l, begin, end);
+    if (l->sums)
+        l->sums[chunk] = mc_loss_sum(&part, part.f, part.b);
+    else
+        mc_loss_derivatives(&part, l->chord, l->s->g + begin * part.k, l->s->root + begin * part.k);
+}
+
+static int64_t rows_at_once(const newton *s) {
+    const int64_t rows = ENTRIES / s->t->k > s->t->n / CHUNKS ? ENTRIES / s->t->k : s->t->n / CHUNKS + 1;
+    return s->t->own ? s->t->n : rows;
+}
+
+static mercer_status sum_losses(mercer_ctx *ctx, newton *s, const double *f) {
+    long double sums[CHUNKS + 1], all = 0;
+    looking l = {.s = s, .f = f, .sums = sums};
+    const int64_t rows = rows_at_once(s);
+    MC_TRY(mc_for(ctx, s->t->n, rows, look_at_rows, &l));
+    for (int64_t c = 0; c < mc_chunk_count(s->t->n, rows); c++)
+        all += sums[c];
+    s->loss = (double)all;
+    return MERCER_OK;
+}
+
 /* Slopes, roots and the gradient at (w, b). */
 static mercer_status evaluate_point(mercer_ctx *ctx, newton *s, bool chord) {
-    mc_loss_task at = *s->t;
-    at.f = s->F;
-    at.b = s->b;
-    mc_loss_derivatives(&at, chord, s->g, s->root);
+    looking l = {.s = s, .f = s->F, .chord = chord};
+    const mc_loss_task at = task_of_rows(&l, 0, s->t->n);
+    MC_TRY(mc_for(ctx, s->t->n, rows_at_once(s), look_at_rows, &l));
     MC_TRY(mc_loss_check_slopes(ctx, &at, s->g, s->root));
     MC_TRY(mc_loss_primal_project(ctx, s->s, s->t, s->g, s->G));
     for (int64_t j = 0; j < s->M; j++)
@@ -97,7 +143,7 @@ static mercer_status start_newton(mercer_ctx *ctx, newton *s) {
         s->w[a * s->P + s->P - 1] = t->b[a];
     take_intercepts(s, s->w, s->b);
     memcpy(s->F, t->f, (size_t)s->count * sizeof *s->F);
-    s->loss = mc_loss_sum(t, s->F, s->b);
+    MC_TRY(sum_losses(ctx, s, s->F));
     s->objective = s->loss + penalty_of(s, s->w);
     return mc_loss_check_sum(ctx, t, s->F, s->b, s->objective);
 }
@@ -105,32 +151,33 @@ static mercer_status start_newton(mercer_ctx *ctx, newton *s) {
 /* ---- Along a step ---- */
 
 /* The objective at w + step U, which s->trial and s->trial_w then hold. */
-static double objective_at(newton *s, double step) {
-    const mc_loss_task *t = s->t;
+static mercer_status move_to(mercer_ctx *ctx, newton *s, double step, double *value) {
     for (int64_t i = 0; i < s->count; i++)
         s->trial[i] = s->F[i] + step * s->E[i];
     for (int64_t j = 0; j < s->M; j++)
         s->trial_w[j] = s->w[j] + step * s->U[j];
     take_intercepts(s, s->trial_w, s->b);
-    s->loss = mc_loss_sum(t, s->trial, s->b);
-    return s->loss + penalty_of(s, s->trial_w);
+    MC_TRY(sum_losses(ctx, s, s->trial));
+    *value = s->loss + penalty_of(s, s->trial_w);
+    return MERCER_OK;
 }
 
 /* Nearer to the lowest point on the line, as in loss_newton.c. */
-static double refine_step_length(newton *s, double step, double value) {
+static mercer_status refine_step_length(mercer_ctx *ctx, newton *s, double step, double *value) {
     const double slope = -2 * s->promise;
     for (int i = 0; i < REFINES && -slope > FAR * fabs(s->objective); i++) {
-        const double bend = value - s->objective - slope * step, vertex = -slope * step * step / (2 * bend);
+        const double bend = *value - s->objective - slope * step, vertex = -slope * step * step / (2 * bend);
         const double next = bend > 0 ? fmin(fmax(vertex, step / 4), 4 * step) : 4 * step;
+        double there;
         if (fabs(next - step) < CLOSE * step)
             break;
-        const double there = objective_at(s, next);
-        if (!(there < value))
-            return objective_at(s, step);
+        MC_TRY(move_to(ctx, s, next, &there));
+        if (!(there < *value))
+            return move_to(ctx, s, step, value);
         step = next;
-        value = there;
+        *value = there;
     }
-    return value;
+    return MERCER_OK;
 }
 
 static void take_step(newton *s, double value) {
@@ -148,11 +195,14 @@ static mercer_status search_along_step(mercer_ctx *ctx, newton *s, bool *moved) 
     *moved = false;
     double step = 1;
     for (int i = 0; i < HALVINGS && s->promise > 0; i++, step /= 2) {
-        const double value = objective_at(s, step);
+        double value;
+        MC_TRY(move_to(ctx, s, step, &value));
         MC_TRY(mc_loss_check_sum(ctx, s->t, s->trial, s->b, value));
         *moved = value <= s->objective - DESCENT * step * 2 * s->promise + (s->promise < noise ? noise : 0);
         if (*moved) {
-            take_step(s, s->t->k > 1 ? refine_step_length(s, step, value) : value);
+            if (s->t->k > 1)
+                MC_TRY(refine_step_length(ctx, s, step, &value));
+            take_step(s, value);
             return MERCER_OK;
         }
     }
