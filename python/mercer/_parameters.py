@@ -98,7 +98,7 @@ PARAMETERS: dict[str, Row] = {
     "degree": Row(either(real(0), NOTHING), "the exponent of kernel='poly'."),
     "delta": Row(real(0, above=True), "errors up to this size are squared, larger ones are not."),
     "eigen_solver": Row(choice("auto", "dense", "arpack", "randomized", "krylov"),
-                        "'dense': all eigenvalues of the stored matrix; 'krylov': the largest from products that store nothing; the others "
+                        "'dense': all eigenvalues of the stored matrix; 'krylov': the largest from products with it; the others "
                         "let the library decide."),
     "epsilon": Row(real(0), "errors up to this size cost nothing."),
     "fit_intercept": Row(FLAG, "add a constant to the function."),

@@ -97,7 +97,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         values = [lib.mercer_model_component(self.model_.address, k).eigenvalue for k in range(count)]
         empty = 0 if self.remove_zero_eig or self.n_components is None else min(self.n_components, self.X_fit_.shape[0]) - count
         self.eigenvalues_ = np.asarray(values + [0.0] * empty)
-        self.eigenvectors_ = self._scores(self.X_fit_) / np.sqrt(np.where(self.eigenvalues_ > 0, self.eigenvalues_, np.inf))
+        self.eigenvectors_ = np.zeros((self.X_fit_.shape[0], len(self.eigenvalues_)))
+        if count:
+            self.eigenvectors_[self.model_.rows, :count] = self.model_.coefficients * np.sqrt(values)
         self._n_features_out = len(self.eigenvalues_)
 
     def _fit_inverse(self, X):

@@ -11,10 +11,9 @@
    more. H is what the basis gives, not what theory says it should be, so that rounding in the products does not matter
    to the Ritz values.
 
-   Blocks are row-major n x b, which BLAS sees as b x n by columns. Sums over rows run in chunks of a fixed size, added
-   in order. */
+   Blocks are row-major n x b; the basis is row-major too, its blocks side by side, so that one product with all of them
+   is one call. Sums over rows run in chunks of a fixed size, added in order. */
 #include "linalg/krylov.h"
-#include "backend/blas.h"
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/status.h"
@@ -24,32 +23,29 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROWS = 2048 };
+enum { ROWS = 256 };
 
 typedef struct run {
     int64_t n, b, most; /* most: blocks in the basis */
-    double *basis;      /* most + 1 blocks */
-    double *parts;      /* of sums over rows: b x b each */
-    double *C, *G, *T;  /* b x b */
+    double *basis;      /* n x (most b): the blocks side by side */
+    double *Q, *W;      /* n x b: the last block of the basis, what is left of its product */
+    double *parts;      /* of sums over rows: (most b) x b each */
+    double *S;          /* (most b) x b */
+    double *G, *T;      /* b x b */
     double *H;          /* the projected matrix, lower block triangle mirrored: (most b)^2 */
     double *Y;          /* its eigenvectors, one after the other */
     double *w, *d;
-    double *rows; /* per thread: ROWS x b */
-    /* what a loop over rows works on */
-    const double *left, *right;
-    double *out;
-    double factor;
+    double *rows;         /* per thread: ROWS x b */
+    int64_t looked, look; /* blocks in the basis when its Ritz values were looked at last, and when they will be */
 } run;
-
-static double *block_of(const run *r, int64_t j) {
-    return r->basis + j * r->n * r->b;
-}
 
 static void lay_out_krylov_workspace(mercer_ctx *ctx, run *r, mc_work *work) {
     const int64_t order = r->most * r->b;
-    r->basis = mc_work_take(work, (r->most + 1) * r->n * r->b, 8);
-    r->parts = mc_work_take(work, mc_chunk_count(r->n, ROWS) * r->b * r->b, 8);
-    r->C = mc_work_take(work, r->b * r->b, 8);
+    r->basis = mc_work_take(work, r->n * order, 8);
+    r->Q = mc_work_take(work, r->n * r->b, 8);
+    r->W = mc_work_take(work, r->n * r->b, 8);
+    r->parts = mc_work_take(work, mc_chunk_count(r->n, ROWS) * order * r->b, 8);
+    r->S = mc_work_take(work, order * r->b, 8);
     r->G = mc_work_take(work, r->b * r->b, 8);
     r->T = mc_work_take(work, r->b * r->b, 8);
     r->H = mc_work_take(work, order * order, 8);
@@ -71,69 +67,67 @@ size_t mc_krylov_bytes(mercer_ctx *ctx, int64_t n, int64_t block, int64_t steps)
 
 /* ---- Products of blocks ---- */
 
-static void inner_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)thread;
-    const run *r = arg;
-    const int b = (int)r->b, rows = (int)(end - begin);
-    const double one = 1, zero = 0;
-    dgemm_("N", "T", &b, &b, &rows, &one, r->right + begin * r->b, &b, r->left + begin * r->b, &b, &zero,
-           r->parts + chunk * r->b * r->b, &b, 1, 1);
+/* What a loop over rows works on: left is n x a, right n x b, C a x b; ld is that of left. */
+typedef struct rows_task {
+    const run *r;
+    int64_t a, ld;
+    const double *left, *right, *C;
+    double factor, beta, *out;
+} rows_task;
+
+static mc_dense rows_of(const double *X, int64_t begin, int64_t end, int64_t columns, int64_t ld) {
+    return mc_row_major(X + begin * ld, end - begin, columns, ld);
 }
 
-/* out <- A' B, b x b, row-major. */
-static mercer_status block_inner_product(mercer_ctx *ctx, run *r, const double *A, const double *B, double *out) {
-    r->left = A;
-    r->right = B;
-    const mc_region region = mc_blas_begin();
-    const mercer_status status = mc_for(ctx, r->n, ROWS, inner_rows, r);
-    mc_blas_end(region);
-    memset(out, 0, (size_t)(r->b * r->b) * sizeof *out);
+static void inner_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)thread;
+    const rows_task *t = arg;
+    const int64_t b = t->r->b;
+    mc_gemm(1, mc_transposed(rows_of(t->left, begin, end, t->a, t->ld)), rows_of(t->right, begin, end, b, b), 0,
+            mc_row_major(t->r->parts + chunk * t->a * b, t->a, b, b));
+}
+
+/* out <- left' right, a x b, row-major. */
+static mercer_status block_inner_product(mercer_ctx *ctx, const run *r, int64_t a, const double *left, int64_t ld,
+                                         const double *right, double *out) {
+    rows_task t = {.r = r, .a = a, .ld = ld, .left = left, .right = right};
+    MC_TRY(mc_for(ctx, r->n, ROWS, inner_rows, &t));
+    memset(out, 0, (size_t)(a * r->b) * sizeof *out);
     for (int64_t chunk = 0; chunk < mc_chunk_count(r->n, ROWS); chunk++)
-        for (int64_t i = 0; i < r->b * r->b; i++)
-            out[i] += r->parts[chunk * r->b * r->b + i];
-    return status;
+        for (int64_t i = 0; i < a * r->b; i++)
+            out[i] += r->parts[chunk * a * r->b + i];
+    return MERCER_OK;
 }
 
 static void add_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const run *r = arg;
-    const int b = (int)r->b, rows = (int)(end - begin);
-    const double one = 1;
-    dgemm_("N", "N", &b, &rows, &b, &r->factor, r->right, &b, r->left + begin * r->b, &b, &one, r->out + begin * r->b,
-           &b, 1, 1);
+    const rows_task *t = arg;
+    const int64_t b = t->r->b;
+    mc_gemm(t->factor, rows_of(t->left, begin, end, t->a, t->ld), mc_row_major(t->C, t->a, b, b), t->beta,
+            rows_of(t->out, begin, end, b, b));
 }
 
-/* out <- out + factor A C. */
-static mercer_status add_block_product(mercer_ctx *ctx, run *r, double factor, const double *A, const double *C,
-                                       double *out) {
-    r->factor = factor;
-    r->left = A;
-    r->right = C;
-    r->out = out;
-    const mc_region region = mc_blas_begin();
-    const mercer_status status = mc_for(ctx, r->n, ROWS, add_rows, r);
-    mc_blas_end(region);
-    return status;
+/* out <- beta out + factor left C. */
+static mercer_status add_block_product(mercer_ctx *ctx, const run *r, double factor, int64_t a, const double *left,
+                                       int64_t ld, const double *C, double beta, double *out) {
+    rows_task t = {.r = r, .a = a, .ld = ld, .left = left, .C = C, .factor = factor, .beta = beta, .out = out};
+    return mc_for(ctx, r->n, ROWS, add_rows, &t);
 }
 
 static void turn_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
-    const run *r = arg;
-    const int b = (int)r->b, rows = (int)(end - begin);
-    const double one = 1, zero = 0;
-    double *scratch = r->rows + thread * ROWS * r->b, *at = r->out + begin * r->b;
-    dgemm_("N", "N", &b, &rows, &b, &one, r->right, &b, at, &b, &zero, scratch, &b, 1, 1);
-    memcpy(at, scratch, (size_t)(rows * b) * sizeof *at);
+    const rows_task *t = arg;
+    const int64_t b = t->r->b;
+    double *scratch = t->r->rows + thread * ROWS * b;
+    mc_gemm(1, rows_of(t->out, begin, end, b, b), mc_row_major(t->C, b, b, b), 0,
+            mc_row_major(scratch, end - begin, b, b));
+    memcpy(t->out + begin * b, scratch, (size_t)((end - begin) * b) * sizeof *scratch);
 }
 
 /* W <- W C. */
-static mercer_status multiply_in_place(mercer_ctx *ctx, run *r, const double *C, double *W) {
-    r->right = C;
-    r->out = W;
-    const mc_region region = mc_blas_begin();
-    const mercer_status status = mc_for(ctx, r->n, ROWS, turn_rows, r);
-    mc_blas_end(region);
-    return status;
+static mercer_status multiply_in_place(mercer_ctx *ctx, const run *r, const double *C, double *W) {
+    rows_task t = {.r = r, .C = C, .out = W};
+    return mc_for(ctx, r->n, ROWS, turn_rows, &t);
 }
 
 /* ---- Orthonormal columns ---- */
@@ -156,21 +150,23 @@ static mercer_status find_whitening(mercer_ctx *ctx, run *r) {
 }
 
 static mercer_status orthonormalise_block(mercer_ctx *ctx, run *r, double *W) {
-    MC_TRY(block_inner_product(ctx, r, W, W, r->G));
+    MC_TRY(block_inner_product(ctx, r, r->b, W, r->b, W, r->G));
     MC_TRY(find_whitening(ctx, r));
     return multiply_in_place(ctx, r, r->T, W);
 }
 
-/* W <- W - Q Q' W over the first count blocks; what is taken off is added to column block j of H where asked for. */
-static mercer_status project_out_basis(mercer_ctx *ctx, run *r, int64_t count, double *W, double *H, int64_t j) {
-    const int64_t order = r->most * r->b;
-    for (int64_t i = 0; i < count; i++) {
-        MC_TRY(block_inner_product(ctx, r, block_of(r, i), W, r->C));
-        MC_TRY(add_block_product(ctx, r, -1, block_of(r, i), r->C, W));
-        for (int64_t k = 0; H && k < r->b * r->b; k++)
-            H[(i * r->b + k / r->b) * order + j * r->b + k % r->b] += r->C[k];
-    }
-    return MERCER_OK;
+/* W <- W - Q Q' W over the first count blocks; what is taken off is column block j of H where asked for. */
+static mercer_status project_out_basis(mercer_ctx *ctx, const run *r, int64_t count, double *W, double *H, int64_t j) {
+    const int64_t order = r->most * r->b, b = r->b, s = count * b;
+    MC_TRY(block_inner_product(ctx, r, s, r->basis, order, W, r->S));
+    for (int64_t k = 0; H && k < s * b; k++)
+        H[k / b * order + j * b + k % b] = r->S[k];
+    return add_block_product(ctx, r, -1, s, r->basis, order, r->S, 1, W);
+}
+
+static void put_block(const run *r, int64_t j, const double *W) {
+    for (int64_t i = 0; i < r->n; i++)
+        memcpy(r->basis + i * r->most * r->b + j * r->b, W + i * r->b, (size_t)r->b * sizeof *W);
 }
 
 /* ---- Rayleigh and Ritz ---- */
@@ -198,44 +194,61 @@ static double largest_ritz_residual(const run *r, int64_t s, int64_t wanted) {
 }
 
 /* X <- Q Y for the largest of s Ritz values. */
-static mercer_status assemble_ritz_vectors(mercer_ctx *ctx, run *r, int64_t s, double *X, double *theta) {
-    memset(X, 0, (size_t)(r->n * r->b) * sizeof *X);
-    for (int64_t j = 0; j < s / r->b; j++) {
-        for (int64_t i = 0; i < r->b * r->b; i++)
-            r->C[i] = r->Y[(s - 1 - i % r->b) * s + j * r->b + i / r->b];
-        MC_TRY(add_block_product(ctx, r, 1, block_of(r, j), r->C, X));
-    }
+static mercer_status assemble_ritz_vectors(mercer_ctx *ctx, const run *r, int64_t s, double *X, double *theta) {
+    for (int64_t i = 0; i < s * r->b; i++)
+        r->S[i] = r->Y[(s - 1 - i % r->b) * s + i / r->b];
     for (int64_t k = 0; k < r->b; k++)
         theta[k] = r->w[s - 1 - k];
-    return MERCER_OK;
+    return add_block_product(ctx, r, 1, s, r->basis, r->most * r->b, r->S, 0, X);
+}
+
+/* Eigenvalues of H cost as much as several products once it is large: they are looked at next when the residual, which
+   has fallen from `before` to what it is since the last look, should have come down to its goal, and at the end. */
+static int64_t next_look(const run *r, double before, double residual, double goal, int64_t since) {
+    enum { FIRST = 2 };
+    const double rate = log(residual / before) / (double)since,
+                 left = rate < 0 ? log(goal / residual) / rate : INFINITY;
+    const int64_t most = r->most - r->looked;
+    if (r->looked < FIRST)
+        return r->looked + 1;
+    return r->looked + (left < (double)most ? (int64_t)fmax(1, 0.8 * left) : most);
 }
 
 /* ---- The run ---- */
 
-/* One product: the basis has count blocks, the last of which has not been multiplied. */
-static mercer_status block_lanczos_step(mercer_ctx *ctx, run *r, const mc_krylov_problem *problem, int64_t count,
-                                        mc_krylov_result *result) {
-    double *W = block_of(r, count);
-    MC_TRY(problem->A.apply(ctx, problem->A.self, r->b, block_of(r, count - 1), W));
-    for (int pass = 0; pass < 2; pass++)
-        MC_TRY(project_out_basis(ctx, r, count, W, r->H, count - 1));
+static mercer_status look_at_residuals(mercer_ctx *ctx, run *r, const mc_krylov_problem *problem, int64_t count,
+                                       mc_krylov_result *result) {
     MC_TRY(solve_rayleigh_ritz(ctx, r, count * r->b));
-    const double largest = r->w[count * r->b - 1];
-    MC_TRY(block_inner_product(ctx, r, W, W, r->G));
-    result->products++;
+    const double largest = r->w[count * r->b - 1], before = result->residual;
+    const int64_t since = count - r->looked;
     result->residual = largest_ritz_residual(r, count * r->b, problem->wanted);
     result->settled = result->residual <= problem->tolerance * largest;
+    r->looked = count;
+    r->look = next_look(r, before, result->residual, problem->tolerance * largest, since);
     return mc_progress_step(ctx, -1,
                             (mc_watch){"residual", largest > 0 ? result->residual / largest : 0, problem->tolerance});
 }
 
+/* One product: the basis has count blocks, the last of which, Q, has not been multiplied. */
+static mercer_status block_lanczos_step(mercer_ctx *ctx, run *r, const mc_krylov_problem *problem, int64_t count,
+                                        mc_krylov_result *result) {
+    MC_TRY(problem->A.apply(ctx, problem->A.self, r->b, r->Q, r->W));
+    MC_TRY(project_out_basis(ctx, r, count, r->W, r->H, count - 1));
+    MC_TRY(block_inner_product(ctx, r, r->b, r->W, r->b, r->W, r->G));
+    result->products++;
+    return count >= r->look || count == r->most ? look_at_residuals(ctx, r, problem, count, result)
+                                                : mc_report_progress(ctx, -1);
+}
+
 /* W, the remainder of the last product with G = W' W, becomes the next block. */
 static mercer_status extend_basis(mercer_ctx *ctx, run *r, int64_t count) {
-    double *W = block_of(r, count);
     MC_TRY(find_whitening(ctx, r));
-    MC_TRY(multiply_in_place(ctx, r, r->T, W));
-    MC_TRY(project_out_basis(ctx, r, count, W, NULL, 0));
-    return orthonormalise_block(ctx, r, W);
+    MC_TRY(multiply_in_place(ctx, r, r->T, r->W));
+    MC_TRY(project_out_basis(ctx, r, count, r->W, NULL, 0));
+    MC_TRY(orthonormalise_block(ctx, r, r->W));
+    put_block(r, count, r->W);
+    memcpy(r->Q, r->W, (size_t)(r->n * r->b) * sizeof *r->Q);
+    return MERCER_OK;
 }
 
 /* Products until the wanted settle; *count: blocks that have been multiplied. */
@@ -254,14 +267,15 @@ static mercer_status iterate_block_lanczos(mercer_ctx *ctx, run *r, const mc_kry
                                            double *theta, mc_krylov_result *result) {
     int64_t count;
     mc_progress_start(ctx);
-    memcpy(r->basis, X, (size_t)(r->n * r->b) * sizeof *X);
+    memcpy(r->Q, X, (size_t)(r->n * r->b) * sizeof *X);
     for (int pass = 0; pass < 2; pass++)
-        MC_TRY(orthonormalise_block(ctx, r, r->basis));
+        MC_TRY(orthonormalise_block(ctx, r, r->Q));
+    put_block(r, 0, r->Q);
     const mercer_status status = build_basis(ctx, r, problem, &count, result);
     if ((status && status != MERCER_TIME && status != MERCER_CANCELLED) || count == 0)
         return status;
     mc_shield_from_stop(ctx, true); /* what there is, is finished whatever the clock says */
-    mercer_status finished = solve_rayleigh_ritz(ctx, r, count * r->b);
+    mercer_status finished = result->settled ? MERCER_OK : solve_rayleigh_ritz(ctx, r, count * r->b);
     if (!finished)
         finished = assemble_ritz_vectors(ctx, r, count * r->b, X, theta);
     mc_shield_from_stop(ctx, false);

@@ -17,7 +17,7 @@
 #include <string.h>
 
 enum { DENSE, KRYLOV, WAYS };
-enum { SMALL = 400 };                   /* rows up to which all eigenvalues cost next to nothing */
+enum { SMALL = 300 };                   /* rows up to which all eigenvalues cost next to nothing */
 static const double FLOAT_FLOOR = 1e-6; /* relative residual that products in float are trusted to reach */
 
 const mercer_setting mc_pca_settings[MC_PCA_SETTINGS] = {
@@ -27,7 +27,7 @@ const mercer_setting mc_pca_settings[MC_PCA_SETTINGS] = {
                 "krylov: |M v - theta v| to reach, relative to the largest eigenvalue"),
     MC_SCALE_ROW(mercer_pca),
     MC_TEXT_ROW(mercer_pca, solver, "solver", "auto", "auto|dense|krylov",
-                "all eigenvalues of the stored matrix, or the largest from products that store nothing"),
+                "all eigenvalues of the stored matrix, or the largest from products with it"),
     MC_FLAG_ROW(mercer_pca, allow_indefinite, "allow-indefinite", 0,
                 "fit although the kernel is not proved: the directions of positive eigenvalues, found by dense"),
 };
@@ -75,7 +75,7 @@ static double count_pca_products(const mc_pca_shape *shape) {
 static mc_solver_option option_of(mercer_ctx *ctx, const mercer_pca *set, const mc_problem *p, int way) {
     static const char *const names[WAYS] = {"dense", "krylov"};
     static const char *const reasons[WAYS] = {"all eigenvalues of the stored matrix",
-                                              "the largest eigenvalues from products that store nothing"};
+                                              "the largest eigenvalues from products with it"};
     const mc_pca_shape shape = shape_of(ctx, set, p);
     const double n = (double)p->n;
     mc_solver_option o = {.solver = names[way], .reason = reasons[way], .bytes = bytes_of(ctx, set, p, way)};

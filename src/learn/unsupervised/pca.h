@@ -20,12 +20,14 @@ typedef struct mc_pca_result {
 mercer_status mc_pca_dense(mercer_ctx *ctx, const mc_problem *p, bool center, int64_t k, double *V, mc_pca_result *out);
 size_t mc_pca_dense_bytes(mercer_ctx *ctx, const mc_problem *p);
 
-/* Columns of a block, of the low-rank start, products of one round. */
+/* Columns of a block, of the low-rank start, products of one round; whether K is made once, as floats, and kept. */
 typedef struct mc_pca_shape {
     int64_t k, block, rank, steps;
+    bool stored;
 } mc_pca_shape;
 mc_pca_shape mc_pca_shape_of(int64_t n, int64_t k);
-/* The same with no more products a round than their basis has room in memory; kept: bytes held beside. */
+/* The same with K kept where there is room for it, and no more products a round than their basis has; kept: bytes held
+   beside. */
 mc_pca_shape mc_pca_shape_within(mercer_ctx *ctx, const mc_problem *p, int64_t k, size_t kept);
 size_t mc_pca_krylov_bytes(mercer_ctx *ctx, const mc_problem *p, const mc_pca_shape *shape);
 /* A search that can be resumed: from X once it has started. precise: products in double. */

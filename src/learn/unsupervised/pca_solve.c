@@ -3,7 +3,8 @@
    dense: K written out, centred, and decomposed whole.
 
    krylov: a start from randomly pivoted Cholesky, S K S ~ F F', whose largest eigenvectors are those of the small F'P
-   F; then rounds of block Lanczos (linalg/krylov.c) on products of K, which is never stored. Products are in float
+   F; then rounds of block Lanczos (linalg/krylov.c) on products of K, which is made once and kept as floats where there
+   is room, and never stored where there is not. Products are in float
    until the residual is as small as floats allow, then in double where the tolerance asks for more (pca.c decides by
    the certificate). */
 #include "base/ctx.h"
@@ -20,7 +21,16 @@
 #include "linalg/krylov.h"
 #include <math.h>
 
-enum { STEPS = 10, STEPS_LEAST = 2, ROUNDS = 60, RANK_LEAST = 128, EXTRA = 10, SEGMENTS = 16, ROWS = 256 };
+enum {
+    STEPS = 8,
+    STEPS_LEAST = 2,
+    ROUNDS = 60,
+    RANK_LEAST = 64,
+    EXTRA = 10,
+    SEGMENTS = 16,
+    ROWS = 256,
+    STORED_MOST = 6000 /* rows: K in 144 MB */
+};
 
 /* ---- All eigenvalues ---- */
 
@@ -175,11 +185,10 @@ static mercer_status start_from(mercer_ctx *ctx, start *s) {
     return status;
 }
 
-static mercer_status find_start(mercer_ctx *ctx, const mc_pca_search *search, const mc_gram *gram, const double *q) {
+static mercer_status find_start(mercer_ctx *ctx, const mc_pca_search *search, const mc_matrix *K, const double *q) {
     const mc_problem *p = search->p;
-    const mc_matrix K = mc_gram_matrix(gram);
     mc_lowrank *f = NULL;
-    MC_TRY(mc_lowrank_open(ctx, &K, p->root, ctx->options.seed, &f));
+    MC_TRY(mc_lowrank_open(ctx, K, p->root, ctx->options.seed, &f));
     mercer_status status = mc_lowrank_grow(ctx, f, search->shape.rank, 0);
     if (!status) {
         start s = {.f = f, .q = q, .n = p->n, .r = f->rank, .X = search->X, .width = search->shape.block};
@@ -190,6 +199,52 @@ static mercer_status find_start(mercer_ctx *ctx, const mc_pca_search *search, co
     return status;
 }
 
+/* ---- K kept ---- */
+
+typedef struct square {
+    int64_t n, t;
+    float *K, *V, *Y; /* n x n; n x t each */
+    double *out;      /* of the product at hand */
+    int64_t columns;
+} square;
+
+static size_t square_bytes(int64_t n, int64_t t) {
+    return mc_work_need(n * n, sizeof(float)) + 2 * mc_work_need(n * t, sizeof(float)) + 6 * MC_ALIGN;
+}
+
+static void close_square(square *s) {
+    mc_free(s->K);
+    mc_free(s->V);
+    mc_free(s->Y);
+}
+
+static mercer_status open_square(mercer_ctx *ctx, const mc_gram *gram, square *s) {
+    MC_TRY(MC_ALLOC(ctx, s->V, s->n * s->t));
+    MC_TRY(MC_ALLOC(ctx, s->Y, s->n * s->t));
+    s->K = mc_alloc_unset(ctx, s->n * s->n, sizeof *s->K);
+    return s->K ? mc_gram_block(ctx, gram, 0, s->n, 0, s->n, MERCER_F32, s->K, s->n) : MERCER_MEMORY;
+}
+
+static void multiply_square_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const square *s = arg;
+    const int64_t t = s->columns;
+    mc_gemm(1, mc_row_major_f32(s->K + begin * s->n, end - begin, s->n, s->n), mc_row_major_f32(s->V, s->n, t, t), 0,
+            mc_row_major_f32(s->Y + begin * t, end - begin, t, t));
+    for (int64_t i = begin * t; i < end * t; i++)
+        s->out[i] = (double)s->Y[i];
+}
+
+/* In float: V comes to the range of floats by the search, whose blocks are orthonormal. */
+static mercer_status apply_square(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
+    square s = *(const square *)self;
+    s.columns = t;
+    s.out = Y;
+    for (int64_t i = 0; i < s.n * t; i++)
+        s.V[i] = (float)V[i];
+    return mc_for(ctx, s.n, ROWS, multiply_square_rows, &s);
+}
+
 /* ---- Krylov spaces ---- */
 
 mc_pca_shape mc_pca_shape_of(int64_t n, int64_t k) {
@@ -198,6 +253,7 @@ mc_pca_shape mc_pca_shape_of(int64_t n, int64_t k) {
     s.rank = s.rank < n ? s.rank : n;
     s.steps = n / s.block - 1 < STEPS ? n / s.block - 1 : STEPS;
     s.steps = s.steps > 1 ? s.steps : 1; /* too few to be of use: pca.c refuses */
+    s.stored = n <= STORED_MOST;
     return s;
 }
 
@@ -205,12 +261,14 @@ size_t mc_pca_krylov_bytes(mercer_ctx *ctx, const mc_problem *p, const mc_pca_sh
     const size_t begin = mc_lowrank_bytes(ctx, p->n, s->rank) + start_bytes(ctx, s->rank, s->block)
                          + mc_eigen_bytes(s->rank) + mc_gram_pairs_bytes(ctx, p->kernel, p->x, s->rank);
     const size_t run = mc_krylov_bytes(ctx, p->n, s->block, s->steps);
-    return mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F32, s->block) + mc_pca_matrix_bytes(p->n, s->block)
+    return (s->stored ? square_bytes(p->n, s->block) : 0)
+           + mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F32, s->block) + mc_pca_matrix_bytes(p->n, s->block)
            + mc_work_need(p->n * s->block, 8) + mc_work_need(s->block, 8) + (begin > run ? begin : run) + 8 * MC_ALIGN;
 }
 
 mc_pca_shape mc_pca_shape_within(mercer_ctx *ctx, const mc_problem *p, int64_t k, size_t kept) {
     mc_pca_shape s = mc_pca_shape_of(p->n, k);
+    s.stored = s.stored && kept + mc_pca_krylov_bytes(ctx, p, &s) <= mc_memory_left(ctx);
     while (s.steps > STEPS_LEAST && kept + mc_pca_krylov_bytes(ctx, p, &s) > mc_memory_left(ctx))
         s.steps--;
     return s;
@@ -219,14 +277,14 @@ mc_pca_shape mc_pca_shape_within(mercer_ctx *ctx, const mc_problem *p, int64_t k
 static mercer_status search_with(mercer_ctx *ctx, mc_pca_search *search, const mc_gram *gram, mc_pca_matrix *m,
                                  mc_pca_result *out) {
     mc_krylov_result result = {0};
-    m->K = mc_gram_matrix(gram);
+    const mc_matrix K = mc_gram_matrix(gram);
     const mc_krylov_problem problem = {.A = mc_pca_products(m),
                                        .wanted = search->shape.k,
                                        .block = search->shape.block,
                                        .steps = search->shape.steps,
                                        .tolerance = search->tolerance};
     if (!search->started)
-        MC_TRY(find_start(ctx, search, gram, m->q));
+        MC_TRY(find_start(ctx, search, &K, m->q));
     search->started = true;
     mc_begin_phase(ctx, "eigen");
     mercer_status status = MERCER_OK;
@@ -241,10 +299,17 @@ static mercer_status search_with(mercer_ctx *ctx, mc_pca_search *search, const m
 mercer_status mc_pca_krylov(mercer_ctx *ctx, mc_pca_search *search, mc_pca_result *out) {
     const mc_problem *p = search->p;
     mc_gram *gram = NULL;
+    square stored = {.n = p->n, .t = search->shape.block};
     mc_pca_matrix m;
     MC_TRY(mc_pca_matrix_open(ctx, p, search->center, search->shape.block, &m));
     mercer_status status = mc_gram_open(ctx, p->kernel, p->x, NULL, search->precise ? MERCER_F64 : MERCER_F32, &gram);
+    mc_begin_phase(ctx, "gram");
+    if (search->shape.stored && !search->precise)
+        MC_THEN(status, open_square(ctx, gram, &stored));
+    if (!status)
+        m.K = stored.K ? (mc_matrix){.n = p->n, .apply = apply_square, .self = &stored} : mc_gram_matrix(gram);
     MC_THEN(status, search_with(ctx, search, gram, &m, out));
+    close_square(&stored);
     mc_gram_close(gram);
     mc_pca_matrix_close(&m);
     return status;
