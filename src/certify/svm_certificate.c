@@ -24,6 +24,7 @@
    one-class, less the dual. */
 #include "certify/svm_certificate.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/status.h"
 #include "certify/certificate.h"
 #include "certify/intercept.h"
@@ -384,6 +385,43 @@ static mercer_status certify_all(mercer_ctx *ctx, mc_svm *s, mc_fitted *f, mc_pr
     return MERCER_OK;
 }
 
+/* ---- Many of them at once, from an f that is known everywhere ---- */
+
+typedef struct many {
+    const mc_svm *s;
+    mc_fitted *f;
+    mc_product_error error;
+    char *space; /* of each thread */
+    size_t share;
+} many;
+
+static void certify_one(void *arg, int64_t k, int64_t begin, int64_t end, int thread) {
+    (void)begin, (void)end;
+    const many *a = arg;
+    mc_svm_program *t = &a->s->task[k];
+    mc_work work = {.block = a->space + (size_t)thread * a->share, .size = a->share};
+    mc_quadratic_program program;
+    mc_smo_result found = {0};
+    mc_quadratic_program_lay_out(&work, t->m, &program);
+    mc_quadratic_program_write(a->s, t, &program);
+    mc_dual_optimality(&program.dual, t->beta, t->f, &found);
+    conclude_program(a->s, t, &found, a->error);
+    a->f->intercept[k] = t->intercept;
+    a->f->box[2 * k + 1] = t->epsilon;
+}
+
+static mercer_status certify_at_once(mercer_ctx *ctx, mc_svm *s, mc_fitted *f, mc_product_error error) {
+    many all = {.s = s, .f = f, .error = error};
+    int64_t m = 0;
+    for (int64_t k = 0; k < s->tasks; k++)
+        m = s->task[k].m > m ? s->task[k].m : m;
+    all.share = mc_quadratic_program_bytes(m);
+    all.space = mc_alloc_unset(ctx, mc_for_threads(ctx, s->tasks), all.share);
+    const mercer_status status = all.space ? mc_for(ctx, s->tasks, 1, certify_one, &all) : MERCER_MEMORY;
+    mc_free(all.space);
+    return status;
+}
+
 mercer_status mc_svm_certify(mercer_ctx *ctx, mc_svm *s, mc_fitted *f) {
     mc_product_error error = {0};
     bool screened = mc_svm_screens(s);
@@ -397,7 +435,7 @@ mercer_status mc_svm_certify(mercer_ctx *ctx, mc_svm *s, mc_fitted *f) {
         if (s->task[k].error)
             memset(s->task[k].error, 0, (size_t)s->task[k].n * sizeof(double));
     }
-    return certify_all(ctx, s, f, error, &screened);
+    return s->path ? certify_all(ctx, s, f, error, &screened) : certify_at_once(ctx, s, f, error);
 }
 
 void mc_svm_report(const mc_svm *s, mercer_report *out) {

@@ -450,6 +450,34 @@ static void test_kept_rows_survive_failing_memory(void **state) {
     close_clean(ctx);
 }
 
+/* Rows far from the other class are neither stepped over nor kept: a square of all would be 64 MB of floats. */
+static void test_an_easy_problem_of_many_rows_stores_no_square(void **state) {
+    (void)state;
+    enum { N = 4000 };
+    mercer_ctx *ctx = open_ctx(2);
+    double *x = calloc(2 * N, sizeof *x);
+    const char **labels = calloc(N, sizeof *labels);
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 29);
+    for (int64_t i = 0; i < N; i++) {
+        x[2 * i] = mc_rng_normal(&rng) + (i % 2 ? 5 : 0);
+        x[2 * i + 1] = mc_rng_normal(&rng);
+        labels[i] = NAMES[i % 2];
+    }
+    const mercer_table rows = {.size = sizeof rows, .n = N, .d = 2, .dtype = MERCER_F64, .values = x, .labels = labels};
+    mercer_data *data = NULL;
+    assert_ok(ctx, mercer_data_make(ctx, &rows, &data));
+    const mercer_svm set = plain("svc", 1e-3);
+    mercer_model *model = fit_model(ctx, "svc", &set, "rbf(gamma=0.1)", data);
+    assert_true(mercer_model_report(model)->certificate.kkt_violation <= 1e-3);
+    assert_true(mercer_model_report(model)->support_vectors < N / 4);
+    assert_true(mercer_memory_peak(ctx) < (size_t)N * N * sizeof(float) / 2);
+    mercer_model_free(model);
+    mercer_data_free(data);
+    free(labels);
+    free(x);
+    close_clean(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_certificates_are_those_of_the_definitions),
@@ -462,6 +490,7 @@ int main(void) {
         cmocka_unit_test(test_class_weights_are_row_weights),
         cmocka_unit_test(test_kept_rows_and_screening_change_no_number),
         cmocka_unit_test(test_kept_rows_survive_failing_memory),
+        cmocka_unit_test(test_an_easy_problem_of_many_rows_stores_no_square),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -334,6 +334,7 @@ static void rank_svm_solvers(mercer_ctx *ctx, const void *settings, const mc_pro
     o->bytes = mc_svm_bytes(ctx, p, m, dtype) + (row->classes ? mc_svm_programs_bytes(set, p) : 0);
     o->possible = o->bytes <= mc_memory_left(ctx);
     o->bytes += mc_svm_spare_bytes(ctx, p, m, mc_svm_whole(ctx, row, p, dtype), dtype);
+    o->bytes += mc_svm_shared_bytes(ctx, row, p);
     o->reason = !o->possible                           ? "needs more memory than the limit leaves"
                 : mc_svm_active(ctx, p, m, dtype) >= m ? "exact; K is stored"
                                                        : "exact; K is stored for some thousand rows at a time";

@@ -25,8 +25,11 @@
 
 typedef struct mc_svm_checkpoint mc_svm_checkpoint;
 
-enum { MC_SVM_DOUBLE_ROWS = 3000 }; /* up to so many rows K is kept in double: that costs nothing worth saving */
-#define MC_SVM_SAFETY 0.5           /* of the tolerance, so that the exact values pass too */
+enum {
+    MC_SVM_DOUBLE_ROWS = 3000, /* up to so many rows K is kept in double: that costs nothing worth saving */
+    MC_SVM_SHARED_ROWS = 4000  /* likewise, where several programs share it */
+};
+#define MC_SVM_SAFETY 0.5 /* of the tolerance, so that the exact values pass too */
 
 /* How the quadratic programs of a machine are being solved. */
 typedef struct mc_svm_solver {
@@ -89,6 +92,8 @@ mercer_status mc_svm_program_raise_C(mercer_ctx *ctx, mc_svm *s, mc_svm_program 
 
 /* svm_stored.c: every program over one K that is kept, where that is how it is best done; *solved: it was. */
 mercer_status mc_svm_solve_stored(mercer_ctx *ctx, mc_svm *s, bool *solved);
+/* What that takes, where mc_svm_bytes does not have it. */
+size_t mc_svm_shared_bytes(mercer_ctx *ctx, const mc_svm_row *row, const mc_problem *p);
 void mc_svm_kept_close(mc_svm *s);
 
 /* svm_margin.c: what a solution says of the margin of nu-svc; where it is not known the tolerance is lowered. */

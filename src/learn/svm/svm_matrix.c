@@ -19,6 +19,7 @@
 
 enum {
     MOST = 8192,   /* variables in an active set */
+    EASY = 1536,   /* variables that one set has at least, where it could have all */
     WHOLE = 20480, /* and in one of all, where most are free */
     LEAST = 128,
     LONG = 64,    /* values to a row from which rows of K are kept */
@@ -184,11 +185,24 @@ mercer_status mc_svm_fit_dtype(mercer_ctx *ctx, const mc_svm_row *row, const mer
     return MERCER_OK;
 }
 
+/* A program of some thousand variables that could have all of K stored, as floats, begins with sets of them: most
+   problems want the rows of their support vectors and few others. It takes all where most turn out to be free, as far
+   as each has a row of its own and there is one sum. */
+static void begin_with_sets(mc_svm *s) {
+    const int64_t m = s->row->doubled ? 2 * s->p.n : s->p.n, half = m / 2 > EASY ? m / 2 : EASY;
+    if (s->solver->dtype == MERCER_F64 || s->solver->most < m || m <= EASY || s->row->grouped || *s->set->checkpoint)
+        return;
+    s->solver->most = half;
+    s->solver->whole = s->row->doubled ? 0 : m;
+}
+
 mercer_status mc_svm_rows_refine(mercer_ctx *ctx, mc_svm *s) {
     mercer_dtype dtype;
     MC_TRY(mc_svm_fit_dtype(ctx, s->row, s->set, &s->p, &dtype));
-    if (dtype == s->solver->dtype)
+    if (dtype == s->solver->dtype) {
+        begin_with_sets(s);
         return MERCER_OK;
+    }
     mc_row_store_close(s->solver->store);
     s->solver->store = NULL;
     s->solver->dtype = dtype;

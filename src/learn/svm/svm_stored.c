@@ -11,6 +11,7 @@
 #include "base/progress.h"
 #include "base/status.h"
 #include "base/workspace.h"
+#include "data/table/data.h"
 #include "gram/operator/gram.h"
 #include "learn/svm/svm.h"
 #include <math.h>
@@ -42,10 +43,21 @@ static size_t kept_bytes(int64_t n) {
     return mc_work_need(n * mc_kernel_runs_ld(n), sizeof(double));
 }
 
+/* Up to which number of rows. */
+static int64_t most_rows(bool several) {
+    return several ? MC_SVM_SHARED_ROWS : MC_SVM_DOUBLE_ROWS;
+}
+
+size_t mc_svm_shared_bytes(mercer_ctx *ctx, const mc_svm_row *row, const mc_problem *p) {
+    const bool several = row->classes ? p->x->classes > 2 : p->outputs > 2;
+    const size_t bytes = kept_bytes(p->n);
+    return p->n > most_rows(false) && p->n <= most_rows(several) && bytes < mc_memory_left(ctx) / 2 ? bytes : 0;
+}
+
 static bool can_keep(mercer_ctx *ctx, const mc_svm *s) {
     const bool nu_against_rest = s->row->grouped && s->row->classes && s->task[0].b < 0; /* three runs */
     const bool plain = !s->path && !*s->set->checkpoint && isfinite(s->C) && !nu_against_rest;
-    if (!plain || s->solver->dtype != MERCER_F64 || s->p.n > MC_SVM_DOUBLE_ROWS)
+    if (!plain || s->set->precision[0] == 's' || s->p.n > most_rows(s->tasks > 2))
         return false;
     for (int64_t k = 0; k < s->tasks; k++)
         if (mc_svm_program_C_is_large(s, &s->task[k]))
