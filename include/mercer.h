@@ -246,6 +246,7 @@ typedef struct mercer_table {
     const char *const *text;   /* n x texts strings, row-major, for kernels that read texts; NULL: none */
     int64_t texts;
     const char *const *text_names; /* of these columns; NULL: they go by number, from 1 */
+    bool borrow; /* dense, stride 0: values are not copied, and are not to change before the data are freed */
 } mercer_table;
 MERCER_API mercer_status mercer_data_make(mercer_ctx *ctx, const mercer_table *table, mercer_data **out);
 MERCER_API void mercer_data_free(mercer_data *data);

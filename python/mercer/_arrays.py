@@ -277,10 +277,12 @@ def _sparse_table(X, keep):
                                 dtype=_header.MERCER_F64 if X.dtype == np.float64 else _header.MERCER_F32)
 
 
-def data(context, X, target=None, labels=None, weights=None, names=None):
-    """A mercer_data of checked arrays. labels: (texts of the classes, class number of each row)."""
+def data(context, X, target=None, labels=None, weights=None, names=None, borrow=False):
+    """A mercer_data of checked arrays. labels: (texts of the classes, class number of each row); borrow: for this call alone, so that
+    a dense X need not be copied."""
     keep = [X, target, weights]
     table = _sparse_table(X, keep) if is_sparse(X) else dense_table(X)
+    table.borrow = borrow
     if target is not None:
         table.target, table.outputs = target.ctypes.data, 1 if target.ndim == 1 else target.shape[1]
     if labels is not None:
@@ -294,4 +296,4 @@ def data(context, X, target=None, labels=None, weights=None, names=None):
         array, pointers = _texts(names)
         keep.append(array)
         table.names = pointers.ctypes.data
-    return Handle(context.make("mercer_data_make", ctypes.byref(table)), "data")
+    return Handle(context.make("mercer_data_make", ctypes.byref(table)), "data", X if borrow else None)

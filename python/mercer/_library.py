@@ -294,11 +294,11 @@ if hasattr(os, "register_at_fork"):
 
 class Handle:
     """Something the library made; freed with the last reference to it. Pass it to the library as it is: so it lives until the call is over,
-    which of an address taken from it nobody can say."""
-    __slots__ = ("address", "_free", "__weakref__")
+    which of an address taken from it nobody can say. keep: what it looks at and does not own."""
+    __slots__ = ("address", "_free", "keep", "__weakref__")
 
-    def __init__(self, address, kind):
-        self.address = address
+    def __init__(self, address, kind, keep=None):
+        self.address, self.keep = address, keep
         self._free = getattr(lib, f"mercer_{kind}_free")
 
     @property

@@ -86,7 +86,7 @@ def fit(name, kernel, X, settings, target=None, labels=None, weights=None, names
     """A model of a machine, from arrays that were checked."""
     row = machine(name)
     with session(seed, verbose, owner) as context:
-        rows = _arrays.data(context, X, target, labels, weights, names)
+        rows = _arrays.data(context, X, target, labels, weights, names, borrow=True)
         expression = parse(context, kernel)
         struct = settings_struct(context, row, settings)
         return Model(Handle(context.make("mercer_fit", name.encode(), struct, expression, rows), "model"))
@@ -261,7 +261,7 @@ class Model:
             return _few.evaluate(self.address, function, X, width)
         out = np.empty((X.shape[0], width))
         with session() as context:
-            rows = _arrays.data(context, X)
+            rows = _arrays.data(context, X, borrow=True)
             context.call(function, self.address, rows, out.ctypes.data)
         return out
 
@@ -270,7 +270,7 @@ class Model:
         if _few.suits(X):
             return _few.evaluate(self.address, "mercer_predict", X, self.outputs).argmax(axis=1)
         with session() as context:
-            return self._classify(context, _arrays.data(context, X), X.shape[0])
+            return self._classify(context, _arrays.data(context, X, borrow=True), X.shape[0])
 
     def _classify(self, context, rows, count):
         out = np.empty(count, np.int64)

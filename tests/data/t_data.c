@@ -49,6 +49,33 @@ static void test_dense_values_come_back(void **state) {
     close_clean(ctx);
 }
 
+/* Looked at where they are, unless they have gaps; rows that are taken, or fitted to, are copies. */
+static void test_borrowed_values_stay_the_callers(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(0);
+    double x[] = {1, 2, 3, 4, 5, 6};
+    mercer_table t = {.size = sizeof t, .n = 3, .d = 2, .dtype = MERCER_F64, .values = x, .borrow = true};
+    mercer_data *data = NULL, *copy = NULL, *gaps = NULL;
+    assert_ok(ctx, mercer_data_make(ctx, &t, &data));
+    assert_ptr_equal(data->values, x);
+    assert_ok(ctx, mercer_data_take(ctx, data, NULL, 3, &copy));
+    t.n = 2, t.stride = 3;
+    assert_ok(ctx, mercer_data_make(ctx, &t, &gaps));
+    assert_true(gaps->values != (void *)x);
+    x[4] = NAN;
+    double row[2];
+    mercer_data_row(copy, 2, row);
+    assert_true(row[0] == 5 && row[1] == 6);
+    mercer_data_row(gaps, 1, row);
+    assert_true(row[0] == 4 && row[1] == 5);
+    mercer_data_free(data);
+    mercer_data_free(copy);
+    mercer_data_free(gaps);
+    t.n = 3, t.stride = 0;
+    assert_fails(ctx, mercer_data_make(ctx, &t, &data), MERCER_DATA, "the value in row 3, column 1 is not finite");
+    close_clean(ctx);
+}
+
 static void test_sparse_rows_equal_their_dense_form(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(0);
@@ -281,6 +308,7 @@ static void test_make_and_take_survive_failing_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_dense_values_come_back),
+        cmocka_unit_test(test_borrowed_values_stay_the_callers),
         cmocka_unit_test(test_sparse_rows_equal_their_dense_form),
         cmocka_unit_test(test_labels_sort_numbers_first_then_text),
         cmocka_unit_test(test_taking_keeps_classes_and_repeats_rows),

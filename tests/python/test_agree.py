@@ -37,6 +37,17 @@ class Agree(unittest.TestCase):
         else:
             np.testing.assert_array_equal(ours, theirs, what)
 
+    def test_a_model_keeps_rows_of_its_own(self):
+        for make in (lambda: mercer.SVC(), lambda: mercer.SVR(), lambda: mercer.KernelRidge(kernel="rbf"), lambda: mercer.OneClassSVM(),
+                     lambda: mercer.KernelLogisticRegression(kernel="linear"), lambda: mercer.KernelKNeighborsClassifier(3),
+                     lambda: mercer.GaussianProcessRegressor("rbf(gamma=1)", optimizer=None)):
+            X = np.random.RandomState(2).randn(90, 5)
+            target = (X[:, 0] > 0).astype(int) if isinstance(make(), mercer._base.ClassifierBase) else X[:, 0].copy()
+            model, new = make().fit(X, target), np.random.RandomState(3).randn(80, 5)
+            before = model.predict(new)
+            X[:] = 0
+            np.testing.assert_array_equal(model.predict(new), before, type(model).__name__)
+
     def test_a_fit_to_sparse_rows_has_sparse_coefficients(self):
         X = sp.csr_matrix(np.where(np.abs(rows) < 0.5, 0, rows))
         for name in ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM"):

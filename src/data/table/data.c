@@ -80,9 +80,19 @@ mercer_status mc_data_finish(mercer_ctx *ctx, mercer_data *data) {
 void mercer_data_free(mercer_data *data) {
     if (!data)
         return;
-    void *const blocks[] = {data->values,   data->row_start, data->column, data->target, data->label,
-                            data->class_of, data->weight,    data->name,   data->text,   data->target_name,
-                            data->numbered, data->place,     data->used};
+    void *const blocks[] = {data->borrowed ? NULL : data->values,
+                            data->row_start,
+                            data->column,
+                            data->target,
+                            data->label,
+                            data->class_of,
+                            data->weight,
+                            data->name,
+                            data->text,
+                            data->target_name,
+                            data->numbered,
+                            data->place,
+                            data->used};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         mc_free(blocks[i]);
     mc_schema_free(&data->schema);

@@ -56,6 +56,7 @@ struct mercer_data {
     int64_t first;  /* place of the first row in the table these are a part of, for messages */
     int64_t *place; /* of every row, where they do not follow each other; NULL: they do */
     bool open;      /* LIBSVM text: columns beyond the last are 0 too */
+    bool borrowed;  /* values are the caller's */
 };
 
 /* Empty data of the given shape with zeroed dense values (nonzero < 0) or CSR arrays for nonzero values. */

@@ -107,7 +107,7 @@ int64_t mc_first_not_finite(mercer_dtype dtype, const void *values, int64_t coun
     return -1;
 }
 
-/* Copy stored values begin .. end-1 (in rows, for dense data) and look at each. */
+/* Copy rows begin .. end-1, unless they are borrowed, and look at each value. */
 static void copy_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)thread;
     const copying *c = arg;
@@ -117,7 +117,8 @@ static void copy_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
     c->bad[chunk] = -1;
     for (int64_t i = begin; i < end && d > 0; i++) {
         char *to = (char *)c->data->values + (size_t)(i * d) * size;
-        memcpy(to, (const char *)t->values + (size_t)(i * stride) * size, (size_t)d * size);
+        if (!c->data->borrowed)
+            memcpy(to, (const char *)t->values + (size_t)(i * stride) * size, (size_t)d * size);
         const int64_t j = mc_first_not_finite(t->dtype, to, d);
         if (j >= 0 && c->bad[chunk] < 0)
             c->bad[chunk] = i * d + j;
@@ -233,14 +234,22 @@ static mercer_status copy_table(mercer_ctx *ctx, const mercer_table *t, mercer_d
     return t->names || t->text_names ? mc_schema_of_names(ctx, data, t->text_names) : MERCER_OK;
 }
 
+static mercer_status new_table(mercer_ctx *ctx, const mercer_table *t, mercer_data **out) {
+    const bool whole = !t->row_start && t->d > 0 && (t->stride == 0 || t->stride == t->d);
+    if (!t->borrow || !whole)
+        return mc_data_new_unset(ctx, t->n, t->d, t->dtype, t->row_start ? t->row_start[t->n] : -1, out);
+    MC_TRY(MC_ALLOC(ctx, *out, 1));
+    **out = (mercer_data){.n = t->n, .d = t->d, .dtype = t->dtype, .values = (void *)t->values, .borrowed = true};
+    return MERCER_OK;
+}
+
 mercer_status mc_data_make(mercer_ctx *ctx, const mercer_table *table, mercer_data **out) {
     *out = NULL;
     MC_TRY(check_shape(ctx, table));
     if (table->row_start)
         MC_TRY(check_csr(ctx, table));
     mercer_data *data = NULL;
-    const int64_t stored = table->row_start ? table->row_start[table->n] : -1;
-    MC_TRY(mc_data_new_unset(ctx, table->n, table->d, table->dtype, stored, &data));
+    MC_TRY(new_table(ctx, table, &data));
     const mercer_status status = copy_table(ctx, table, data);
     if (status)
         mercer_data_free(data);

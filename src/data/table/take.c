@@ -49,9 +49,11 @@ void mc_data_move_values(mercer_data *from, mercer_data *to) {
     to->n = from->n;
     to->dtype = from->dtype;
     to->values = from->values;
+    to->borrowed = from->borrowed;
     to->row_start = from->row_start;
     to->column = from->column;
     from->values = old.values;
+    from->borrowed = old.borrowed;
     from->row_start = old.row_start;
     from->column = old.column;
 }
