@@ -31,8 +31,8 @@ mercer_status mc_evidence_open(mercer_ctx *ctx, const mercer_data *x, int64_t t,
     mc_evidence *e = NULL;
     MC_TRY(MC_ALLOC(ctx, e, 1));
     *e = (mc_evidence){.x = x, .n = x->n, .t = t, .Y = Y, .root = root};
-    if (MC_ALLOC(ctx, e->A, mc_packed_count(e->n)) || MC_ALLOC(ctx, e->alpha, e->n * t)
-        || MC_ALLOC(ctx, e->shift, e->n)) {
+    e->A = mc_alloc_unset(ctx, mc_packed_count(e->n), sizeof *e->A);
+    if (!e->A || MC_ALLOC(ctx, e->alpha, e->n * t) || MC_ALLOC(ctx, e->shift, e->n)) {
         mc_evidence_close(e);
         return MERCER_MEMORY;
     }

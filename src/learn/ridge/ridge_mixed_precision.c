@@ -170,7 +170,8 @@ static mercer_status open_mixed_precision(mercer_ctx *ctx, mixed *s) {
     MC_TRY(MC_ALLOC(ctx, s->V, s->n * s->t));
     MC_TRY(MC_ALLOC(ctx, s->F, s->n * s->t));
     MC_TRY(MC_ALLOC(ctx, s->panel, PANEL * s->n));
-    return MC_ALLOC(ctx, s->A, mc_packed_count(s->n));
+    s->A = mc_alloc_unset(ctx, mc_packed_count(s->n), sizeof *s->A);
+    return s->A ? MERCER_OK : MERCER_MEMORY;
 }
 
 static void put_away(mixed *s) {
