@@ -4,7 +4,7 @@
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/rng.h"
-#include "gram/operator/gram.h"
+#include "gram/operator/operator_state.h"
 #include "kernel/language/kernel.h"
 #include <math.h>
 #include <stdio.h>
@@ -145,6 +145,61 @@ static void test_columns_are_lent(void **state) {
     close_clean(ctx);
 }
 
+/* Products through the coordinates are within what the operator says of them, and the same bits on any number of
+   threads. */
+static void check_product(mercer_ctx *ctx, const mc_gram *gram, const double *K, int64_t m, int64_t t, double *Y) {
+    static double V[N * 9];
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 77 + (uint64_t)t);
+    const double entry = mc_gram_entry_error(gram), sum = mc_gram_sum_error(gram, t);
+    for (int64_t j = 0; j < m * t; j++)
+        V[j] = mc_rng_normal(&rng) * exp(3 * mc_rng_normal(&rng));
+    assert_ok(ctx, mc_gram_apply(ctx, gram, t, V, Y));
+    for (int64_t i = 0; i < N; i++)
+        for (int64_t c = 0; c < t; c++) {
+            long double exact = 0, all = 0, mass = 0;
+            for (int64_t j = 0; j < m; j++) {
+                exact += (long double)K[i * m + j] * V[j * t + c];
+                all += fabsl((long double)K[i * m + j] * V[j * t + c]);
+                mass += fabs(V[j * t + c]);
+            }
+            assert_true(fabsl(Y[i * t + c] - exact) <= 2 * (1 + sum) * entry * mass + 1.01 * sum * all);
+        }
+}
+
+static void test_products_go_through_the_coordinates(void **state) {
+    (void)state;
+    static const char *const forms[] = {"spectrum(p=%d)[word]",
+                                        "3*normalize(2*spectrum(p=%d)[word]) + spectrum(p=2)[word]",
+                                        "normalize(spectrum(p=%d)[word]) + 0.25", "spectrum(p=%d)[word]^2"};
+    static double K[N * N], Y[2][N * 9];
+    static const int threads[] = {1, 2, 3, 7};
+    texts x = draw(N, 6), z = draw(M, 7);
+    for (int f = 0; f < 4; f++)
+        for (int variant = 0; variant < 4; variant++)
+            for (int k = 0; k < 4; k++) {
+                mercer_ctx *ctx = open_ctx(threads[k]);
+                mercer_data *dx = make(ctx, &x), *dz = variant & 1 ? make(ctx, &z) : NULL;
+                mercer_kernel *kernel = bound_to(ctx, forms[f], 3, dx);
+                const int64_t m = dz ? M : N;
+                mc_gram *gram = NULL;
+                assert_ok(ctx, mc_gram_open(ctx, kernel, dx, dz, variant & 2 ? MERCER_F32 : MERCER_F64, &gram));
+                assert_ok(ctx, mc_gram_block(ctx, gram, 0, N, 0, m, MERCER_F64, K, m));
+                assert_int_equal(gram->factored.terms > 0, f < 3);
+                for (int64_t t = 1; t <= 9; t += 4) {
+                    check_product(ctx, gram, K, m, t, Y[k > 0]);
+                    if (t == 9 && k > 0)
+                        assert_memory_equal(Y[0], Y[1], sizeof Y[0]);
+                }
+                mc_gram_close(gram);
+                mercer_kernel_free(kernel);
+                mercer_data_free(dx);
+                mercer_data_free(dz);
+                close_clean(ctx);
+            }
+    discard(&x);
+    discard(&z);
+}
+
 /* What the planner counts on is never less than what is taken. */
 static void test_the_plan_holds(void **state) {
     (void)state;
@@ -182,6 +237,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values_are_those_of_the_definition),
         cmocka_unit_test(test_columns_are_lent),
+        cmocka_unit_test(test_products_go_through_the_coordinates),
         cmocka_unit_test(test_the_plan_holds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

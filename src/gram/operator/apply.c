@@ -9,11 +9,14 @@
    sums have one order on any number of threads. Waiting cannot lock up: tasks are handed out in order and each waits
    for earlier ones only.
 
-   V is scaled by powers of two, so that floats hold it. */
+   V is scaled by powers of two, so that floats hold it.
+
+   A K of inner products of compressed rows is multiplied without looking at pairs: factored.c. */
 #include "base/ctx.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "gram/operator/entry_fault.h"
+#include "gram/operator/factored.h"
 #include "gram/tile/multiply.h"
 #include <math.h>
 #include <sched.h>
@@ -194,6 +197,8 @@ static void shape_product(mc_product *p) {
    with itself, then ranges or rounds. */
 mc_product_depths mc_product_depth(const mc_gram *g, int64_t t) {
     mc_product p = {.g = g};
+    if (g->factored.terms)
+        return (mc_product_depths){.wide = mc_factored_depth(g)};
     shape_product(&p);
     const int64_t width = g->ops->columns, lanes = t > MC_SINGLES ? 1 : g->ops->lanes;
     const int64_t panels = g->symmetric ? mc_chunk_count(p.rows_each, width) : p.range_panels,
@@ -302,6 +307,8 @@ mercer_status mc_gram_apply(mercer_ctx *ctx, const mc_gram *gram, int64_t t, con
     const int64_t most = MC_RHS_VECTORS * gram->ops->lanes;
     mc_product p = {.g = gram, .ld = t};
     mc_work spaces = {0}, work = {0};
+    if (gram->factored.terms)
+        return mc_factored_apply(ctx, gram, t, V, Y);
     shape_product(&p);
     set_width(&p, t < most ? t : most);
     mercer_status status = open_product(ctx, &p, mc_for_threads(ctx, count_tasks(&p)), &spaces, &work);

@@ -134,7 +134,7 @@ void mc_gram_entry_terms(const mc_gram *gram, double *relative, double *rest) {
 double mc_gram_sum_error(const mc_gram *gram, int64_t t) {
     const double u = gram->ops->unit;
     const mc_product_depths depth = mc_product_depth(gram, t);
-    const double sum = (double)(depth.tile + 8) * u + (double)(depth.wide + 8) * DBL_EPSILON / 2;
+    const double sum = (depth.tile ? (double)(depth.tile + 8) * u : 0) + (double)(depth.wide + 8) * DBL_EPSILON / 2;
     return sum < 0.5 ? sum / (1 - sum) : INFINITY;
 }
 

@@ -5,6 +5,7 @@
 #include "backend/dispatch.h"
 #include "base/memory.h"
 #include "base/workspace.h"
+#include "gram/operator/factored.h"
 #include "gram/operator/precomputed.h"
 #include "gram/tile/multiply.h"
 #include "gram/pack/string_features.h"
@@ -126,7 +127,10 @@ static size_t space_bytes(const wanted *w, int64_t rows) {
 static size_t product_bytes(const wanted *w, int threads, const mc_product_split *shape) {
     const int64_t most = MC_RHS_VECTORS * w->ops->lanes, t = w->right_hand_sides < most ? w->right_hand_sides : most;
     const int64_t partial = shape->ranges > 1 ? shape->ranges * w->x->n * t : 0;
-    return mc_work_need((w->z->n + w->ops->columns) * mc_rhs_stride(w->ops, t), (size_t)w->real)
+    const size_t factored = mc_factored_bytes(w->need.counted, 1, w->right_hand_sides)
+                            + mc_factored_bytes(stored_of(w->z), w->z->d, w->right_hand_sides);
+    return (w->need.counted || w->z->row_start ? factored : 0)
+           + mc_work_need((w->z->n + w->ops->columns) * mc_rhs_stride(w->ops, t), (size_t)w->real)
            + mc_work_need(t, sizeof(double)) + mc_work_need(partial, sizeof(double))
            + mc_work_need(shape->blocks, sizeof(double))
            + mc_work_need(threads, (size_t)mc_product_sums_bytes(w->ops, w->real, shape->rows_each, t)) + 8 * MC_ALIGN;

@@ -5,6 +5,14 @@
 #include "gram/operator/gram.h"
 #include "gram/compile/tile_program.h"
 
+/* A term of a K that factors (factored.c): an inner product of a part, -1 being the constant 1, times the vectors of
+   the line `scale`, -1: none. */
+enum { MC_FACTORED_TERMS = 4 };
+typedef struct mc_factored_term {
+    int part, scale;
+    double factor;
+} mc_factored_term;
+
 struct mc_gram {
     const mercer_kernel *kernel;
     const mercer_data *x, *z; /* z is x when symmetric */
@@ -19,6 +27,10 @@ struct mc_gram {
     bool is_view;       /* all but the right sides belongs to another operator (columns.c) */
     /* its right side is ours: packs, centres, columns' vectors (reuse_packed.c); NULL: our own */
     const mc_gram *packed_from;
+    struct {
+        int terms; /* 0: K does not factor */
+        mc_factored_term term[MC_FACTORED_TERMS];
+    } factored;
     bool by_reference;            /* no tile serves these rows: the reference evaluator gives every entry */
     struct mc_entry_fault *fault; /* entries that are no numbers (entry_fault.h); NULL: there can be none */
 };

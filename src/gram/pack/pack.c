@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "base/workspace.h"
 #include "gram/operator/entry_fault.h"
+#include "gram/operator/factored.h"
 #include "gram/operator/precomputed.h"
 #include "gram/compile/line_vectors.h"
 #include "gram/pack/string_features.h"
@@ -504,5 +505,6 @@ mercer_status mc_gram_pack(mercer_ctx *ctx, mc_gram *g) {
     MC_TRY(mc_norms_fill(ctx, g));
     MC_TRY(mc_vectors_fill(ctx, g));
     drop_measures(&g->plan);
+    mc_factored_find(g);
     return MERCER_OK;
 }
