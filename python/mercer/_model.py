@@ -250,6 +250,12 @@ class Model:
         found = text(lib.mercer_model_search(self.address))
         return json.loads(found) if found else None
 
+    @property
+    def stages(self) -> dict[str, Any] | None:
+        """How a model came about that was fitted in stages, under a time limit or by default to many rows; None: in one go."""
+        found = text(lib.mercer_model_stages(self.address))
+        return json.loads(found) if found else None
+
     def __repr__(self):
         return f"<mercer.Model {self.machine}, {self.kernel}, {lib.mercer_model_centres(self.address)} rows kept>"
 

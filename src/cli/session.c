@@ -16,7 +16,7 @@ const option common_options[] = {
     {"memory", 0, "SIZE",
      "limit on memory for data and work, such as 500M or 4G (default: 80% of what is free); see mercer info"},
     {"threads", 0, "N", "threads to compute with (default: the cores that affinity, quota and OMP_NUM_THREADS leave)"},
-    {"time-limit", 0, "SECONDS", "stop after so long, with exit status 4"},
+    {"time-limit", 0, "SECONDS", "stop after so long, with exit status 4; fit plans for it"},
     {"help", 'h', NULL, "print this text"},
     {0},
 };

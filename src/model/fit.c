@@ -6,6 +6,7 @@
 #include "base/sized.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "data/table/data.h"
 #include "predict/fitted.h"
 #include "learn/loss/loss_solver.h"
 #include "learn/common/machines.h"
@@ -69,6 +70,9 @@ mercer_status mercer_fit(mercer_ctx *ctx, const char *machine, const void *setti
     MC_TRY(mc_settings_read(ctx, machine, settings, &set));
     if (ctx->options.time_limit > 0)
         return mc_fit_in_time(ctx, set.machine, set.values, kernel, data, false, out);
+    if (strcmp(set.machine->name, "gp") == 0 && data->n > MC_GP_ROWS
+        && !((const mercer_gp *)(const void *)set.values)->exact)
+        return mc_fit_in_proportion(ctx, set.machine, set.values, kernel, data, out);
     return mc_model_fit(ctx, set.machine, set.values, kernel, data, out);
 }
 

@@ -2,9 +2,8 @@
 
    Some rows are held out, and the machine is fitted to few of the others, then to four times as many, and so on: there
    is a model after a tenth of the time, and one takes its place only when it is better on the rows held out, or is the
-   machine itself on all rows, by its certificate. Ridge, beyond some thousand rows, goes on with landmarks in place of
-   rows: all rows count, and the landmarks grow. A Gaussian process learns its parameters on a thousand rows or so, and
-   takes them to more.
+   machine itself on all rows, by its certificate. Ridge, beyond some thousand rows, goes on with landmarks of all rows.
+   A Gaussian process learns its parameters on a thousand rows or so, and takes them to more.
 
    What a stage would take is forecast (plan/forecast.c) and corrected by what the last one took; one that would not be
    done is made smaller, or not begun. Without a time limit the seconds are those of a nominal machine, so that what is
@@ -42,6 +41,7 @@ static const double ENOUGH = 0.005; /* without a limit: a stage that gains less,
 static const double SAFE = 0.7;     /* of the time left may be planned for a stage */
 static const double WORTH = 1.5;    /* a stage that is not so much larger than the last is not begun */
 static const double WORK_LEAST = 5, WORK_ROW = 1e-4; /* nominal seconds without a limit: of any fit, and for each row */
+static const double WORK_GP = 4;                     /* times as much: its stages are factorisations */
 static const double LATEST = 0.95;        /* of the time left: what follows the stop of a stage takes time too */
 static const double VECTORS_SHARE = 2.5;  /* times the share of support vectors: of the work forecast for all of K */
 static const double FIRST_SECONDS = 0.05; /* of the first stage, where a tenth of the limit is less */
@@ -58,7 +58,10 @@ typedef struct staged {
     const mercer_data *data;
     const mercer_kernel *kernel; /* that of the next stage: as given, or that of the best process so far */
     mc_settings set;             /* of the next stage */
-    bool open;                   /* lambda may be changed */
+    const mercer_kernel *given;  /* as asked for, and so the settings: what the machine itself is fitted with */
+    mc_settings given_set;
+    bool open;  /* lambda may be changed */
+    bool tried; /* the machine itself on all rows took longer than forecast: not again */
     int64_t *piece, pieces, held_pieces;
     int64_t *place; /* n: of rows being taken */
     mercer_data *held, *rows;
@@ -268,7 +271,8 @@ static stage_plan first_stage(const staged *s) {
         return (stage_plan){FIRST < n ? FIRST : n, 0};
     if (takes_landmarks(s))
         return (stage_plan){n, (int64_t)(sqrt((double)n) / 2) + 1};
-    return (stage_plan){FIRST_IN_WORK < n ? FIRST_IN_WORK : n, 0};
+    const int64_t rows = is_machine(s, "gp") ? ROWS_TO_LEARN : FIRST_IN_WORK;
+    return (stage_plan){rows < n ? rows : n, 0};
 }
 
 /* rows 0: there is none. */
@@ -326,7 +330,7 @@ static mercer_status check_lambda(mercer_ctx *ctx, staged *s, const stage_plan *
     bool better = false;
     for (int side = 0; side < 2 && !better; side++)
         for (int step = 0; step < MOST && (better || step == 0); step++) {
-            if (!has_room(ctx, s) || 5 * s->ratio * seconds > time_left(ctx, s))
+            if (!has_room(ctx, s) || 3 * s->ratio * seconds > time_left(ctx, s))
                 return MERCER_OK;
             MC_TRY(try_lambda(ctx, s, plan, seconds, side ? 0.1 : 10, &better));
             if (!better && step > 0)
@@ -341,15 +345,35 @@ static mercer_status check_lambda(mercer_ctx *ctx, staged *s, const stage_plan *
 static bool is_close(const staged *s, const mercer_report *r) {
     const double error = s->model ? s->record.stage[s->record.kept].error : NAN;
     const double n = (double)(r->n * r->outputs);
-    return r->certificate.gap_relative <= CLOSE || r->certificate.residual <= CLOSE * error * sqrt(n);
+    return r->certificate.gap_relative <= CLOSE
+           || (strcmp(r->certificate.kind, "residual") == 0 && r->certificate.residual <= CLOSE * error * sqrt(n));
 }
 
-/* Takes it where it came to its end. */
-static mercer_status try_exact(mercer_ctx *ctx, staged *s) {
+/* Back to what was asked for, but for a lambda that was checked. */
+static void put_exact(staged *s) {
+    const double *lambda = find_field(s, "lambda");
+    const double checked = lambda ? *lambda : 0;
+    s->kernel = s->given;
+    s->set = s->given_set;
+    if (lambda)
+        *(double *)find_field(s, "lambda") = checked;
+}
+
+static double forecast_exact(mercer_ctx *ctx, staged *s) {
+    put_exact(s);
+    s->record.exact_seconds = forecast_seconds(ctx, s, s->data);
+    return s->record.exact_seconds;
+}
+
+/* Takes it where it came to its end, or close to it. most: seconds. */
+static mercer_status try_exact(mercer_ctx *ctx, staged *s, double most) {
     mercer_model *model = NULL;
     const double began = mc_clock_seconds();
     const stage_plan all = {s->data->n, 0};
+    put_exact(s);
+    const mc_limit limit = s->record.clock ? mc_limit_open(ctx, most) : mc_limit_lift(ctx);
     const mercer_status status = mc_model_fit(ctx, s->machine, s->set.values, s->kernel, s->data, &model);
+    mc_limit_close(ctx, limit);
     const bool kept = !status && (!was_cut(&model->f.report) || is_close(s, &model->f.report));
     note_stage(s, &all, status ? NULL : model, NAN, mc_clock_seconds() - began, kept);
     if (!kept) {
@@ -361,12 +385,6 @@ static mercer_status try_exact(mercer_ctx *ctx, staged *s) {
     s->record.kept = s->record.count - 1;
     s->record.exact = true;
     return MERCER_OK;
-}
-
-static double forecast_exact(mercer_ctx *ctx, staged *s) {
-    put_stage(s, &(stage_plan){s->data->n, 0});
-    s->record.exact_seconds = forecast_seconds(ctx, s, s->data);
-    return s->record.exact_seconds;
 }
 
 /* ---- The order of work ---- */
@@ -415,8 +433,12 @@ static mercer_status climb(mercer_ctx *ctx, staged *s, stage_plan plan, double s
             return MERCER_OK;
         if (s->open && plan.landmarks && plan.rows >= rows_to_learn(s))
             MC_TRY(check_lambda(ctx, s, &plan, seconds));
-        if (has_room(ctx, s) && exact_in_time(ctx, s))
-            return try_exact(ctx, s);
+        if (has_room(ctx, s) && !s->tried && exact_in_time(ctx, s)) {
+            MC_TRY(try_exact(ctx, s, SAFE * time_left(ctx, s)));
+            s->tried = true;
+            if (s->record.exact)
+                return MERCER_OK;
+        }
         MC_TRY(plan_next_stage(ctx, s, &plan, &plan, &seconds));
     }
     return MERCER_OK;
@@ -427,6 +449,8 @@ static mercer_status open_staged(mercer_ctx *ctx, staged *s, const mercer_machin
     *s = (staged){.machine = machine, .data = data, .kernel = kernel, .ratio = 1, .record = {.kept = -1}};
     s->set.machine = machine;
     memcpy(s->set.values, settings, machine->size);
+    s->given = kernel;
+    s->given_set = s->set;
     s->record.measure = mc_stage_measure(s->machine, s->data);
     s->record.exact_seconds = NAN;
     MC_TRY(mc_settings_check(ctx, machine->name, machine->settings, machine->count, settings));
@@ -484,30 +508,51 @@ static mercer_status climb_in_time(mercer_ctx *ctx, staged *s) {
     stage_plan plan;
     double seconds;
     MC_TRY(first_in_time(ctx, s, &plan));
-    if (has_room(ctx, s) && exact_in_time(ctx, s))
-        return try_exact(ctx, s);
+    if (has_room(ctx, s) && !s->tried && exact_in_time(ctx, s)) {
+        MC_TRY(try_exact(ctx, s, SAFE * time_left(ctx, s)));
+        s->tried = true;
+    }
+    if (s->record.exact)
+        return MERCER_OK;
     MC_TRY(plan_next_stage(ctx, s, &plan, &plan, &seconds));
     return climb(ctx, s, plan, seconds);
+}
+
+/* What cannot be done otherwise, or needs no forecast. */
+static bool is_simple(staged *s) {
+    return s->data->n <= 2 * FIRST || is_bound_to_rows(s);
 }
 
 /* What goes in a tenth of the time needs no stages. Of many rows already the forecast takes some tenths of a second. */
 static bool is_short(mercer_ctx *ctx, staged *s) {
     const bool affordable = s->data->n <= ROWS_TO_FACTOR || s->budget > FORECAST;
-    return s->data->n <= 2 * FIRST || is_bound_to_rows(s) || (affordable && forecast_exact(ctx, s) < s->budget / 10);
+    return is_simple(s) || (affordable && forecast_exact(ctx, s) < s->budget / 10);
+}
+
+/* In one go; where the forecast was wrong and half of the time is gone, *out stays NULL. */
+static mercer_status fit_at_once(mercer_ctx *ctx, staged *s, mercer_model **out) {
+    const mc_limit limit = mc_limit_open(ctx, is_simple(s) ? mc_time_left(ctx) : s->budget / 2);
+    const mercer_status status = mc_model_fit(ctx, s->machine, s->set.values, s->kernel, s->data, out);
+    mc_limit_close(ctx, limit);
+    s->tried = true;
+    if (!status && strcmp((*out)->f.report.stopped, "time") == 0 && !is_simple(s) && !is_close(s, &(*out)->f.report)) {
+        mercer_model_free(*out);
+        *out = NULL;
+    }
+    return status;
 }
 
 static mercer_status stage_in_time(mercer_ctx *ctx, staged *s, mercer_model **out) {
     s->record.clock = true;
     s->budget = mc_time_left(ctx);
-    mercer_status status = MERCER_TIME;
-    if (is_short(ctx, s))
-        status = mc_model_fit(ctx, s->machine, s->set.values, s->kernel, s->data, out);
-    if (status != MERCER_TIME || is_bound_to_rows(s) || s->data->n < LAST_RESORT)
+    mercer_status status = is_short(ctx, s) ? fit_at_once(ctx, s, out) : MERCER_OK;
+    if (*out || (status && status != MERCER_TIME) || is_bound_to_rows(s) || s->data->n < LAST_RESORT)
         return status;
     const mc_limit limit = mc_limit_lift(ctx); /* without rows there is no model */
     status = split_rows(ctx, s);
     mc_limit_close(ctx, limit);
     MC_TRY(status);
+    s->budget = fmax(mc_time_left(ctx), FIRST_SECONDS);
     s->record.constant = mc_constant_error(s->record.measure, s->held);
     status = climb_in_time(ctx, s);
     return s->model ? hand_over(ctx, s, out) : status;
@@ -531,7 +576,7 @@ mercer_status mc_fit_in_time(mercer_ctx *ctx, const mercer_machine *machine, con
 static mercer_status stage_in_proportion(mercer_ctx *ctx, staged *s, mercer_model **out) {
     const int64_t n = s->data->n;
     double seconds;
-    s->budget = WORK_LEAST + WORK_ROW * (double)n;
+    s->budget = (is_machine(s, "gp") ? WORK_GP : 1) * (WORK_LEAST + WORK_ROW * (double)n);
     if (n < FIRST_IN_WORK || is_bound_to_rows(s) || forecast_exact(ctx, s) <= s->budget)
         return mc_model_fit(ctx, s->machine, s->set.values, s->kernel, s->data, out);
     MC_TRY(split_rows(ctx, s));

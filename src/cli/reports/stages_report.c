@@ -47,7 +47,7 @@ static void say_more(session *s, const json_t *stages) {
     if (json_is_true(json_object_get(stages, "exact")))
         return;
     if (!isnan(more))
-        snprintf(gain, sizeof gain, "more stages would come to about %.4g at best; ", more);
+        snprintf(gain, sizeof gain, "more stages would come to %.4g at best; ", more);
     if (!isnan(seconds))
         snprintf(takes, sizeof takes, ", about %s", text_seconds(seconds).bytes);
     say_fact(s, "not exact", "%sthe machine itself on all %lld rows%s%s%s", gain, (long long)number_in(stages, "rows"),

@@ -294,8 +294,12 @@ static void say_chosen(session *s, const fit *f) {
 static advice advise_exact(session *s, const fit *f) {
     static const char *const except[] = {"time-limit", "kernel", "lambda", "C", "intercept", "output", NULL};
     static const char *const limit[] = {"time-limit", NULL};
-    if (!f->search)
-        return advise_command(s, &verb_fit, f->job.machine, limit);
+    if (!f->search) {
+        advice same = advise_command(s, &verb_fit, f->job.machine, limit);
+        if (setting_find(f->job.machine, "exact") && !job_flag(&f->job, "exact"))
+            advice_add(&same, "--exact");
+        return same;
+    }
     const mercer_report *r = mercer_model_report(f->model);
     advice a = advise_command(s, &verb_fit, f->job.machine, except);
     const mercer_candidate c = mercer_search_candidate(f->search, mercer_search_result(f->search)->best);

@@ -55,7 +55,7 @@ typedef struct mc_settings {
 } mc_settings;
 mercer_status mc_settings_read(mercer_ctx *ctx, const char *machine, const void *given, mc_settings *out);
 
-enum { MC_RIDGE_SETTINGS = 12, MC_GP_SETTINGS = 8 };
+enum { MC_RIDGE_SETTINGS = 12, MC_GP_SETTINGS = 9, MC_GP_ROWS = 10000 };
 extern const mercer_setting mc_ridge_settings[MC_RIDGE_SETTINGS];
 extern const mc_learner mc_ridge_learner;
 extern const mercer_setting mc_gp_settings[MC_GP_SETTINGS];
