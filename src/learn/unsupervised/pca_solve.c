@@ -288,9 +288,13 @@ static mercer_status search_with(mercer_ctx *ctx, mc_pca_search *search, const m
     search->started = true;
     mc_begin_phase(ctx, "eigen");
     mercer_status status = MERCER_OK;
+    double before = INFINITY;
     for (int round = 0; round < ROUNDS && !result.settled && !status; round++) {
         status = mc_krylov_solve(ctx, &problem, search->X, search->theta, &result);
         out->products += result.products;
+        if (!search->precise && !(result.residual < before / 2))
+            break; /* as far as floats see; doubles go on from here */
+        before = result.residual;
     }
     out->converged = result.settled;
     return status;
