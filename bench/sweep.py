@@ -222,7 +222,8 @@ def in_child(p, side, limit):
     child = os.fork()
     if not child:
         try:
-            said = measured(p, side)
+            with mercer.options(threads=len(os.sched_getaffinity(0))):  # all of them, though a child of fork takes one by itself
+                said = measured(p, side)
         except Exception as e:  # noqa: BLE001  whatever it is belongs in the table
             said = {"failed": f"{type(e).__name__}: {e}"[:200]}
         with os.fdopen(theirs, "w") as out:

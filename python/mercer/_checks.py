@@ -21,7 +21,7 @@ TABLE: dict[str, dict[str, tuple[str, dict[str, Any] | None]]] = {
     "SVR": dict.fromkeys(_REPEATED, (_SCALE, {"gamma": 0.3})),
     "NuSVR": {**dict.fromkeys(_REPEATED, (f"{_SCALE}; {_TOLERANCE}", _SHARP)), _ZERO: (_TOLERANCE, _SHARP)},
     "NuSVC": {**dict.fromkeys(_REPEATED, (_UNEQUAL, {"gamma": 0.3, "nu": 0.2})), "check_class_weight_classifiers": (_UNEQUAL, None)},
-    "OneClassSVM": dict.fromkeys(_REPEATED, (f"{_SCALE}; {_BOUNDARY}", None)),
+    "OneClassSVM": {**dict.fromkeys(_REPEATED, (f"{_SCALE}; {_BOUNDARY}", None)), _ZERO: (_BOUNDARY, None)},
     "KernelKNeighborsClassifier": dict.fromkeys(_REPEATED, (_ROWS, None)),
     "KernelKNeighborsRegressor": dict.fromkeys(_REPEATED, (_ROWS, None)),
 }

@@ -4,7 +4,7 @@ A call goes  with session(...) as ctx: ctx.call("mercer_fit", ...)  where a cont
 or through thread_context(), one context per thread that stays open, where a call must be quick. ctypes lets other threads run while C
 works.
 
-A child of fork is one of several workers as a rule, so it computes with one thread, and so
+A child of fork is one of several workers as a rule, so it computes with one thread unless options() says otherwise, and so
 does the BLAS that NumPy may share with the library; processes that are started afresh (spawn, loky) are not restricted."""
 from __future__ import annotations
 
@@ -186,11 +186,11 @@ def options(threads: int | None = None, memory: int | None = None, time_limit: f
 
 
 def _threads():
-    """0 (all cores) unless something says otherwise: a fork, options(), the environment (which joblib sets for its workers)."""
-    if _forked:
-        return 1
+    """0 (all cores) unless something says otherwise: options(), a fork, the environment (which joblib sets for its workers)."""
     if _config.threads is not None:
         return _config.threads
+    if _forked:
+        return 1
     for name in ("MERCER_THREADS", "OMP_NUM_THREADS"):
         value = os.environ.get(name, "")
         if value.isdigit():
