@@ -402,7 +402,7 @@ static mercer_status plan_next_stage(mercer_ctx *ctx, staged *s, const stage_pla
     *next = next_stage(s, last);
     for (int i = 0; i < TRIES && next->rows; i++) {
         MC_TRY(forecast_stage(ctx, s, next, seconds));
-        const double share = SAFE * time_left(ctx, s) / (s->ratio * *seconds);
+        const double share = SAFE * fmax(0, time_left(ctx, s)) / (s->ratio * *seconds);
         if (share >= 1)
             return MERCER_OK;
         *next = shrink_stage(last, next, share);

@@ -64,7 +64,7 @@ static int64_t row_counts(const mc_packed_points *pack, int64_t i, double *value
     const int64_t begin = pack->start[i], count = pack->start[i + 1] - begin;
     for (int64_t k = 0; k < count; k++)
         values[k] = pack->count[begin + k];
-    *coordinate = pack->coordinate + begin;
+    *coordinate = count > 0 ? pack->coordinate + begin : NULL; /* of texts that are all too short there are none */
     return count;
 }
 
@@ -133,7 +133,7 @@ static void pack_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
             mc_pack_uint8_pack(s->part, width, i, x, s->pack->values);
         else
             store_row(g, s->pack->values, base, stride, x, count);
-        if (s->part->sparse)
+        if (s->part->sparse && count > 0)
             memcpy(s->pack->coordinate + base, coordinate, (size_t)count * sizeof *coordinate);
         s->pack->norm2[i] = size_of(s->part, x, count);
         s->pack->shift[i] = shift_of(s->part, x);
