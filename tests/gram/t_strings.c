@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N = 61, M = 23 };
+enum { N = 29, M = 13 };
 
 typedef struct texts {
     int64_t n;
@@ -123,7 +123,7 @@ static void test_columns_are_lent(void **state) {
     texts x = draw(N, 3);
     mercer_data *data = make(ctx, &x);
     mercer_kernel *k = bound_to(ctx, "normalize(spectrum(p=%d)[word]) + 0.5", 3, data);
-    const int64_t ids[] = {0, 3, 4, 17, 18, 19, 20, 40, 59, 60};
+    const int64_t ids[] = {0, 3, 4, 11, 12, 13, 14, 20, N - 2, N - 1};
     enum { COUNT = sizeof ids / sizeof ids[0] };
     static double K[N * N], C[N * COUNT];
     mc_gram *whole = NULL, *some = NULL;
