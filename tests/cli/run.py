@@ -22,7 +22,7 @@ NEUTRAL = [
     (re.compile(r"(is within )[-+.e\d]+( of the exact optimum at these rows)"), r"\1BOUND\2"),
     (re.compile(r"-?\b(\d(\.\d+)?e-(0?[89]|[1-9]\d)|0\.0e\+00)\b"), "TINY"),
     (re.compile(r"(at most )\d(\.\d+)?e-0?[67]%"), r"\1TINY%"),
-    (re.compile(r"(slacks add up to )0\b(?!\.)"), r"\1TINY"),
+    (re.compile(r"(slacks add up to |largest violation )0\b(?!\.)"), r"\1TINY"),
     (re.compile(r"-?\b\d+\.\d{6,}(e[-+]?\d+)?\b"), lambda number: f"{float(number[0]):.6g}"),
 ]
 
