@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/print.h"
 #include "base/number.h"
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -64,6 +65,14 @@ void mc_text_quoted(mc_text *text, const char *bytes) {
 void mc_text_number(mc_text *text, double value) {
     char digits[32];
     mc_text_add(text, "%s", mc_number_text(value, digits));
+}
+
+void mc_text_field(mc_text *text, const char *key, double value) {
+    mc_text_add(text, ",\"%s\":", key);
+    if (isfinite(value))
+        mc_text_number(text, value);
+    else
+        mc_text_add(text, "null");
 }
 
 mercer_status mc_text_take(mc_text *text, char **out) {

@@ -16,6 +16,8 @@ void mc_text_add(mc_text *text, const char *format, ...) __attribute__((format(p
 void mc_text_bytes(mc_text *text, const char *bytes, int64_t length);
 void mc_text_quoted(mc_text *text, const char *bytes); /* as a string of JSON; the bytes must be UTF-8 */
 void mc_text_number(mc_text *text, double value);      /* shortest form that reads back */
+/* ,"key":value of an object of JSON, which knows numbers that are finite, and null. */
+void mc_text_field(mc_text *text, const char *key, double value);
 /* Hand the bytes over (freed with mc_free by the caller) or report what failed on the way, freeing them. */
 mercer_status mc_text_take(mc_text *text, char **out);
 void mc_text_close(mc_text *text);

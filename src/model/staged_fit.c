@@ -19,21 +19,19 @@
 #include "base/settings.h"
 #include "base/status.h"
 #include "data/table/data.h"
-#include "data/table/folds.h"
 #include "kernel/language/kernel.h"
 #include "iterative/preconditioner_rank.h"
 #include "learn/common/machines.h"
+#include "model/stage_rows.h"
 #include "plan/speed.h"
 #include <math.h>
 #include <string.h>
 
 enum {
-    PIECE = 64,           /* rows are dealt out in pieces of about so many */
-    FIRST = 256,          /* rows of the first stage under a limit */
-    LAST_RESORT = 64,     /* rows that are learned from whatever the clock says, where else there would be nothing */
-    FIRST_IN_WORK = 4096, /* of the first stage without one */
-    STEP = 4,             /* times as many rows or landmarks from stage to stage */
-    HELD_MOST = 4000,
+    FIRST = 256,           /* rows of the first stage under a limit */
+    LAST_RESORT = 64,      /* rows that are learned from whatever the clock says, where else there would be nothing */
+    FIRST_IN_WORK = 4096,  /* of the first stage without one */
+    STEP = 4,              /* times as many rows or landmarks from stage to stage */
     ROWS_TO_FACTOR = 4096, /* ridge: beyond them landmarks */
     ROWS_TO_LEARN = 1024   /* gp: beyond them parameters are taken over */
 };
@@ -62,10 +60,7 @@ typedef struct staged {
     mc_settings given_set;
     bool open;  /* lambda may be changed */
     bool tried; /* the machine itself on all rows took longer than forecast: not again */
-    int64_t *piece, pieces, held_pieces;
-    int64_t *place; /* n: of rows being taken */
-    mercer_data *held, *rows;
-    int64_t rows_pieces; /* of rows */
+    mc_stage_rows rows;
     mercer_model *model;
     mercer_kernel *learned; /* of the best process */
     double budget, spent;   /* nominal seconds; the clock keeps its own */
@@ -101,43 +96,12 @@ static bool is_bound_to_rows(staged *s) {
            || (strcmp(s->machine->type, "mercer_svm") == 0 && ((const mercer_svm *)(const void *)s->set.values)->start);
 }
 
-/* ---- Rows ---- */
-
-static mercer_status take_pieces(mercer_ctx *ctx, staged *s, int64_t from, int64_t to, mercer_data **out) {
-    int64_t count = 0;
-    for (int64_t i = 0; i < s->data->n; i++)
-        if (s->piece[i] >= from && s->piece[i] < to)
-            s->place[count++] = i;
-    return mc_data_take(ctx, s->data, s->place, count, out);
-}
-
 static mercer_status split_rows(mercer_ctx *ctx, staged *s) {
-    const int64_t n = s->data->n, held = n / 10 < HELD_MOST ? n / 10 : HELD_MOST;
-    s->pieces = n / PIECE < 2 ? 2 : n / PIECE;
-    s->held_pieces = (held * s->pieces + n - 1) / n;
-    MC_TRY(MC_ALLOC(ctx, s->piece, n));
-    MC_TRY(MC_ALLOC(ctx, s->place, n));
-    MC_TRY(mc_data_folds(ctx, s->data, s->pieces, NULL, ctx->options.seed + 1, s->piece));
-    MC_TRY(take_pieces(ctx, s, 0, s->held_pieces, &s->held));
-    s->record.rows = n;
-    s->record.held_out = s->held->n;
+    MC_TRY(mc_stage_rows_split(ctx, s->data, &s->rows));
+    s->record.rows = s->data->n;
+    s->record.held_out = s->rows.held->n;
+    s->record.constant = mc_constant_error(s->record.measure, s->rows.held);
     return MERCER_OK;
-}
-
-static int64_t rows_to_learn(const staged *s) {
-    return s->data->n - s->held->n;
-}
-
-static mercer_status take_rows(mercer_ctx *ctx, staged *s, int64_t wanted) {
-    const int64_t most = s->pieces - s->held_pieces;
-    int64_t pieces = wanted >= rows_to_learn(s) ? most : (wanted * s->pieces + s->data->n - 1) / s->data->n;
-    pieces = pieces < 1 ? 1 : pieces > most ? most : pieces;
-    if (s->rows && pieces == s->rows_pieces)
-        return MERCER_OK;
-    mercer_data_free(s->rows);
-    s->rows = NULL;
-    s->rows_pieces = pieces;
-    return take_pieces(ctx, s, s->held_pieces, s->held_pieces + pieces, &s->rows);
 }
 
 /* ---- What it would take ---- */
@@ -220,7 +184,7 @@ static void note_stage(staged *s, const stage_plan *plan, const mercer_model *mo
 /* Keeps the model or frees it. */
 static mercer_status judge_stage(mercer_ctx *ctx, staged *s, const stage_plan *plan, mercer_model *model,
                                  double seconds) {
-    const double error = mc_held_out_error(ctx, s->record.measure, model, s->held);
+    const double error = mc_held_out_error(ctx, s->record.measure, model, s->rows.held);
     const bool better = is_better(s, model, error);
     mc_log_message(ctx, "stage: %lld rows, %lld landmarks: error %.4g%s", (long long)plan->rows,
                    (long long)plan->landmarks, error, better ? ", kept" : "");
@@ -266,7 +230,7 @@ static bool has_room(const mercer_ctx *ctx, const staged *s) {
 /* ---- The stages ---- */
 
 static stage_plan first_stage(const staged *s) {
-    const int64_t n = rows_to_learn(s);
+    const int64_t n = mc_stage_rows_to_learn(&s->rows);
     if (s->record.clock)
         return (stage_plan){FIRST < n ? FIRST : n, 0};
     if (takes_landmarks(s))
@@ -277,7 +241,7 @@ static stage_plan first_stage(const staged *s) {
 
 /* rows 0: there is none. */
 static stage_plan next_stage(const staged *s, const stage_plan *last) {
-    const int64_t n = rows_to_learn(s), cap = mc_rank_cap(n);
+    const int64_t n = mc_stage_rows_to_learn(&s->rows), cap = mc_rank_cap(n);
     stage_plan next = {last->rows * STEP, last->landmarks};
     if (last->rows >= n && (!last->landmarks || last->landmarks >= cap))
         return (stage_plan){0};
@@ -303,9 +267,9 @@ static stage_plan shrink_stage(const stage_plan *last, const stage_plan *next, d
 }
 
 static mercer_status forecast_stage(mercer_ctx *ctx, staged *s, const stage_plan *plan, double *seconds) {
-    MC_TRY(take_rows(ctx, s, plan->rows));
+    MC_TRY(mc_stage_rows_take(ctx, &s->rows, plan->rows));
     put_stage(s, plan);
-    *seconds = forecast_seconds(ctx, s, s->rows);
+    *seconds = forecast_seconds(ctx, s, s->rows.taken);
     return MERCER_OK;
 }
 
@@ -318,7 +282,7 @@ static mercer_status try_lambda(mercer_ctx *ctx, staged *s, const stage_plan *pl
     const int64_t kept = s->record.kept;
     bool done;
     *lambda *= factor;
-    MC_TRY(run_stage(ctx, s, plan, s->rows, seconds, SAFE * time_left(ctx, s), &done));
+    MC_TRY(run_stage(ctx, s, plan, s->rows.taken, seconds, SAFE * time_left(ctx, s), &done));
     *better = s->record.kept != kept;
     if (!*better)
         *lambda = before;
@@ -418,9 +382,16 @@ static void weigh_by_vectors(staged *s) {
         s->ratio = fmin(4, fmax(0.1, VECTORS_SHARE * (double)r->support_vectors / (double)r->n));
 }
 
-static bool exact_in_time(mercer_ctx *ctx, staged *s) {
+/* Once: where it is forecast to end in time. */
+static mercer_status try_exact_once(mercer_ctx *ctx, staged *s) {
+    const double most = SAFE * time_left(ctx, s);
+    if (!has_room(ctx, s) || s->tried)
+        return MERCER_OK;
     weigh_by_vectors(s);
-    return s->ratio * forecast_exact(ctx, s) <= SAFE * time_left(ctx, s);
+    if (s->ratio * forecast_exact(ctx, s) > most)
+        return MERCER_OK;
+    s->tried = true;
+    return try_exact(ctx, s, most);
 }
 
 /* From a stage whose rows and settings are there. */
@@ -428,17 +399,14 @@ static mercer_status climb(mercer_ctx *ctx, staged *s, stage_plan plan, double s
     bool done = false;
     while (plan.rows && has_room(ctx, s)) {
         const double before = s->model ? s->record.stage[s->record.kept].error : NAN;
-        MC_TRY(run_stage(ctx, s, &plan, s->rows, seconds, LATEST * time_left(ctx, s), &done));
+        MC_TRY(run_stage(ctx, s, &plan, s->rows.taken, seconds, LATEST * time_left(ctx, s), &done));
         if (!done || is_enough(s, before))
             return MERCER_OK;
-        if (s->open && plan.landmarks && plan.rows >= rows_to_learn(s))
+        if (s->open && plan.landmarks && plan.rows >= mc_stage_rows_to_learn(&s->rows))
             MC_TRY(check_lambda(ctx, s, &plan, seconds));
-        if (has_room(ctx, s) && !s->tried && exact_in_time(ctx, s)) {
-            MC_TRY(try_exact(ctx, s, SAFE * time_left(ctx, s)));
-            s->tried = true;
-            if (s->record.exact)
-                return MERCER_OK;
-        }
+        MC_TRY(try_exact_once(ctx, s));
+        if (s->record.exact)
+            return MERCER_OK;
         MC_TRY(plan_next_stage(ctx, s, &plan, &plan, &seconds));
     }
     return MERCER_OK;
@@ -458,10 +426,7 @@ static mercer_status open_staged(mercer_ctx *ctx, staged *s, const mercer_machin
 }
 
 static void close_staged(staged *s) {
-    mc_free(s->piece);
-    mc_free(s->place);
-    mercer_data_free(s->held);
-    mercer_data_free(s->rows);
+    mc_stage_rows_close(&s->rows);
     mercer_model_free(s->model);
     mercer_kernel_free(s->learned);
 }
@@ -470,8 +435,9 @@ static mercer_status hand_over(mercer_ctx *ctx, staged *s, mercer_model **out) {
     const mercer_status stopped = ctx->told;
     mc_stop_taken(ctx);
     mc_shield_from_stop(ctx, true);
-    MC_TRY(mc_fit_stages_record(ctx, &s->record, &s->model->stages));
+    const mercer_status status = mc_fit_stages_record(ctx, &s->record, &s->model->stages);
     mc_shield_from_stop(ctx, false);
+    MC_TRY(status);
     if (s->record.clock && !s->record.exact)
         s->model->f.report.stopped = stopped == MERCER_CANCELLED ? "caller" : "time";
     *out = s->model;
@@ -487,10 +453,10 @@ static mercer_status learn_from_few(mercer_ctx *ctx, staged *s) {
     bool done;
     put_stage(s, &few);
     const mc_limit limit = mc_limit_lift(ctx);
-    mercer_status status = take_rows(ctx, s, few.rows);
-    MC_THEN(status, run_stage(ctx, s, &few, s->rows, 0, LAST_SECONDS, &done));
+    mercer_status status = mc_stage_rows_take(ctx, &s->rows, few.rows);
+    MC_THEN(status, run_stage(ctx, s, &few, s->rows.taken, 0, LAST_SECONDS, &done));
     if (status == MERCER_TIME)
-        status = run_stage(ctx, s, &few, s->rows, 0, INFINITY, &done);
+        status = run_stage(ctx, s, &few, s->rows.taken, 0, INFINITY, &done);
     mc_limit_close(ctx, limit);
     return status;
 }
@@ -499,8 +465,8 @@ static mercer_status first_in_time(mercer_ctx *ctx, staged *s, stage_plan *plan)
     bool done;
     *plan = first_stage(s);
     put_stage(s, plan);
-    mercer_status status = take_rows(ctx, s, plan->rows);
-    MC_THEN(status, run_stage(ctx, s, plan, s->rows, 0, fmax(s->budget / 10, FIRST_SECONDS), &done));
+    mercer_status status = mc_stage_rows_take(ctx, &s->rows, plan->rows);
+    MC_THEN(status, run_stage(ctx, s, plan, s->rows.taken, 0, fmax(s->budget / 10, FIRST_SECONDS), &done));
     return status == MERCER_TIME ? learn_from_few(ctx, s) : status;
 }
 
@@ -508,10 +474,7 @@ static mercer_status climb_in_time(mercer_ctx *ctx, staged *s) {
     stage_plan plan;
     double seconds;
     MC_TRY(first_in_time(ctx, s, &plan));
-    if (has_room(ctx, s) && !s->tried && exact_in_time(ctx, s)) {
-        MC_TRY(try_exact(ctx, s, SAFE * time_left(ctx, s)));
-        s->tried = true;
-    }
+    MC_TRY(try_exact_once(ctx, s));
     if (s->record.exact)
         return MERCER_OK;
     MC_TRY(plan_next_stage(ctx, s, &plan, &plan, &seconds));
@@ -553,7 +516,6 @@ static mercer_status stage_in_time(mercer_ctx *ctx, staged *s, mercer_model **ou
     mc_limit_close(ctx, limit);
     MC_TRY(status);
     s->budget = fmax(mc_time_left(ctx), FIRST_SECONDS);
-    s->record.constant = mc_constant_error(s->record.measure, s->held);
     status = climb_in_time(ctx, s);
     return s->model ? hand_over(ctx, s, out) : status;
 }
@@ -561,9 +523,9 @@ static mercer_status stage_in_time(mercer_ctx *ctx, staged *s, mercer_model **ou
 mercer_status mc_fit_in_time(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
                              const mercer_kernel *kernel, const mercer_data *data, bool open, mercer_model **out) {
     staged s;
-    *out = NULL;
     mercer_status status = open_staged(ctx, &s, machine, settings, kernel, data);
     s.open = open;
+    *out = NULL;
     mc_speed_keep(ctx, true);
     MC_THEN(status, stage_in_time(ctx, &s, out));
     mc_speed_keep(ctx, false);
@@ -580,7 +542,6 @@ static mercer_status stage_in_proportion(mercer_ctx *ctx, staged *s, mercer_mode
     if (n < FIRST_IN_WORK || is_bound_to_rows(s) || forecast_exact(ctx, s) <= s->budget)
         return mc_model_fit(ctx, s->machine, s->set.values, s->kernel, s->data, out);
     MC_TRY(split_rows(ctx, s));
-    s->record.constant = mc_constant_error(s->record.measure, s->held);
     const stage_plan first = first_stage(s);
     MC_TRY(forecast_stage(ctx, s, &first, &seconds));
     const mercer_status status = climb(ctx, s, first, seconds);

@@ -4,22 +4,14 @@
 #include "model/staged_fit.h"
 #include <math.h>
 
-static void add_number(mc_text *text, const char *key, double value) {
-    mc_text_add(text, ",\"%s\":", key);
-    if (isfinite(value))
-        mc_text_number(text, value);
-    else
-        mc_text_add(text, "null");
-}
-
 static void add_stage(mc_text *text, const mc_fit_stage *stage, bool clock) {
     mc_text_add(text, "{\"rows\":%lld,\"landmarks\":%lld,\"solver\":", (long long)stage->rows,
                 (long long)stage->landmarks);
     mc_text_quoted(text, stage->solver ? stage->solver : "");
-    add_number(text, "lambda", stage->lambda);
-    add_number(text, "error", stage->error);
+    mc_text_field(text, "lambda", stage->lambda);
+    mc_text_field(text, "error", stage->error);
     if (clock)
-        add_number(text, "seconds", stage->seconds);
+        mc_text_field(text, "seconds", stage->seconds);
     mc_text_add(text, ",\"kept\":%s}", stage->kept ? "true" : "false");
 }
 
@@ -39,9 +31,9 @@ mercer_status mc_fit_stages_record(mercer_ctx *ctx, const mc_fit_stages *s, char
                 s->exact ? "true" : "false", (long long)s->rows, (long long)s->held_out);
     if (s->measure)
         mc_text_add(&text, ",\"measure\":\"%s\"", s->measure);
-    add_number(&text, "constant", s->constant);
-    add_number(&text, "exact_seconds", s->exact_seconds);
-    add_number(&text, "error_with_more", s->exact ? NAN : error_with_more(s));
+    mc_text_field(&text, "constant", s->constant);
+    mc_text_field(&text, "exact_seconds", s->exact_seconds);
+    mc_text_field(&text, "error_with_more", s->exact ? NAN : error_with_more(s));
     mc_text_add(&text, ",\"chosen\":%lld,\"stages\":[", (long long)s->kept);
     for (int64_t k = 0; k < s->count; k++) {
         mc_text_add(&text, k ? "," : "");

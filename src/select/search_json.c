@@ -5,14 +5,6 @@
 #include "select/tune.h"
 #include <math.h>
 
-static void add_number(mc_text *text, const char *key, double value) {
-    mc_text_add(text, ",\"%s\":", key);
-    if (isfinite(value))
-        mc_text_number(text, value);
-    else
-        mc_text_add(text, "null");
-}
-
 static void add_text(mc_text *text, const char *key, const char *value) {
     mc_text_add(text, ",\"%s\":", key);
     mc_text_quoted(text, value);
@@ -41,8 +33,8 @@ static void add_candidate(mc_text *text, const mercer_search *s, int64_t i) {
     mc_text_add(text, "%s{\"kernel\":", i ? "," : "");
     mc_text_quoted(text, c.kernel);
     add_text(text, "settings", c.settings);
-    add_number(text, "score", c.score);
-    add_number(text, "standard_error", c.error);
+    mc_text_field(text, "score", c.score);
+    mc_text_field(text, "standard_error", c.error);
     add_count(text, "rows", c.rows);
     add_parts(text, s, i);
     mc_text_bytes(text, "}", 1);
@@ -63,7 +55,7 @@ mercer_status mc_search_record(mercer_ctx *ctx, mercer_search *s) {
     add_count(&text, "best", r->best);
     add_count(&text, "first", r->first);
     add_count(&text, "within_one_error", r->within);
-    add_number(&text, "share_of_draws", r->share);
+    mc_text_field(&text, "share_of_draws", r->share);
     mc_text_add(&text, ",\"candidates\":[");
     for (int64_t i = 0; i < s->space.count; i++)
         add_candidate(&text, s, i);
