@@ -215,6 +215,7 @@ json_t *json_value(double value);    /* NaN and infinities, which JSON has not, 
 json_t *json_text(const char *utf8); /* bytes that are not UTF-8 become U+FFFD; NULL becomes null */
 json_t *json_values(const double *values, int64_t count);
 void json_put(json_t *object, const char *key, json_t *value);
+double json_number_in(const json_t *object, const char *key); /* NaN where it is none */
 void json_print(FILE *out, const json_t *value);
 
 /* report_fields.c: a report for people from the object that --json prints. A table of rows ends with one that has no

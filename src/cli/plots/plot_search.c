@@ -61,10 +61,10 @@ static int fill_surface(session *s, surface *f) {
     for (int64_t i = 0; i < cells; i++)
         f->score[i] = NAN;
     for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *one = json_array_get(list, i), *score = json_object_get(one, "score");
+        const json_t *one = json_array_get(list, i);
         const int64_t cell = place_of(&f->kernel, text_in(one, "kernel")) * f->setting.count
                              + place_of(&f->setting, text_in(one, "settings"));
-        f->score[cell] = json_is_number(score) ? json_number_value(score) : NAN;
+        f->score[cell] = json_number_in(one, "score");
         if ((json_int_t)i == json_integer_value(json_object_get(f->search, "best")))
             f->best = cell;
     }

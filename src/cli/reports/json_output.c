@@ -21,6 +21,11 @@ void json_put(json_t *object, const char *key, json_t *value) {
     json_object_set_new(object, key, value);
 }
 
+double json_number_in(const json_t *object, const char *key) {
+    const json_t *value = json_object_get(object, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
 /* Column names and labels are whatever bytes the file had: each byte that is no part of UTF-8 becomes U+FFFD. */
 json_t *json_text(const char *utf8) {
     if (!utf8)

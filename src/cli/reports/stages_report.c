@@ -11,15 +11,11 @@ json_t *json_stages(const mercer_model *model, const char *command) {
     return stages;
 }
 
-static double number_in(const json_t *object, const char *key) {
-    const json_t *value = json_object_get(object, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 /* "; 620 landmarks of 95936 rows: 0.9955" */
 static void add_stage(const json_t *stage, bool first, const char *measure, char *bytes, size_t size) {
-    const int64_t landmarks = (int64_t)number_in(stage, "landmarks"), rows = (int64_t)number_in(stage, "rows");
-    const double error = number_in(stage, "error");
+    const int64_t landmarks = (int64_t)json_number_in(stage, "landmarks"),
+                  rows = (int64_t)json_number_in(stage, "rows");
+    const double error = json_number_in(stage, "error");
     char marks[48] = "", found[64] = "";
     if (landmarks > 0)
         snprintf(marks, sizeof marks, "%lld landmarks of ", (long long)landmarks);
@@ -30,18 +26,18 @@ static void add_stage(const json_t *stage, bool first, const char *measure, char
 }
 
 static void say_held_out(session *s, const json_t *stages, const char *measure) {
-    const double constant = number_in(stages, "constant");
+    const double constant = json_number_in(stages, "constant");
     char beside[96] = "";
     if (!isnan(constant))
         snprintf(beside, sizeof beside, "; %s would have %.4g",
                  strcmp(measure, "error") == 0 ? "the commonest class" : "the mean", constant);
-    say_fact(s, "held out", "%lld rows, on which the stages were measured%s", (long long)number_in(stages, "held_out"),
-             beside);
+    say_fact(s, "held out", "%lld rows, on which the stages were measured%s",
+             (long long)json_number_in(stages, "held_out"), beside);
 }
 
 /* From what was measured and forecast; nothing where the model is the machine itself. */
 static void say_more(session *s, const json_t *stages) {
-    const double more = number_in(stages, "error_with_more"), seconds = number_in(stages, "exact_seconds");
+    const double more = json_number_in(stages, "error_with_more"), seconds = json_number_in(stages, "exact_seconds");
     const char *command = json_string_value(json_object_get(stages, "exact_command"));
     char gain[96] = "", takes[64] = "";
     if (json_is_true(json_object_get(stages, "exact")))
@@ -50,8 +46,8 @@ static void say_more(session *s, const json_t *stages) {
         snprintf(gain, sizeof gain, "more stages would come to %.4g at best; ", more);
     if (!isnan(seconds))
         snprintf(takes, sizeof takes, ", about %s", text_seconds(seconds).bytes);
-    say_fact(s, "not exact", "%sthe machine itself on all %lld rows%s%s%s", gain, (long long)number_in(stages, "rows"),
-             takes, command ? ": " : "", command ? command : "");
+    say_fact(s, "not exact", "%sthe machine itself on all %lld rows%s%s%s", gain,
+             (long long)json_number_in(stages, "rows"), takes, command ? ": " : "", command ? command : "");
 }
 
 void say_stages(session *s, const json_t *stages) {
