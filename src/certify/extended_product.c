@@ -21,23 +21,24 @@ typedef struct product {
     const double *V;
     double *x;         /* the rows, dense */
     mc_extended *part; /* strips x n x t */
+    mc_extended_product *out;
 } product;
 
-static void lay_out_workspace(mc_work *work, int64_t d, product *p) {
+static void lay_out_product(mc_work *work, void *self) {
+    product *p = self;
+    const int64_t cells = p->n * p->t;
     p->strips = mc_chunk_count(p->n, STRIP);
-    p->x = mc_work_take(work, p->n * d, sizeof *p->x);
-    p->part = mc_work_take(work, p->strips * p->n * p->t, sizeof *p->part);
+    p->x = mc_work_take(work, p->n * p->view.d, sizeof *p->x);
+    p->part = mc_work_take(work, p->strips * cells, sizeof *p->part);
+    p->out->value = mc_work_take(work, cells, sizeof *p->out->value);
+    p->out->error = mc_work_take(work, cells, sizeof *p->out->error);
 }
 
-size_t mc_extended_bytes(int64_t n, int64_t d, int64_t t) {
-    mc_work count = {0};
-    lay_out_workspace(&count, d, &(product){.n = n, .t = t});
-    return count.used;
-}
-
-bool mc_extended_pays(const mercer_ctx *ctx, const mercer_data *x, int64_t t, size_t beside) {
+bool mc_extended_pays(const mercer_ctx *ctx, const mercer_data *x, int64_t t) {
+    mc_extended_product out;
+    product p = {.view = {.d = x->d}, .n = x->n, .t = t, .out = &out};
     return (double)x->n * (double)x->n * ((double)x->d + PAIR) <= WORK
-           && beside + mc_extended_bytes(x->n, x->d, t) + 4 * MC_ALIGN <= mc_memory_left(ctx);
+           && mc_slices_bytes(lay_out_product, &p) + 2 * MC_ALIGN <= mc_memory_left(ctx);
 }
 
 /* all <- all + v k; its error is that of k, and of one addition among many, which `depth` counts. */
@@ -68,29 +69,34 @@ static void multiply_strip(void *arg, int64_t chunk, int64_t begin, int64_t end,
         }
 }
 
-static void add_parts(const product *p, long double *out, double *error) {
+static void add_parts(const product *p) {
+    p->out->known = true;
     for (int64_t i = 0; i < p->n * p->t; i++) {
         long double sum = 0, wrong = 0;
         for (int64_t s = 0; s < p->strips; s++) {
             sum += part_of(p, s, 0)[i].value;
             wrong += part_of(p, s, 0)[i].error;
         }
-        out[i] = sum;
-        error[i] = isnan(wrong) ? INFINITY : 1.01 * (double)wrong + DBL_MIN;
+        p->out->value[i] = sum;
+        p->out->error[i] = 1.01 * (double)wrong + DBL_MIN;
+        p->out->known &= isfinite(p->out->error[i]) != 0;
     }
 }
 
-mercer_status mc_extended_product(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, int64_t t,
-                                  const double *V, long double *out, double *error) {
-    product p = {.root = kernel->root, .view = {.d = x->d}, .n = x->n, .t = t, .V = V};
-    mc_work work;
-    MC_TRY(mc_work_open(ctx, &work, mc_extended_bytes(x->n, x->d, t)));
-    lay_out_workspace(&work, x->d, &p);
+mercer_status mc_extended_product_open(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, int64_t t,
+                                       const double *V, mc_extended_product *out) {
+    product p = {.root = kernel->root, .view = {.d = x->d}, .n = x->n, .t = t, .V = V, .out = out};
+    MC_TRY(mc_work_lay(ctx, &out->work, lay_out_product, &p));
     for (int64_t i = 0; i < x->n; i++)
         mc_data_values(x, i, p.x + i * x->d);
     const mercer_status status = mc_for(ctx, x->n, STRIP, multiply_strip, &p);
-    if (!status)
-        add_parts(&p, out, error);
-    mc_work_close(&work);
+    if (status)
+        mc_extended_product_close(out);
+    else
+        add_parts(&p);
     return status;
+}
+
+void mc_extended_product_close(mc_extended_product *again) {
+    mc_work_close(&again->work);
 }

@@ -191,26 +191,18 @@ static void measure_loss_gap(const mc_loss_task *t, const evaluation *by, double
     out->intercept = bound_intercept(t, out, root);
 }
 
-static size_t second_bytes(int64_t cells) {
-    return mc_work_need(cells, sizeof(long double)) + mc_work_need(cells, sizeof(double));
-}
-
 /* The products again from long doubles, where these know the kernel. */
 static mercer_status look_twice(mercer_ctx *ctx, const mc_problem *p, int64_t width, const double *A, double *KA,
                                 evaluation *by) {
-    const int64_t cells = p->n * width;
-    mc_work work;
-    MC_TRY(mc_work_open(ctx, &work, second_bytes(cells)));
-    long double *product = mc_work_take(&work, cells, sizeof *product);
-    double *wrong = mc_work_take(&work, cells, sizeof *wrong);
-    const mercer_status status = mc_extended_product(ctx, p->kernel, p->x, width, A, product, wrong);
-    by->extended = !status && mc_first_not_finite(MERCER_F64, wrong, cells) < 0;
-    for (int64_t i = 0; i < cells && by->extended; i++) {
-        KA[i] = (double)product[i];
-        by->doubt = fmax(by->doubt, wrong[i] + DBL_EPSILON * fabs(KA[i]));
+    mc_extended_product again;
+    MC_TRY(mc_extended_product_open(ctx, p->kernel, p->x, width, A, &again));
+    by->extended = again.known;
+    for (int64_t i = 0; i < p->n * width && again.known; i++) {
+        KA[i] = (double)again.value[i];
+        by->doubt = fmax(by->doubt, again.error[i] + DBL_EPSILON * fabs(KA[i]));
     }
-    mc_work_close(&work);
-    return status;
+    mc_extended_product_close(&again);
+    return MERCER_OK;
 }
 
 /* ---- The products ---- */
@@ -226,8 +218,7 @@ static mercer_status multiply_tiles(mercer_ctx *ctx, const mc_problem *p, int64_
         *reach = fmax(*reach, KA[i]);
     MC_THEN(status, mc_gram_apply(ctx, gram, width, A, KA));
     mc_gram_close(gram);
-    if (!status && !(by->error.entry <= VAGUE * *reach)
-        && mc_extended_pays(ctx, p->x, width, second_bytes(p->n * width)))
+    if (!status && !(by->error.entry <= VAGUE * *reach) && mc_extended_pays(ctx, p->x, width))
         status = look_twice(ctx, p, width, A, KA, by);
     return status;
 }

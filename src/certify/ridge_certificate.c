@@ -67,18 +67,18 @@ typedef struct check {
     const double *alpha, *b;
     double lambda;
     bool intercept;
-    double entry, sum;     /* error of one computed entry of K, and of adding up */
-    double *root;          /* sqrt K_ii */
-    double *KA;            /* K alpha, without lambda then the scaled residual: n x outputs */
-    double *scratch;       /* n x columns_multiplied */
-    double *both;          /* as many: K [alpha |alpha|] */
-    double *size;          /* K |alpha| as computed: n x outputs, once filled */
-    bool multiplied;       /* size is filled */
-    bool sized;            /* and what it says is known */
-    double relative, rest; /* the error of K alpha in terms of it */
-    long double *extended; /* K alpha once more, and what it can be wrong by: n x outputs each; NULL: it is not known */
-    double *wrong;
-    double kappa; /* largest root */
+    double entry, sum;                /* error of one computed entry of K, and of adding up */
+    double *root;                     /* sqrt K_ii */
+    double *KA;                       /* K alpha, without lambda then the scaled residual: n x outputs */
+    double *scratch;                  /* n x columns_multiplied */
+    double *both;                     /* as many: K [alpha |alpha|] */
+    double *size;                     /* K |alpha| as computed: n x outputs, once filled */
+    bool multiplied;                  /* size is filled */
+    bool sized;                       /* and what it says is known */
+    double relative, rest;            /* the error of K alpha in terms of it */
+    const mc_extended_product *again; /* K alpha from long doubles; NULL: it is not known */
+    mc_certify_column *columns;       /* outputs */
+    double kappa;                     /* largest root */
     double inverse_root_g;
     double scale;  /* largest M_ii */
     double weight; /* their sum */
@@ -124,7 +124,7 @@ static sums sum_column(const check *c, int64_t k) {
 
 /* K alpha as well as it is known. */
 static long double product_at(const check *c, int64_t at) {
-    return c->extended ? c->extended[at] : c->KA[at];
+    return c->again ? c->again->value[at] : c->KA[at];
 }
 
 /* S y - b s - A beta at row i: what the loss leaves, less what lambda makes of it. */
@@ -147,8 +147,8 @@ static double product_error(const check *c, int64_t i, int64_t k, const sums *t)
 static double rest_error(const check *c, int64_t i, int64_t k, const sums *t) {
     const int64_t at = i * c->p->outputs + k;
     const double terms = fabs(c->p->Y[at]) + fabs(c->b[k]) + fabs(c->KA[at]);
-    return c->extended ? c->wrong[at] + 4 * (double)LDBL_EPSILON * terms
-                       : product_error(c, i, k, t) + 2 * DBL_EPSILON * terms;
+    return c->again ? c->again->error[at] + 4 * (double)LDBL_EPSILON * terms
+                    : product_error(c, i, k, t) + 2 * DBL_EPSILON * terms;
 }
 
 /* The bound on the rounding of r. */
@@ -190,7 +190,7 @@ static double square_error(const check *c, int64_t k, const sums *t) {
     for (int64_t i = 0; i < c->p->n; i++) {
         const int64_t at = i * c->p->outputs + k;
         error += fabs(c->alpha[at])
-                 * ((c->extended ? c->wrong[at] : product_error(c, i, k, t)) + DBL_EPSILON * fabs(c->KA[at]));
+                 * ((c->again ? c->again->error[at] : product_error(c, i, k, t)) + DBL_EPSILON * fabs(c->KA[at]));
     }
     return slack * (double)error;
 }
@@ -383,11 +383,6 @@ int64_t mc_certify_columns_most(int64_t outputs) {
     return columns_multiplied(1, outputs);
 }
 
-/* Bytes of the second look, beside those of mc_certify_bytes. */
-static size_t second_bytes(const check *c) {
-    return mc_work_need(c->p->n * c->p->outputs, sizeof(long double)) + mc_work_need(c->p->n * c->p->outputs, 8);
-}
-
 static void measure_columns(const check *c, column *columns) {
     for (int64_t k = 0; k < c->p->outputs; k++)
         residual_column(c, k, &columns[k]);
@@ -396,23 +391,18 @@ static void measure_columns(const check *c, column *columns) {
 
 /* The columns again from long doubles, where these know the kernel. */
 static mercer_status look_twice(mercer_ctx *ctx, check *c, column *columns) {
-    const int64_t cells = c->p->n * c->p->outputs;
-    mc_work work;
-    MC_TRY(mc_work_open(ctx, &work, second_bytes(c)));
-    long double *product = mc_work_take(&work, cells, sizeof *product);
-    c->wrong = mc_work_take(&work, cells, 8);
-    const mercer_status status =
-        mc_extended_product(ctx, c->p->kernel, c->p->x, c->p->outputs, c->alpha, product, c->wrong);
-    if (!status && mc_first_not_finite(MERCER_F64, c->wrong, cells) < 0) {
-        c->extended = product;
+    mc_extended_product again;
+    MC_TRY(mc_extended_product_open(ctx, c->p->kernel, c->p->x, c->p->outputs, c->alpha, &again));
+    c->again = again.known ? &again : NULL;
+    if (c->again)
         measure_columns(c, columns);
-        c->extended = NULL;
-    }
-    mc_work_close(&work);
-    return status;
+    c->again = NULL;
+    mc_extended_product_close(&again);
+    return MERCER_OK;
 }
 
-static mercer_status certify_columns(mercer_ctx *ctx, check *c, column *columns, mc_residual_findings *out) {
+static mercer_status certify_columns(mercer_ctx *ctx, check *c, mc_residual_findings *out) {
+    column *columns = c->columns;
     MC_TRY(measure_diagonal(ctx, c));
     if (c->cached)
         memcpy(c->KA, c->cached->KV, (size_t)(c->p->n * c->p->outputs) * sizeof *c->KA);
@@ -425,8 +415,7 @@ static mercer_status certify_columns(mercer_ctx *ctx, check *c, column *columns,
         MC_TRY(sharpen_rounding_bounds(ctx, c));
         bound_columns(c, columns);
     }
-    if (is_rounding_all(c, columns) && is_vague(c, columns)
-        && mc_extended_pays(ctx, c->p->x, c->p->outputs, second_bytes(c)))
+    if (is_rounding_all(c, columns) && is_vague(c, columns) && mc_extended_pays(ctx, c->p->x, c->p->outputs))
         MC_TRY(look_twice(ctx, c, columns));
     if (c->lambda == 0)
         MC_TRY(bound_by_gradient(ctx, c, columns));
@@ -434,10 +423,20 @@ static mercer_status certify_columns(mercer_ctx *ctx, check *c, column *columns,
     return MERCER_OK;
 }
 
+static void lay_out_check(mc_work *work, void *self) {
+    check *c = self;
+    const int64_t n = c->p->n, outputs = c->p->outputs, wide = columns_multiplied(1, outputs);
+    c->root = mc_work_take(work, n, sizeof *c->root);
+    c->KA = mc_work_take(work, n * outputs, sizeof *c->KA);
+    c->scratch = mc_work_take(work, n * wide, sizeof *c->scratch);
+    c->both = mc_work_take(work, n * wide, sizeof *c->both);
+    c->size = mc_work_take(work, n * outputs, sizeof *c->size);
+    c->columns = mc_work_take(work, outputs, sizeof *c->columns);
+}
+
 size_t mc_certify_bytes(int64_t n, int64_t outputs) {
-    const int64_t wide = columns_multiplied(1, outputs);
-    return mc_work_need(n, 8) + 2 * mc_work_need(n * outputs, 8) + 2 * mc_work_need(n * wide, 8)
-           + mc_work_need(outputs, sizeof(column));
+    const mc_problem p = {.n = n, .outputs = outputs};
+    return mc_slices_bytes(lay_out_check, &(check){.p = &p});
 }
 
 /* ---- The cached product ---- */
@@ -540,15 +539,9 @@ static bool has_product(const mc_cached_product *w, const mc_problem *p, const d
 /* ---- The whole ---- */
 
 static mercer_status certify_with(mercer_ctx *ctx, check *c, mc_residual_findings *out) {
-    const int64_t n = c->p->n, outputs = c->p->outputs;
     mc_work work;
-    MC_TRY(mc_work_open(ctx, &work, mc_certify_bytes(n, outputs)));
-    c->root = mc_work_take(&work, n, 8);
-    c->KA = mc_work_take(&work, n * outputs, 8);
-    c->scratch = mc_work_take(&work, n * columns_multiplied(1, outputs), 8);
-    c->both = mc_work_take(&work, n * columns_multiplied(1, outputs), 8);
-    c->size = mc_work_take(&work, n * outputs, 8);
-    const mercer_status status = certify_columns(ctx, c, mc_work_take(&work, outputs, sizeof(column)), out);
+    MC_TRY(mc_work_lay(ctx, &work, lay_out_check, c));
+    const mercer_status status = certify_columns(ctx, c, out);
     mc_work_close(&work);
     return status;
 }

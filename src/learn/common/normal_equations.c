@@ -9,22 +9,23 @@
 
 enum { TILE = 192 };
 
+static void lay_out_equations(mc_work *work, void *self) {
+    mc_normal_equations *s = self;
+    s->G = mc_work_take(work, s->m * s->m, sizeof *s->G);
+    s->C = mc_work_take(work, s->m * s->t, sizeof *s->C);
+}
+
 size_t mc_normal_bytes(int64_t m, int64_t t) {
-    return mc_work_need(m * m, sizeof(double)) + mc_work_need(m * t, sizeof(double)) + 4 * MC_ALIGN;
+    return mc_slices_bytes(lay_out_equations, &(mc_normal_equations){.m = m, .t = t}) + 2 * MC_ALIGN;
 }
 
 mercer_status mc_normal_open(mercer_ctx *ctx, int64_t m, int64_t t, mc_normal_equations *s) {
     *s = (mc_normal_equations){.m = m, .t = t};
-    mercer_status status = MC_ALLOC(ctx, s->G, m * m);
-    MC_THEN(status, MC_ALLOC(ctx, s->C, m * t));
-    if (status)
-        mc_normal_close(s);
-    return status;
+    return mc_work_lay(ctx, &s->work, lay_out_equations, s);
 }
 
 void mc_normal_close(mc_normal_equations *s) {
-    mc_free(s->G);
-    mc_free(s->C);
+    mc_work_close(&s->work);
     *s = (mc_normal_equations){0};
 }
 

@@ -3,12 +3,13 @@
 #ifndef MC_LEARN_COMMON_NORMAL_EQUATIONS_H
 #define MC_LEARN_COMMON_NORMAL_EQUATIONS_H
 
-#include <mercer.h>
+#include "base/workspace.h"
 
 typedef struct mc_normal_equations {
     int64_t m, t;
     double *G; /* m x m, its lower half by columns; after mc_normal_factor the Cholesky factor of G + lambda I */
     double *C; /* m x t, row-major */
+    mc_work work;
 } mc_normal_equations;
 
 size_t mc_normal_bytes(int64_t m, int64_t t);
