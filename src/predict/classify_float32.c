@@ -104,12 +104,11 @@ static void add_class(const screening *l, const mc_gram *gram, int64_t c) {
             continue;
         const mc_pair_part at = mc_pair_part_of(classes, c, other);
         const double fixed = rest * coefficient_mass(l->f, c, at.column);
-        for (int64_t i = 0; i < l->rows->n; i++) {
-            const double value = l->part[i * width + at.column];
-            l->decision[i * l->decisions + at.decision] += value;
-            l->error_bound[i * l->decisions + at.decision] += doubled * (relative * fabs(value) + fixed);
-        }
+        for (int64_t i = 0; i < l->rows->n; i++)
+            l->error_bound[i * l->decisions + at.decision] +=
+                doubled * (relative * fabs(l->part[i * width + at.column]) + fixed);
     }
+    mc_pairs_add_class(classes, c, l->rows->n, l->part, l->decision);
 }
 
 static mercer_status look_at_class(mercer_ctx *ctx, const screening *l, int64_t c) {

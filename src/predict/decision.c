@@ -88,8 +88,8 @@ mercer_status mc_decision_error(mercer_ctx *ctx, const mc_fitted *f, const merce
 
 /* ---- Pairs ---- */
 
-static void add_class(const mc_fitted *f, int64_t c, int64_t n, const double *part, double *out) {
-    const int64_t classes = f->outputs, width = classes - 1, decisions = classes * width / 2;
+void mc_pairs_add_class(int64_t classes, int64_t c, int64_t n, const double *part, double *out) {
+    const int64_t width = classes - 1, decisions = classes * width / 2;
     for (int64_t other = 0; other < classes; other++) {
         if (other == c)
             continue;
@@ -103,7 +103,7 @@ static mercer_status decide_class(mercer_ctx *ctx, const mc_fitted *f, int64_t c
                                   double *out, mc_product_error *error) {
     const int64_t width = f->outputs - 1;
     MC_TRY(kernel_product(ctx, f, c, rows, f->alpha + f->class_start[c] * width, width, part, error));
-    add_class(f, c, rows->n, part, out);
+    mc_pairs_add_class(f->outputs, c, rows->n, part, out);
     return MERCER_OK;
 }
 

@@ -78,6 +78,8 @@ typedef struct mc_pair_part {
     int64_t decision, column;
 } mc_pair_part;
 mc_pair_part mc_pair_part_of(int64_t classes, int64_t own, int64_t other);
+/* decisions (n x pairs) += the parts (n x classes - 1) of the centres of class c. */
+void mc_pairs_add_class(int64_t classes, int64_t c, int64_t n, const double *part, double *decisions);
 
 /* Decisions for rows scaled as the centres are: n x decisions. *error, where asked for, is raised to that of
    the products. */

@@ -17,6 +17,11 @@ double mc_leave_out_pivot(const mc_leave_out *x, int64_t i, double B, double A) 
     return B * A >= 1 - 1e-8 && C > (double)x->n * 0x1p-52 * B && isfinite(C) ? C : NAN;
 }
 
+double mc_leave_out_share(int64_t n, double leverage) {
+    const double share = 1 - leverage;
+    return share > (double)n * 0x1p-52 ? share : NAN;
+}
+
 /* e of one row into e, and its part of the sums. */
 static void leave_row_out(const mc_leave_out *x, int64_t i, double C, double *e, mc_loo_result *out) {
     const double *beta = mc_leave_out_beta(x, i), s = mc_leave_out_root(x, i);

@@ -45,6 +45,10 @@ static inline double mc_leave_out_entry(const mc_leave_out *x, double B, int64_t
    not up to rounding. A: A_ii; infinite: it is not known. */
 double mc_leave_out_pivot(const mc_leave_out *x, int64_t i, double B, double A);
 
+/* The same from the leverage of a row, that of the intercept included: lambda C_ii, by which its residual is divided;
+   NaN where it cannot be left out. */
+double mc_leave_out_share(int64_t n, double leverage);
+
 typedef struct mc_loo_result {
     int64_t broken;      /* the first row that cannot be left out; -1: every row can, and then */
     double broken_pivot; /* its C_ii */

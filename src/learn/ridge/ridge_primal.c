@@ -19,6 +19,7 @@
    The rows go through in panels: the mean, the products, and again for the rows left out. A panel is cut into lanes of
    rows with sums of their own (when D is small) and the products into tiles, so that every thread has work and no sum
    depends on how many there are. */
+#include "learn/common/leave_out.h"
 #include "learn/ridge/ridge_primal.h"
 #include "base/ctx.h"
 #include "base/memory.h"
@@ -159,8 +160,8 @@ static void leave_out_rows(void *arg, int64_t chunk, int64_t begin, int64_t end,
     leverage_scores(p, begin, end, taken);
     for (int64_t i = begin; i < end; i++) {
         const double s = root_at(p, p->panels.begin + i),
-                     share = 1 - taken[i - begin] - (r->intercept ? s * s / p->weight : 0);
-        p->loo_terms[p->panels.begin + i] = share > (double)r->p->n * 0x1p-52 ? square[i - begin] / share / share : NAN;
+                     leverage = taken[i - begin] + (r->intercept ? s * s / p->weight : 0);
+        p->loo_terms[p->panels.begin + i] = square[i - begin] / pow(mc_leave_out_share(r->p->n, leverage), 2);
     }
 }
 
