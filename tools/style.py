@@ -9,7 +9,7 @@ HEADER_LINES = 1180  # the public header is the manual as well
 ONLY_IN = {  # a pattern and the one place it may stand
     r"#\s*pragma omp": set(),
     r"\bpthread_create\s*\(": {"src/base/threads.c"},
-    r"\b(malloc|calloc|realloc|free)\s*\(": {"src/base/memory.c"},
+    r"\b(malloc|calloc|realloc|free)\s*\(": {"src/base/memory.c", "src/base/spare_blocks.c"},
     r"\b(abort|exit|printf|perror|fprintf)\s*\(": set(),
     r"\brand\s*\(|\bsrand\s*\(": set(),
     r"\b(v?sn?printf|strto[df]|strtold|atof)\s*\(": {"src/base/print.c"},  # the caller's locale may have a decimal comma

@@ -3,6 +3,7 @@
 #include "base/cgroup.h"
 #include "base/ctx.h"
 #include "base/print.h"
+#include "base/spare_blocks.h"
 #include "base/status.h"
 #include <stdatomic.h>
 #include <stdint.h>
@@ -19,13 +20,15 @@ struct mc_heap {
     size_t limit;
     atomic_size_t used, peak;
     atomic_size_t holders; /* the context and every live block */
+    mc_spare_blocks spare; /* of the C library's; used and spare together stay within the limit */
 };
 
 /* Sits in the 64 bytes before each block. */
 typedef struct header {
     mc_heap *heap;
     void *raw;       /* what the hook returned */
-    size_t raw_size; /* what it was asked for */
+    size_t raw_size; /* what it was asked for, and counted as */
+    size_t room;     /* what there is */
     size_t size;     /* what the caller asked for */
 } header;
 _Static_assert(sizeof(header) <= MC_ALIGN, "the header must fit before the block");
@@ -91,8 +94,10 @@ mc_heap *mc_heap_open(const mercer_options *options) {
 }
 
 void mc_heap_release(mc_heap *heap) {
-    if (atomic_fetch_sub(&heap->holders, 1) == 1)
+    if (atomic_fetch_sub(&heap->holders, 1) == 1) {
+        mc_spare_clear(&heap->spare);
         heap->hook(heap->user, heap, sizeof *heap, 0);
+    }
 }
 
 size_t mc_heap_used(const mc_heap *heap) {
@@ -122,6 +127,8 @@ static bool charge_heap(mc_heap *heap, size_t bytes) {
         atomic_fetch_sub(&heap->used, bytes);
         return false;
     }
+    if (atomic_load(&heap->spare.bytes) > heap->limit - before - bytes)
+        mc_spare_clear(&heap->spare);
     size_t peak = atomic_load(&heap->peak);
     while (before + bytes > peak && !atomic_compare_exchange_weak(&heap->peak, &peak, before + bytes))
         ;
@@ -153,12 +160,16 @@ static void *fail_allocation(mercer_ctx *ctx, size_t bytes, bool over_limit) {
 
 /* Of zeros: the C library has large blocks from the system, which hands them out so, page by page as they are touched.
    To write zeros over gigabytes takes seconds in which nothing looks at the clock. */
-static void *obtain_raw_block(mc_heap *heap, size_t size, bool zero) {
+static void *obtain_raw_block(mc_heap *heap, size_t size, bool zero, size_t *room) {
+    void *raw = mc_spare_take(&heap->spare, size, room);
+    if (raw)
+        return zero ? memset(raw, 0, size) : raw;
+    *room = size;
     if (!zero || heap->hook != libc_hook) {
-        void *raw = heap->hook(heap->user, NULL, 0, size);
+        raw = heap->hook(heap->user, NULL, 0, size);
         return raw && zero ? memset(raw, 0, size) : raw;
     }
-    void *raw = calloc(1, size);
+    raw = calloc(1, size);
     if (raw)
         hint_huge(raw, size);
     return raw;
@@ -172,7 +183,8 @@ static void *allocate_block(mercer_ctx *ctx, int64_t count, size_t size, bool ze
     const size_t raw_size = bytes + 2 * MC_ALIGN; /* the header, and room to align */
     if (!charge_heap(heap, raw_size))
         return fail_allocation(ctx, bytes, true);
-    void *raw = obtain_raw_block(heap, raw_size, zero);
+    size_t room;
+    void *raw = obtain_raw_block(heap, raw_size, zero, &room);
     if (!raw) {
         atomic_fetch_sub(&heap->used, raw_size);
         return fail_allocation(ctx, bytes, false);
@@ -180,7 +192,7 @@ static void *allocate_block(mercer_ctx *ctx, int64_t count, size_t size, bool ze
     atomic_fetch_add(&heap->holders, 1);
     char *block = (char *)raw + MC_ALIGN;
     block += (size_t)(-(intptr_t)block & (MC_ALIGN - 1));
-    *header_of(block) = (header){.heap = heap, .raw = raw, .raw_size = raw_size, .size = bytes};
+    *header_of(block) = (header){.heap = heap, .raw = raw, .raw_size = raw_size, .room = room, .size = bytes};
     return block;
 }
 
@@ -205,12 +217,20 @@ void *mc_grow_block(mercer_ctx *ctx, void *block, int64_t count, size_t size) {
     return fresh;
 }
 
+static bool may_keep(mc_heap *heap, size_t room) {
+    const size_t held = mc_heap_used(heap) + atomic_load(&heap->spare.bytes);
+    return heap->hook == libc_hook && held <= heap->limit && room <= heap->limit - held;
+}
+
 void mc_free(void *block) {
     if (!block)
         return;
     const header h = *header_of(block);
     atomic_fetch_sub(&h.heap->used, h.raw_size);
-    h.heap->hook(h.heap->user, h.raw, h.raw_size, 0);
+    if (may_keep(h.heap, h.room))
+        mc_spare_put(&h.heap->spare, h.raw, h.room);
+    else
+        h.heap->hook(h.heap->user, h.raw, h.raw_size, 0);
     mc_heap_release(h.heap);
 }
 

@@ -1,6 +1,9 @@
 #include "support.h"
 #include "base/ctx.h"
+#include "base/parallel.h"
+#include "base/spare_blocks.h"
 #include "base/workspace.h"
+#include <stdlib.h>
 #include <string.h>
 
 static void test_blocks_are_aligned_and_zero(void **state) {
@@ -122,6 +125,82 @@ static void test_a_workspace_that_counts_asks_for_what_cutting_takes(void **stat
     close_clean(ctx);
 }
 
+/* ---- Spare blocks ---- */
+
+static void test_a_freed_block_serves_again_and_is_zero_where_asked_for(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    for (int round = 0; round < 3; round++) {
+        char *block = mc_alloc(ctx, 1 << 20, 1);
+        for (int64_t i = 0; i < 1 << 20; i += 4096)
+            assert_int_equal(block[i], 0);
+        memset(block, 7, 1 << 20);
+        mc_free(block);
+    }
+    close_clean(ctx);
+}
+
+static void test_spare_blocks_are_of_about_the_size_and_bounded(void **state) {
+    (void)state;
+    mc_spare_blocks spare = {0};
+    size_t got = 0;
+    for (int i = 0; i < 100; i++) {
+        mc_spare_put(&spare, malloc(1 << 20), 1 << 20);
+        assert_true(atomic_load(&spare.bytes) <= MC_SPARE_MOST);
+    }
+    assert_null(mc_spare_take(&spare, (1 << 20) + 1, &got));
+    assert_null(mc_spare_take(&spare, 1 << 19, &got));
+    mc_spare_put(&spare, malloc(16), 16);
+    mc_spare_put(&spare, malloc(MC_SPARE_LARGEST + 1), MC_SPARE_LARGEST + 1);
+    void *block = mc_spare_take(&spare, 1000000, &got);
+    if (block) /* not where a sanitizer looks for uses of freed blocks */
+        assert_true(got == 1 << 20);
+    free(block);
+    mc_spare_clear(&spare);
+    assert_true(atomic_load(&spare.bytes) == 0);
+}
+
+static void test_spare_blocks_give_way_to_the_limit(void **state) {
+    (void)state;
+    mercer_options options = mercer_options_defaults();
+    options.memory_limit = 1 << 20;
+    mercer_ctx *ctx = NULL;
+    assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
+    mc_free(mc_alloc(ctx, 600000, 1));
+    void *block = mc_alloc(ctx, 900000, 1); /* would not fit beside it */
+    assert_non_null(block);
+    mc_free(block);
+    close_clean(ctx);
+}
+
+typedef struct exchange {
+    mercer_ctx *ctx;
+    int wrong[64];
+} exchange;
+
+static void use_blocks(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)begin, (void)end, (void)thread;
+    exchange *e = arg;
+    for (int round = 0; round < 50; round++) {
+        const int64_t size = (1 << 17) + 4096 * ((chunk + round) % 5);
+        char *block = mc_alloc_unset(e->ctx, size, 1);
+        if (!block)
+            continue;
+        memset(block, (int)chunk, (size_t)size);
+        e->wrong[chunk] += block[0] != (char)chunk || block[size - 1] != (char)chunk;
+        mc_free(block);
+    }
+}
+
+static void test_threads_share_spare_blocks(void **state) {
+    (void)state;
+    exchange e = {.ctx = open_ctx(4)};
+    assert_ok(e.ctx, mc_for(e.ctx, 64, 1, use_blocks, &e));
+    for (int c = 0; c < 64; c++)
+        assert_int_equal(e.wrong[c], 0);
+    close_clean(e.ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_blocks_are_aligned_and_zero),
@@ -131,6 +210,10 @@ int main(void) {
         cmocka_unit_test(test_a_block_outlives_its_context),
         cmocka_unit_test(test_open_survives_failing_memory),
         cmocka_unit_test(test_a_buffer_keeps_its_block_until_it_must_grow),
+        cmocka_unit_test(test_a_freed_block_serves_again_and_is_zero_where_asked_for),
+        cmocka_unit_test(test_spare_blocks_are_of_about_the_size_and_bounded),
+        cmocka_unit_test(test_spare_blocks_give_way_to_the_limit),
+        cmocka_unit_test(test_threads_share_spare_blocks),
         cmocka_unit_test(test_a_workspace_that_counts_asks_for_what_cutting_takes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
