@@ -2,6 +2,8 @@
 
 A C-contiguous array of float32 or float64 is passed as it is, and so are the values and column numbers of a SciPy CSR matrix."""
 import ctypes
+import functools
+import math
 import sys
 import warnings
 
@@ -31,8 +33,8 @@ def stacked(rows):
 
 def column_names(X):
     """Names of the columns of a data frame, when all are text; None for anything else."""
-    columns = getattr(X, "columns", None)
-    if columns is None or isinstance(X, np.ndarray):
+    columns = None if isinstance(X, np.ndarray) else getattr(X, "columns", None)
+    if columns is None:
         return None
     names = np.asarray(columns, dtype=object)
     text = [isinstance(name, str) for name in names]
@@ -90,10 +92,9 @@ def _as_real(X):
 
 
 def _check_finite(values, what):
-    """A sum that is finite says it of all values and needs no room; one that is not may have overflowed."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()) or np.isfinite(values).all():
-            return
+    """A sum of squares that is finite says it of all values and needs no room; one that is not may have overflowed."""
+    if math.isfinite(np.vdot(values, values)) or np.isfinite(values).all():
+        return
     seen = "NaN" if np.isnan(values).any() else f"infinity or a value too large for {values.dtype!r}"
     raise ValueError(f"Input {what} contains {seen}.")
 
@@ -178,8 +179,21 @@ def check_classes(y, n):
         return check_classes(np.asarray(y.tolist()), n)
     if y.dtype.kind not in "USObiuf":
         raise ValueError(f"Unknown label type: unknown ({y.dtype}). Classes are text or whole numbers.")
-    classes, inverse = np.unique(y, return_inverse=True)
-    return classes, inverse
+    return _whole_classes(y) if y.dtype.kind == "i" else np.unique(y, return_inverse=True)
+
+
+def _whole_classes(y):
+    """np.unique without sorting, where the whole numbers are as close together as numbers of classes are."""
+    low = np.minimum.reduce(y)
+    if int(np.maximum.reduce(y)) - int(low) > 4 * len(y):
+        return np.unique(y, return_inverse=True)
+    inverse = np.subtract(y, low, dtype=np.intp)
+    seen = np.bincount(inverse)
+    present = np.flatnonzero(seen)
+    if len(present) < len(seen):
+        place = np.cumsum(seen > 0) - 1
+        inverse = place[inverse]
+    return (present + int(low)).astype(y.dtype, copy=False), inverse
 
 
 def label_text(label):
@@ -256,6 +270,7 @@ def group_texts(groups, n):
 
 # ---- To C ----
 
+@functools.lru_cache(maxsize=16)
 def _texts(strings):
     """An array of char pointers and what they point into."""
     encoded = [string.encode() for string in strings]
@@ -263,17 +278,21 @@ def _texts(strings):
     return array, np.frombuffer(memoryview(array), dtype=np.uintp)
 
 
+def address(array):
+    """Of the first number. (array.ctypes makes objects for it.)"""
+    return array.__array_interface__["data"][0]
+
+
 def dense_table(X):
     """The table of a dense C-contiguous array."""
-    return _header.mercer_table(n=X.shape[0], d=X.shape[1], values=X.ctypes.data,
+    return _header.mercer_table(n=X.shape[0], d=X.shape[1], values=address(X),
                                 dtype=_header.MERCER_F64 if X.dtype == np.float64 else _header.MERCER_F32)
 
 
 def _sparse_table(X, keep):
     row_start, column = X.indptr.astype(np.int64), X.indices.astype(np.int32, copy=False)
     keep += [row_start, column]
-    return _header.mercer_table(n=X.shape[0], d=X.shape[1], values=X.data.ctypes.data, row_start=row_start.ctypes.data,
-                                column=column.ctypes.data,
+    return _header.mercer_table(n=X.shape[0], d=X.shape[1], values=address(X.data), row_start=address(row_start), column=address(column),
                                 dtype=_header.MERCER_F64 if X.dtype == np.float64 else _header.MERCER_F32)
 
 
@@ -284,16 +303,16 @@ def data(context, X, target=None, labels=None, weights=None, names=None, borrow=
     table = _sparse_table(X, keep) if is_sparse(X) else dense_table(X)
     table.borrow = borrow
     if target is not None:
-        table.target, table.outputs = target.ctypes.data, 1 if target.ndim == 1 else target.shape[1]
+        table.target, table.outputs = address(target), 1 if target.ndim == 1 else target.shape[1]
     if labels is not None:
-        array, pointers = _texts(labels[0])
+        array, pointers = _texts(tuple(labels[0]))
         rows = pointers[labels[1]]
         keep += [array, rows]
-        table.labels = rows.ctypes.data
+        table.labels = address(rows)
     if weights is not None:
-        table.weights = weights.ctypes.data
+        table.weights = address(weights)
     if names is not None:
-        array, pointers = _texts(names)
+        array, pointers = _texts(tuple(names))
         keep.append(array)
-        table.names = pointers.ctypes.data
+        table.names = address(pointers)
     return Handle(context.make("mercer_data_make", ctypes.byref(table)), "data", X if borrow else None)

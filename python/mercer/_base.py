@@ -24,6 +24,21 @@ def seed_of(random_state):
     return int(random_state.randint(2**31 - 1))
 
 
+class later:
+    """An attribute that a fit leaves, made from the model when it is first asked for: a small fit takes less than making all of them."""
+
+    def __init__(self, make):
+        self.make, self.name, self.__doc__, self.__wrapped__ = make, make.__name__, make.__doc__, make
+
+    def __get__(self, estimator, kind=None):
+        if estimator is None:
+            return self
+        if "model_" not in estimator.__dict__:
+            raise AttributeError(f"{type(estimator).__name__!r} object has no attribute {self.name!r} before it is fitted")
+        value = estimator.__dict__[self.name] = self.make(estimator)
+        return value
+
+
 class KernelEstimator(BaseEstimator):
     """The base of every estimator.
 
@@ -31,11 +46,13 @@ class KernelEstimator(BaseEstimator):
 
     kernel: Any
     model_: _model.Model
+    _made_later: list[str] = []
     _several_outputs = False   # the target may have several columns
     _function_of_rows = False  # a function as kernel sees two rows at a time (scikit-learn's pairwise kernels), not two matrices
 
     def __init_subclass__(cls, **keywords):
         super().__init_subclass__(**keywords)
+        cls._made_later = [name for kind in cls.__mro__ for name, value in vars(kind).items() if isinstance(value, later)]
         if not cls.__name__.startswith("_") and not cls.__name__.endswith("Base"):
             _parameters.document(cls)
 
@@ -55,6 +72,9 @@ class KernelEstimator(BaseEstimator):
     def _check_fit_rows(self, X, least_rows=1):
         """The rows of a fit, once the parameters are what they must be; remembers their columns."""
         _parameters.check(self)
+        own = self.__dict__
+        for name in self._made_later:
+            own.pop(name, None)
         names = _arrays.column_names(X)
         X = _arrays.check_rows(X, type(self).__name__, least_rows)
         if _kernels.is_precomputed(self.kernel):
@@ -63,8 +83,8 @@ class KernelEstimator(BaseEstimator):
         self.n_features_in_ = X.shape[1]
         if names is not None:
             self.feature_names_in_ = names
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        else:
+            own.pop("feature_names_in_", None)
         return X
 
     def _check_rows(self, X):
@@ -130,9 +150,9 @@ class KernelEstimator(BaseEstimator):
         return self.model_.evaluate(function, self._to_library(X), self.model_.outputs if width is None else width)
 
     def _at_once(self, X):
-        """The model, where these are a few rows that are numbers already: they go to C at once, which looks for NaN itself."""
+        """The model, where these are rows that are numbers already: they go to C at once, which looks for NaN itself."""
         own = self.__dict__
-        suits = "model_" in own and _few.suits(X) and X.shape[1] == own["n_features_in_"] and "feature_names_in_" not in own \
+        suits = "model_" in own and _few.are_plain(X) and X.shape[1] == own["n_features_in_"] and "feature_names_in_" not in own \
             and not _kernels.by_matrix(self.kernel)
         return own["model_"] if suits else None
 
@@ -141,7 +161,7 @@ class KernelEstimator(BaseEstimator):
         model = self._at_once(X)
         if model is None:
             return self._evaluate_checked(function, self._check_rows(X), width)
-        return _few.evaluate(model.address, function, X, model.outputs if width is None else width)
+        return model.evaluate(function, X, model.outputs if width is None else width)
 
     # -- what a fit leaves --
 
@@ -177,7 +197,8 @@ def _different_names(names, fitted):
 
 
 class ClassifierBase(KernelEstimator):
-    """Classes: their order in scikit-learn (sorted) and in the model (numbers by value, then text) may differ; `_order` maps."""
+    """Classes: their order in scikit-learn (sorted) and in the model (numbers by value, then text) may differ; `_order` maps,
+    None where it would change nothing."""
 
     class_weight: Any = None
 
@@ -203,15 +224,17 @@ class ClassifierBase(KernelEstimator):
         if len(set(labels)) < len(labels):
             raise ValueError(f"two classes are written alike: {sorted(labels)}")
         self.model_ = self._fit_model(machine, X, settings, labels=(labels, inverse), weights=self._weights(sample_weight, inverse))
-        self._order = np.asarray([labels.index(label) for label in self.model_.labels])
-        if len(self._order) < len(labels):
+        fitted = self.model_.labels
+        if len(fitted) < len(labels):
             raise ValueError("Invalid input - all samples with positive weights have the same label: a class without weight is no class")
+        place = {label: number for number, label in enumerate(labels)}
+        self._order = None if fitted == labels else np.asarray([place[label] for label in fitted])
         return inverse
 
     def _by_class(self, function, X):
         """n x classes, the columns in the order of classes_."""
         values = self._evaluate(function, X)
-        if (self._order[:-1] < self._order[1:]).all():
+        if self._order is None:
             return values
         out = np.empty_like(values)
         out[:, self._order] = values
@@ -223,7 +246,8 @@ class ClassifierBase(KernelEstimator):
         if model is None:
             X = self._to_library(self._check_rows(X))
             model = self.model_
-        return self.classes_[self._order[model.winners(X)]]
+        winners = model.winners(X)
+        return self.classes_[winners if self._order is None else self._order[winners]]
 
 
 class RegressorBase(KernelEstimator):

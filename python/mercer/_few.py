@@ -31,9 +31,14 @@ class _Room:
         self.data_out = ctypes.byref(self.data)
 
 
+def are_plain(X):
+    """Whether these are rows as C takes them."""
+    return type(X) is np.ndarray and X.ndim == 2 and 0 < X.size and (X.dtype is _F64 or X.dtype is _F32) and X.flags.c_contiguous
+
+
 def suits(X):
     """Whether X may go this way."""
-    return type(X) is np.ndarray and X.ndim == 2 and 0 < X.shape[0] <= ROWS and X.size <= _NUMBERS and (X.dtype is _F64 or X.dtype is _F32)
+    return X.shape[0] <= ROWS and are_plain(X) and X.size <= _NUMBERS
 
 
 def evaluate(model, function, X, width):

@@ -28,10 +28,18 @@ CONSTANT = {"rbf": lambda degree, coef0: 1, "laplacian": lambda degree, coef0: 1
 def _variance(X, weights):
     """Of all entries; those of a row count as often as its weight says."""
     if weights is None or not weights.any():
-        return X.multiply(X).mean() - X.mean() ** 2 if is_sparse(X) else X.var()
+        return X.multiply(X).mean() - X.mean() ** 2 if is_sparse(X) else _plain_variance(X)
     means, squares = X.mean(axis=1), (X.multiply(X) if is_sparse(X) else X * X).mean(axis=1)
     mean = np.average(np.ravel(means), weights=weights)
     return np.average(np.ravel(squares), weights=weights) - mean**2
+
+
+def _plain_variance(X):
+    """X.var() to the last bit, without what that looks at besides."""
+    if X.dtype != np.float64:
+        return X.var()
+    apart = X - np.add.reduce(X, axis=None) / X.size
+    return np.add.reduce(np.multiply(apart, apart, out=apart), axis=None) / X.size
 
 
 def gamma_value(gamma, X, kernel=None, weights=None):

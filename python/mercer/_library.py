@@ -200,22 +200,25 @@ def _threads():
 
 # ---- Contexts ----
 
+_DEFAULT_OPTIONS = defaults("options")
+
+
 class Context:
     """A mercer_ctx. It belongs to one thread at a time."""
 
     def __init__(self, seed=0, watch=None, owner=None):
         self._owner = owner  # the estimator whose parameters messages speak of
-        options = defaults("options")
+        options = _header.mercer_options.from_buffer_copy(_DEFAULT_OPTIONS)
         options.threads, options.memory_limit, options.time_limit = _threads(), _config.memory, _config.time_limit
         options.seed = seed
         if watch is not None:
-            options.progress = ctypes.cast(watch.progress, ctypes.c_void_p)
-            options.log = ctypes.cast(watch.log, ctypes.c_void_p)
+            options.progress, options.log = watch.progress_at, watch.log_at
         self._watch = watch  # its callbacks must live as long as the context
         handle = ctypes.c_void_p()
         status = lib.mercer_open(ctypes.byref(options), ctypes.byref(handle))
         self.handle = handle.value
-        self.check(status)
+        if status:
+            self.check(status)
 
     def check(self, status):
         if status:
@@ -226,12 +229,16 @@ class Context:
 
     def call(self, name, *arguments):
         """A function that takes the context first and returns a status."""
-        self.check(getattr(lib, name)(self.handle, *arguments))
+        status = getattr(lib, name)(self.handle, *arguments)
+        if status:
+            self.check(status)
 
     def make(self, name, *arguments):
         """The same for a function whose last argument is the object it makes; the address of that."""
         out = ctypes.c_void_p()
-        self.check(getattr(lib, name)(self.handle, *arguments, ctypes.byref(out)))
+        status = getattr(lib, name)(self.handle, *arguments, ctypes.byref(out))
+        if status:
+            self.check(status)
         return out.value
 
     def close(self, _close=lib.mercer_close):
@@ -245,6 +252,7 @@ class Context:
 class _Local(threading.local):
     context: Context | None = None
     rooms: dict[tuple[Any, ...], Any] | None = None
+    watch: _progress.Watch | None = None
 
 
 _local = _Local()
@@ -265,16 +273,29 @@ def thread_rooms():
     return rooms
 
 
-@contextmanager
-def session(seed=0, verbose=False, owner=None):
-    """A context for one long call: Ctrl-C stops it, and with verbose it shows how far it is. owner: see _words.in_python."""
-    watch = _progress.Watch(verbose)
-    context = Context(seed, watch, owner)
-    try:
-        with watch:
-            yield context
-    finally:
-        context.close()
+class session:
+    """A context for one long call: Ctrl-C stops it, and with verbose it shows how far it is. owner: see _words.in_python. Callbacks take as long
+    to make as a small fit: those that show nothing are kept by the thread, and out of sight while they are in use."""
+    __slots__ = ("_watch", "_context")
+
+    def __init__(self, seed=0, verbose=False, owner=None):
+        kept = None
+        if not verbose:
+            kept, _local.watch = _local.watch, None
+        self._watch = kept or _progress.Watch(verbose)
+        self._context = Context(seed, self._watch, owner)
+
+    def __enter__(self):
+        self._watch.__enter__()
+        return self._context
+
+    def __exit__(self, *reason):
+        try:
+            self._watch.__exit__(*reason)
+        finally:
+            self._context.close()
+            if self._watch.log is None:
+                _local.watch = self._watch
 
 
 def _after_fork():

@@ -72,10 +72,26 @@ def setting_names(settings):
     return {name.rstrip("_").replace("_", "-"): value for name, value in settings.items()}
 
 
+_structs: dict[tuple[Any, ...], Any] = {}
+_STRUCTS = 64  # kept
+
+
 def settings_struct(context, row, settings):
-    """The settings struct of a machine: its defaults, then these by name. Texts in it live as long as the answer."""
-    struct: Any = ctypes.create_string_buffer(row.contents.size)
-    context.call("mercer_settings_init", row.contents.name, struct, row.contents.size)
+    """The settings struct of a machine: its defaults, then these by name. Texts in it live as long as the answer, which nobody changes: the same
+    settings have the same struct."""
+    key = (id(row), *settings, *map(_setting_text, settings.values()))
+    struct = _structs.get(key)
+    if struct is None:
+        struct = _new_settings_struct(context, row.contents, settings)
+        if len(_structs) >= _STRUCTS:
+            _structs.clear()
+        _structs[key] = struct
+    return struct
+
+
+def _new_settings_struct(context, machine, settings):
+    struct: Any = ctypes.create_string_buffer(machine.size)
+    context.call("mercer_settings_init", machine.name, struct, machine.size)
     struct.texts = [_setting_text(value) for value in settings.values()]
     for name, value in zip(settings, struct.texts):
         context.call("mercer_settings_put", struct, name.encode(), value)
@@ -104,6 +120,7 @@ def number_or_text(labels):
     return np.asarray(labels)
 
 
+_QUICK = 1 << 20  # rows times rows kept and columns: milliseconds at most
 _STATES = ("absent", "unused", "free", "bounded")
 
 
@@ -126,6 +143,7 @@ class Model:
         self._handle, self.address = handle, handle.address
         self.outputs = lib.mercer_model_outputs(handle.address)
         self.decisions = lib.mercer_model_decisions(handle.address)
+        self._facts = lib.mercer_model_report(handle.address).contents
 
     # -- files --
 
@@ -157,25 +175,22 @@ class Model:
     @property
     def report(self) -> Record:
         """Facts about the fit: solver, objective, norm, iterations, ..."""
-        return Record({name: value for name, value in record(self._report()).items() if name != "certificate"})
+        return Record({name: value for name, value in record(self._facts).items() if name != "certificate"})
 
     @property
     def certificate(self) -> Record:
         """How far the answer can be from the optimum, recomputed from the raw data."""
-        return Record(record(self._report().certificate))
-
-    def _report(self):
-        return lib.mercer_model_report(self.address).contents
+        return Record(record(self._facts.certificate))
 
     def fact(self, name: str) -> Any:
         """One fact of the report, without making all of it."""
-        value = getattr(self._report(), name)
+        value = getattr(self._facts, name)
         return text(value) if isinstance(value, bytes) else value
 
     @property
     def machine(self) -> str:
         """The name of the machine."""
-        return text(self._report().machine)
+        return text(self._facts.machine)
 
     @property
     def kernel(self) -> str:
@@ -222,15 +237,20 @@ class Model:
     @property
     def rows(self) -> NDArray:
         """The places of the rows kept in the training data, from 0, rows of weight zero counted."""
-        out = np.empty(lib.mercer_model_centres(self.address), dtype=np.int64)
-        lib.mercer_model_rows(self.address, out.ctypes.data)
+        out = np.empty(self.centres, dtype=np.int64)
+        lib.mercer_model_rows(self.address, _arrays.address(out))
         return out
+
+    @property
+    def centres(self) -> int:
+        """How many rows are kept; 0 where weights of features are the whole model."""
+        return lib.mercer_model_centres(self.address)
 
     @property
     def coefficients(self) -> NDArray:
         """Of the rows kept, in every decision: rows x decisions."""
-        out = np.empty((lib.mercer_model_centres(self.address), self.decisions))
-        lib.mercer_model_coefficients(self.address, out.ctypes.data)
+        out = np.empty((self.centres, self.decisions))
+        lib.mercer_model_coefficients(self.address, _arrays.address(out))
         return out
 
     @property
@@ -257,7 +277,7 @@ class Model:
         return json.loads(found) if found else None
 
     def __repr__(self):
-        return f"<mercer.Model {self.machine}, {self.kernel}, {lib.mercer_model_centres(self.address)} rows kept>"
+        return f"<mercer.Model {self.machine}, {self.kernel}, {self.centres} rows kept>"
 
     # -- what it says --
 
@@ -266,21 +286,24 @@ class Model:
         if _few.suits(X):
             return _few.evaluate(self.address, function, X, width)
         out = np.empty((X.shape[0], width))
-        with session() as context:
-            rows = _arrays.data(context, X, borrow=True)
-            context.call(function, self.address, rows, out.ctypes.data)
+        self._run(function, X, out)
         return out
+
+    def _run(self, function, X, out):
+        """A call that is over before anybody can press Ctrl-C does without looking out for it."""
+        if X.shape[0] * (self.centres + X.shape[1]) <= _QUICK:
+            context = thread_context()
+            context.call(function, self.address, _arrays.data(context, X, borrow=True), _arrays.address(out))
+            return
+        with session() as context:
+            context.call(function, self.address, _arrays.data(context, X, borrow=True), _arrays.address(out))
 
     def winners(self, X: Rows) -> NDArray:
         """The number of the class of every checked row."""
         if _few.suits(X):
             return _few.evaluate(self.address, "mercer_predict", X, self.outputs).argmax(axis=1)
-        with session() as context:
-            return self._classify(context, _arrays.data(context, X, borrow=True), X.shape[0])
-
-    def _classify(self, context, rows, count):
-        out = np.empty(count, np.int64)
-        context.call("mercer_classify", self.address, rows, out.ctypes.data)
+        out = np.empty(X.shape[0], np.int64)
+        self._run("mercer_classify", X, out)
         return out
 
     def _rows(self, X, kind=_header.MERCER_TARGET_AUTO):
@@ -312,8 +335,10 @@ class Model:
         array, handle = self._rows(X)
         if handle is None:
             return self.winners(array)
+        out = np.empty(lib.mercer_data_rows(handle.address), np.int64)
         with session() as context:
-            return self._classify(context, handle.address, lib.mercer_data_rows(handle.address))
+            context.call("mercer_classify", self.address, handle.address, _arrays.address(out))
+        return out
 
     def decide(self, X: Rows) -> NDArray:
         """What the prediction is chosen by: n x decisions."""

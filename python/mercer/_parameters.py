@@ -2,7 +2,6 @@
 of all docstrings are made from it; a test compares it with the signatures."""
 from __future__ import annotations
 
-import functools
 import inspect
 import numbers
 import re
@@ -163,20 +162,33 @@ def row_of(owner: str, name: str) -> Row | None:
     return OWN.get((owner, name)) or PARAMETERS.get(name)
 
 
-@functools.lru_cache(maxsize=None)
-def _checked(kind: type) -> list[tuple[str, Row]]:
-    """The parameters of a class that have a row to be checked against. (scikit-learn looks at the signature each time it is asked.)"""
-    rows = [(name, row_of(kind.__name__, name)) for name in kind._get_param_names()]  # type: ignore[attr-defined]
-    return [(name, row) for name, row in rows if row is not None and row.kind is not None]
+_PLAIN = (type(None), bool, int, float, str)  # nothing changes these but another value in their place
+
+
+_checked: dict[Any, tuple[list[tuple[str, Kind]], dict[str, Any]]] = {}
+
+
+def _checked_of(owner: Any) -> tuple[list[tuple[str, Kind]], dict[str, Any]]:
+    """The parameters of a class that have a row to be checked against, and room for the plain values of the last that passed: most estimators
+    differ from the one before in a parameter or two. (scikit-learn looks at the signature each time it is asked.)"""
+    rows = [(name, row_of(owner.__name__, name)) for name in owner._get_param_names()]
+    return [(name, row.kind) for name, row in rows if row is not None and row.kind is not None], {}
 
 
 def check(estimator: Any) -> None:
     """Whether every parameter is what it must be; ParameterError names the first that is not."""
-    owner = type(estimator).__name__
-    for name, row in _checked(type(estimator)):
+    owner = type(estimator)
+    if owner not in _checked:
+        _checked[owner] = _checked_of(owner)
+    rows, passed = _checked[owner]
+    for name, kind in rows:
         value = getattr(estimator, name)
-        if not row.kind.accepts(value):
-            raise ParameterError(f"The {name!r} parameter of {owner} must be {row.kind.words}. Got {value!r} instead.")
+        if name in passed and passed[name] is value:
+            continue
+        if not kind.accepts(value):
+            raise ParameterError(f"The {name!r} parameter of {owner.__name__} must be {kind.words}. Got {value!r} instead.")
+        if type(value) in _PLAIN:
+            passed[name] = value
 
 
 # ---- The table: the arguments of functions and methods ----

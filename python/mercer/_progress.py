@@ -93,6 +93,8 @@ class Watch:
         self._before: Any = None
         self.progress = _PROGRESS(self._ask)
         self.log = _LOG(self._say) if verbose else None
+        self.progress_at = ctypes.cast(self.progress, ctypes.c_void_p).value
+        self.log_at = ctypes.cast(self.log, ctypes.c_void_p).value if self.log is not None else None
 
     def _ask(self, user, progress):
         seen = progress.contents
@@ -106,6 +108,7 @@ class Watch:
         self._noted = True
 
     def __enter__(self):
+        self._noted, self._before = False, None
         if threading.current_thread() is threading.main_thread():
             before = _signal.getsignal(_SIGINT)
             if callable(before):

@@ -6,7 +6,7 @@ import re
 import numpy as np
 
 from . import _arrays, _kernels
-from ._base import KernelEstimator
+from ._base import KernelEstimator, later
 from ._library import InvalidError, lib
 from ._sklearn import ClassNamePrefixFeaturesOutMixin, NotFittedError, TransformerMixin
 from .ridge import KernelRidge
@@ -93,14 +93,26 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
 
     def _keep(self):
         """Directions that were asked for and in which nothing varies have eigenvalue 0 and scores 0, as in scikit-learn."""
-        count = self.model_.outputs if hasattr(self, "model_") else 0
-        values = [lib.mercer_model_component(self.model_.address, k).eigenvalue for k in range(count)]
-        empty = 0 if self.remove_zero_eig or self.n_components is None else min(self.n_components, self.X_fit_.shape[0]) - count
-        self.eigenvalues_ = np.asarray(values + [0.0] * empty)
-        self.eigenvectors_ = np.zeros((self.X_fit_.shape[0], len(self.eigenvalues_)))
-        if count:
-            self.eigenvectors_[self.model_.rows, :count] = self.model_.coefficients * np.sqrt(values)
-        self._n_features_out = len(self.eigenvalues_)
+        n, count = self.X_fit_.shape[0], self.model_.outputs if hasattr(self, "model_") else 0
+        empty = 0 if self.remove_zero_eig or self.n_components is None else min(self.n_components, n) - count
+        self._n_features_out = count + empty
+        if not count:
+            self.eigenvalues_, self.eigenvectors_ = np.zeros(empty), np.zeros((n, empty))
+
+    @later
+    def eigenvalues_(self) -> NDArray:
+        """The largest first."""
+        values = np.zeros(self._n_features_out)
+        values[:self.model_.outputs] = [lib.mercer_model_component(self.model_.address, k).eigenvalue for k in range(self.model_.outputs)]
+        return values
+
+    @later
+    def eigenvectors_(self) -> NDArray:
+        """Of the matrix of the rows of the fit, in columns."""
+        count = self.model_.outputs
+        vectors = np.zeros((self.X_fit_.shape[0], self._n_features_out))
+        vectors[self.model_.rows, :count] = self.model_.coefficients * np.sqrt(self.eigenvalues_[:count])
+        return vectors
 
     def _fit_inverse(self, X):
         """The way back, learned: ridge from the scores to the rows."""
@@ -114,7 +126,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
 
     def _scores(self, X):
         scores = self._evaluate_checked("mercer_predict", X) if hasattr(self, "model_") else np.empty((X.shape[0], 0))
-        empty = len(self.eigenvalues_) - scores.shape[1]
+        empty = self._n_features_out - scores.shape[1]
         return scores if not empty else np.hstack([scores, np.zeros((len(scores), empty))])
 
     def transform(self, X: Rows) -> NDArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from . import _arrays
-from ._base import RegressorBase, seed_of
+from ._base import RegressorBase, later, seed_of
 from ._functions import gram
 from ._library import Handle, session
 from ._sklearn import RegressorMixin
@@ -89,7 +89,12 @@ class GaussianProcessRegressor(RegressorMixin, RegressorBase):
         self.n_iter_ = max(int(model.fact("iterations")), 1)
         self.log_marginal_likelihood_value_ = model.fact("log_evidence")
         self.X_train_, self.y_train_ = (X.copy(), target.copy()) if self.copy_X_train else (X, target)
-        self.alpha_ = model.coefficients[:, 0] if target.ndim == 1 else model.coefficients
+
+    @later
+    def alpha_(self) -> NDArray:
+        """Coefficients row by row."""
+        coefficients = self.model_.coefficients
+        return coefficients[:, 0] if self.y_train_.ndim == 1 else coefficients
 
     def predict(self, X: Rows, return_std: bool = False, return_cov: bool = False) -> Any:
         """The mean; with return_std or return_cov also the uncertainty of f, scaled as y is."""

@@ -34,7 +34,7 @@ class _Neighbors(KernelEstimator):
         """The rows that may be neighbours: those whose weight is not zero."""
         weights = _arrays.check_weights(sample_weight, X.shape[0])
         self._places = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights > 0)
-        self._fit_X, self.n_samples_fit_ = X[self._places], X.shape[0]
+        self._fit_X, self.n_samples_fit_ = X.copy() if weights is None else X[self._places], X.shape[0]
         return self
 
     def _distances(self, X):

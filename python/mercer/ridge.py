@@ -6,7 +6,7 @@ import numbers
 import numpy as np
 
 from . import _arrays, _machines, _model
-from ._base import RegressorBase, seed_of
+from ._base import RegressorBase, later, seed_of
 from ._library import parse, session
 from ._sklearn import RegressorMixin
 from ._types import Any, ArrayLike, Kernel, NDArray, Rows, Self
@@ -67,21 +67,23 @@ class KernelRidge(RegressorMixin, RegressorBase):
             return self._fit_each(X, y, sample_weight)
         target, weights = self._fit_numbers("ridge", X, y, sample_weight, self._ridge_settings(float(self.alpha)), outputs=True)
         self.X_fit_ = X
-        self.dual_coef_ = self._dual(X, target, weights, float(self.alpha))
+        counted = X.shape[0] if weights is None else np.count_nonzero(weights)
+        if self.model_.centres != counted and self.alpha:
+            self.dual_coef_ = self._dual_of_residuals(X, target, weights)
         return self
 
-    def _dual(self, X, target, weights, alpha):
-        """Coefficients row by row, 0 for rows of weight zero. A model that keeps not all of the others has them in its residuals:
-        alpha c = w (y - f)."""
-        model = self.model_
-        counted, rows = X.shape[0] if weights is None else np.count_nonzero(weights), model.rows
-        if len(rows) == counted or alpha == 0:
-            out = np.zeros((X.shape[0], model.outputs))
-            out[rows] = model.coefficients
-        else:
-            residual = target.reshape(X.shape[0], -1) - self._evaluate_checked("mercer_predict", X)
-            out = residual * (1.0 if weights is None else weights[:, None]) / alpha
-        return out[:, 0] if target.ndim == 1 else out
+    def _dual_of_residuals(self, X, target, weights):
+        """Of a model that keeps not all rows: alpha c = w (y - f)."""
+        residual = target.reshape(X.shape[0], -1) - self._evaluate_checked("mercer_predict", X)
+        out = residual * (1.0 if weights is None else weights[:, None]) / float(self.alpha)
+        return out[:, 0] if self._flat else out
+
+    @later
+    def dual_coef_(self) -> NDArray:
+        """Coefficients row by row, 0 for rows of weight zero."""
+        out = np.zeros((self.X_fit_.shape[0], self.model_.outputs))
+        out[self.model_.rows] = self.model_.coefficients
+        return out[:, 0] if self._flat else out
 
     def _fit_each(self, X, y, sample_weight):
         """One alpha for every output: as many models."""

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 
 from . import _arrays, _kernels, _platt
-from ._base import ClassifierBase, KernelEstimator, RegressorBase, seed_of
+from ._base import ClassifierBase, KernelEstimator, RegressorBase, later, seed_of
 from ._library import Error, InvalidError, NumericError
 from ._sklearn import ClassifierMixin, ConvergenceWarning, NotFittedError, OutlierMixin, RegressorMixin
 from ._types import Any, ArrayLike, Callable, Kernel, NDArray, Rows, Self
@@ -27,7 +27,6 @@ class _SupportVectors(KernelEstimator):
 
     max_iter: int
     tol: float
-    dual_coef_: NDArray
 
     def _expression(self, X, weights=None):
         """gamma='scale' is scikit-learn's: of the rows whose weight is not zero, whatever it is."""
@@ -39,12 +38,37 @@ class _SupportVectors(KernelEstimator):
         return {"tolerance": self.tol, "iterations": steps, "scale": "none", "allow-indefinite": True, **settings}
 
     def _keep_vectors(self, X):
+        """The support vectors, which X may not hold any more tomorrow; what else a fit leaves is in the model."""
         model = self.model_
-        self.support_ = model.rows.astype(np.int32)
-        self.support_vectors_ = np.empty((0, 0)) if _kernels.by_matrix(self.kernel) else X[self.support_]
+        self._vectors = np.empty((0, 0)) if _kernels.by_matrix(self.kernel) else X[model.rows]
         self.fit_status_ = int(model.fact("stopped") != "no")
         self.shape_fit_ = X.shape
         self.n_iter_ = int(model.fact("iterations"))
+
+    @later
+    def support_(self) -> NDArray:
+        """Places of the support vectors in the rows of the fit."""
+        return self.model_.rows.astype(np.int32)
+
+    @later
+    def support_vectors_(self) -> NDArray:
+        """The rows at these places."""
+        return self._vectors
+
+    @later
+    def n_support_(self) -> NDArray:
+        """How many there are."""
+        return np.asarray([self.model_.centres], dtype=np.int32)
+
+    @later
+    def dual_coef_(self) -> NDArray:
+        """Their coefficients."""
+        return self._as_rows_are(self.model_.coefficients.T)
+
+    @later
+    def intercept_(self) -> NDArray:
+        """The constant of the function."""
+        return self.model_.intercepts
 
     @property
     def coef_(self) -> NDArray:
@@ -60,7 +84,7 @@ class _SupportVectors(KernelEstimator):
 
     def _as_rows_are(self, coefficients):
         """Coefficients of support vectors: sparse where these are, as in scikit-learn."""
-        return _arrays.as_sparse(coefficients) if _arrays.is_sparse(self.support_vectors_) else np.ascontiguousarray(coefficients)
+        return _arrays.as_sparse(coefficients) if _arrays.is_sparse(self._vectors) else np.ascontiguousarray(coefficients)
 
 
 class _SupportVectorClassifier(_SupportVectors, ClassifierMixin, ClassifierBase):
@@ -75,7 +99,7 @@ class _SupportVectorClassifier(_SupportVectors, ClassifierMixin, ClassifierBase)
         inverse = self._fit_classes(machine, X, y, sample_weight, self._svm_settings(**settings))
         self.class_weight_ = _arrays.class_weights(self.class_weight, self.classes_, inverse)
         self._keep_vectors(X)
-        self._keep_coefficients(inverse)
+        self._of_vector = inverse[self.model_.rows]
         self.probA_ = self.probB_ = np.empty(0)
         if self.probability:
             self._fit_probability(X, inverse, _arrays.check_weights(sample_weight, X.shape[0]))
@@ -141,21 +165,38 @@ class _SupportVectorClassifier(_SupportVectors, ClassifierMixin, ClassifierBase)
         pairs = _platt.pair_probabilities(self._pair_decisions(X), self.probA_, self.probB_)
         return _platt.couple(pairs, len(self.classes_))
 
-    def _keep_coefficients(self, inverse):
-        """Support vectors stand by class, and dual_coef_ has a row less than there are classes: row j of a vector of class c belongs to
-        the pair of c with the j-th of the other classes. For two classes scikit-learn turns the signs: positive is the second class."""
-        by_pair, intercepts = self._in_pairs(self.model_.coefficients), self._in_pairs(self.model_.intercepts[None])[0]
-        of_vector = inverse[self.support_]
-        order = np.lexsort((self.support_, of_vector))
-        self.support_ = self.support_[order]
-        if self.support_vectors_.shape[0]:
-            self.support_vectors_ = self.support_vectors_[order]
-        by_pair, of_vector = by_pair[order], of_vector[order]
-        count = len(self.classes_)
-        self.n_support_ = np.bincount(of_vector, minlength=count).astype(np.int32)
-        dual = by_pair.T if count == 2 else self._by_other_class(by_pair)
-        sign = -1 if count == 2 else 1
-        self.dual_coef_, self.intercept_ = self._as_rows_are(sign * dual), sign * intercepts
+    @later
+    def _by_class_order(self) -> NDArray:
+        """Support vectors stand by class, and as in X within one."""
+        return np.lexsort((self.model_.rows, self._of_vector))
+
+    @later
+    def support_(self) -> NDArray:
+        """Places of the support vectors in the rows of the fit, those of the first class first."""
+        return self.model_.rows[self._by_class_order].astype(np.int32)
+
+    @later
+    def support_vectors_(self) -> NDArray:
+        """The rows at these places; none where the kernel is a matrix."""
+        return self._vectors[self._by_class_order] if self._vectors.shape[0] else self._vectors
+
+    @later
+    def n_support_(self) -> NDArray:
+        """How many there are of each class."""
+        return np.bincount(self._of_vector, minlength=len(self.classes_)).astype(np.int32)
+
+    @later
+    def dual_coef_(self) -> NDArray:
+        """A row less than there are classes: row j of a vector of class c belongs to the pair of c with the j-th of the other classes. For
+        two classes scikit-learn turns the signs: positive is the second class."""
+        by_pair = self._in_pairs(self.model_.coefficients)[self._by_class_order]
+        return self._as_rows_are(-by_pair.T if len(self.classes_) == 2 else self._by_other_class(by_pair))
+
+    @later
+    def intercept_(self) -> NDArray:
+        """The constant of every pair."""
+        intercepts = self._in_pairs(self.model_.intercepts[None])[0]
+        return -intercepts if len(self.classes_) == 2 else intercepts
 
     def _by_other_class(self, by_pair):
         count, starts = len(self.classes_), np.concatenate([[0], np.cumsum(self.n_support_)])
@@ -167,8 +208,8 @@ class _SupportVectorClassifier(_SupportVectors, ClassifierMixin, ClassifierBase)
 
     def _in_pairs(self, values):
         """Columns by pairs (0,1), (0,2), ..., (1,2), ... of classes_, positive for the first of the two."""
-        order, count = self._order, len(self._order)
-        if (order[:-1] < order[1:]).all():
+        order, count = self._order, len(self.classes_)
+        if order is None:
             return values
         first, second = np.triu_indices(count, 1)
         a, b = order[first], order[second]
@@ -334,9 +375,6 @@ class _SupportVectorRegressor(_SupportVectors, RegressorMixin, RegressorBase):
         X = self._check_fit_rows(X)
         self._fit_numbers(machine, X, y, sample_weight, self._svm_settings(**settings))
         self._keep_vectors(X)
-        self.dual_coef_ = self._as_rows_are(self.model_.coefficients.T)
-        self.intercept_ = self.model_.intercepts
-        self.n_support_ = np.asarray([len(self.support_)], dtype=np.int32)
         return self
 
 
@@ -426,11 +464,12 @@ class OneClassSVM(OutlierMixin, _SupportVectors):
         weights = _arrays.check_weights(sample_weight, X.shape[0])
         self.model_ = self._fit_model("one-class", X, self._svm_settings(nu=self.nu), weights=weights)
         self._keep_vectors(X)
-        self.dual_coef_ = self._as_rows_are(self.model_.coefficients.T)
-        self.intercept_ = self.model_.intercepts
-        self.offset_ = -self.intercept_
-        self.n_support_ = np.asarray([len(self.support_)], dtype=np.int32)
         return self
+
+    @later
+    def offset_(self) -> NDArray:
+        """decision_function is score_samples less this."""
+        return -self.intercept_
 
     def decision_function(self, X: Rows) -> NDArray:
         """The signed distance from the boundary, positive inside."""
