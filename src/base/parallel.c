@@ -49,6 +49,8 @@ typedef struct loop {
     int64_t n, grain, chunks;
     mc_body *body;
     void *arg;
+    int64_t own; /* indices that the calling thread has run, */
+    double busy; /* and the seconds it took: not those in which it woke others or waited for them */
     atomic_llong next;
     atomic_bool stop;
 } loop;
@@ -67,7 +69,10 @@ static bool run_next_chunk(loop *l, int thread) {
         return false;
     const int64_t begin = c * l->grain, end = begin + l->grain < l->n ? begin + l->grain : l->n;
     l->body(l->arg, c, begin, end, thread);
-    if (thread == 0 && mc_report_progress(l->ctx, (double)(c + 1) / (double)l->chunks) != MERCER_OK)
+    if (thread != 0)
+        return true;
+    l->own += end - begin;
+    if (mc_report_progress(l->ctx, (double)(c + 1) / (double)l->chunks) != MERCER_OK)
         atomic_store(&l->stop, true);
     return true;
 }
@@ -107,9 +112,11 @@ static double expected_seconds(const loop *l) {
     return (double)atomic_load_explicit(&body_costs[k].seconds, memory_order_relaxed) * (double)l->n;
 }
 
-static void remember_seconds(const loop *l, double seconds) {
+static void remember_seconds(const loop *l) {
+    if (!l->own)
+        return;
     const size_t k = place_of(l->body);
-    atomic_store_explicit(&body_costs[k].seconds, (float)(seconds / (double)l->n), memory_order_relaxed);
+    atomic_store_explicit(&body_costs[k].seconds, (float)(l->busy / (double)l->own), memory_order_relaxed);
     atomic_store_explicit(&body_costs[k].body, l->body, memory_order_relaxed);
 }
 
@@ -135,29 +142,32 @@ static bool has_more_chunks(mc_shared *shared) {
     return has_chunks((loop *)shared);
 }
 
-static int share_chunks(loop *l, int threads) {
+static void share_chunks(loop *l, int threads) {
     l->shared = (mc_shared){.take = take_chunks, .has_more = has_more_chunks, .helpers = threads - 1};
     mc_share_begin(&l->shared);
+    const double began = mc_clock_seconds();
     run_chunks(l, 0);
-    return mc_share_end(&l->shared);
+    l->busy += mc_clock_seconds() - began;
+    mc_share_end(&l->shared);
 }
 
 /* Until a loop that was thought to be short has turned out not to be. */
-static void run_alone(loop *l, double until) {
+static void run_alone(loop *l) {
     const unsigned csr = flush_on();
-    while (has_chunks(l) && mc_clock_seconds() < until)
+    const double began = mc_clock_seconds();
+    while (has_chunks(l) && l->busy < worth_waking) {
         run_next_chunk(l, 0);
+        l->busy = mc_clock_seconds() - began;
+    }
     flush_restore(csr);
 }
 
 static void run_together(loop *l, int threads) {
-    const double began = mc_clock_seconds();
-    int helpers = 0;
     if (!is_worth_sharing(expected_seconds(l)))
-        run_alone(l, began + worth_waking);
+        run_alone(l);
     if (has_chunks(l))
-        helpers = share_chunks(l, threads);
-    remember_seconds(l, (mc_clock_seconds() - began) * (1 + helpers));
+        share_chunks(l, threads);
+    remember_seconds(l);
 }
 
 mercer_status mc_for(mercer_ctx *ctx, int64_t n, int64_t grain, mc_body *body, void *arg) {

@@ -164,11 +164,9 @@ static void await_helpers(mc_shared *shared) {
     pthread_mutex_unlock(&pool.lock);
 }
 
-int mc_share_end(mc_shared *shared) {
+void mc_share_end(mc_shared *shared) {
     pthread_mutex_lock(&pool.lock);
     take_from_list(shared);
-    const int joined = shared->joined;
     pthread_mutex_unlock(&pool.lock);
     await_helpers(shared);
-    return joined;
 }

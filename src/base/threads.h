@@ -21,9 +21,9 @@ typedef struct mc_shared {
 } mc_shared;
 
 /* Ask for helpers; those that sleep are woken. The caller then does its own part and calls mc_share_end, which returns
-   when all who have come are done; how many that were. */
+   when all who have come are done. */
 void mc_share_begin(mc_shared *shared);
-int mc_share_end(mc_shared *shared);
+void mc_share_end(mc_shared *shared);
 /* Whether some thread waits without sleeping: sharing costs next to nothing then. */
 bool mc_threads_are_awake(void);
 
