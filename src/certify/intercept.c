@@ -16,22 +16,50 @@
 
 /* Every look goes over all rows: leaps of 16 come near the place in a third of the looks that doubling takes. */
 enum { LEAP = 16, LEAPS = 32, NARROWINGS = 2, HALVINGS = 6 };
+enum { BLOCK = 128, LANES = 8 }; /* rows at a time; sums of them that do not wait for each other */
+
+/* Their sum and that of their sizes, each to within BLOCK / LANES + LANES roundings of the latter. */
+static void add_slopes(const double *slope, int64_t count, long double *sum, long double *size) {
+    double part[LANES] = {0}, sizes[LANES] = {0};
+    const int64_t whole = count / LANES * LANES;
+    for (int64_t i = 0; i < whole; i += LANES)
+        for (int k = 0; k < LANES; k++) {
+            part[k] += slope[i + k];
+            sizes[k] += fabs(slope[i + k]);
+        }
+    for (int64_t i = whole; i < count; i++) {
+        part[i - whole] += slope[i];
+        sizes[i - whole] += fabs(slope[i]);
+    }
+    for (int k = 0; k < LANES; k++) {
+        *sum += part[k];
+        *size += sizes[k];
+    }
+}
+
+/* Whether one is a constraint, broken for certain. */
+static bool some_broken(const double *slope, int64_t count, int side) {
+    bool broken = false;
+    for (int64_t i = 0; i < count; i++)
+        broken |= side * slope[i] == -INFINITY;
+    return broken;
+}
 
 /* Whether every optimal intercept is certain to lie above (side 1), or below (-1), this place. */
 static bool is_certain(const mc_intercept *p, double at, int side) {
     long double sum = p->slope, size = fabs(p->slope);
-    for (int64_t i = 0; i < p->n; i++) {
-        double doubt, low, high;
-        const double f = p->value(p->self, i, &doubt);
-        doubt += 4 * DBL_EPSILON * (fabs(f) + fabs(at) + doubt);
-        p->slopes(p->self, i, f + side * doubt + at, &low, &high);
-        const double slope = side > 0 ? high : low;
-        if (isinf(slope) && side * slope < 0)
-            return true; /* a constraint, broken for certain */
-        sum += slope;
-        size += fabs(slope);
+    double f[BLOCK], doubt[BLOCK], slope[BLOCK];
+    for (int64_t begin = 0; begin < p->n; begin += BLOCK) {
+        const int64_t count = p->n - begin < BLOCK ? p->n - begin : BLOCK;
+        p->values(p->self, begin, count, f, doubt);
+        for (int64_t i = 0; i < count; i++)
+            f[i] += side * (doubt[i] + 4 * DBL_EPSILON * (fabs(f[i]) + fabs(at) + doubt[i])) + at;
+        p->slopes(p->self, begin, count, f, side, slope);
+        if (some_broken(slope, count, side))
+            return true;
+        add_slopes(slope, count, &sum, &size);
     }
-    return side * sum < -(16 * (long double)DBL_EPSILON + (long double)p->n * LDBL_EPSILON) * size;
+    return side * sum < -(48 * (long double)DBL_EPSILON + (long double)p->n * LDBL_EPSILON) * size;
 }
 
 /* A step to that side beyond which no optimal intercept lies. */
@@ -54,11 +82,14 @@ static double reach_of(const mc_intercept *p, int side, double first) {
 
 /* Where to look first: no bound is much less than the least doubt. */
 static double first_step(const mc_intercept *p) {
-    double least = INFINITY, size = fabs(p->b);
-    for (int64_t i = 0; i < p->n; i++) {
-        double doubt;
-        size = fmax(size, fabs(p->value(p->self, i, &doubt)));
-        least = fmin(least, doubt);
+    double least = INFINITY, size = fabs(p->b), f[BLOCK], doubt[BLOCK];
+    for (int64_t begin = 0; begin < p->n; begin += BLOCK) {
+        const int64_t count = p->n - begin < BLOCK ? p->n - begin : BLOCK;
+        p->values(p->self, begin, count, f, doubt);
+        for (int64_t i = 0; i < count; i++) {
+            size = fmax(size, fabs(f[i]));
+            least = fmin(least, doubt[i]);
+        }
     }
     return fmax(least, DBL_EPSILON * size + DBL_MIN);
 }

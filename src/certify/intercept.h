@@ -9,10 +9,10 @@ typedef struct mc_intercept {
     int64_t n;
     double b;     /* the intercept in question */
     double slope; /* of the objective in b, beside that of the losses */
-    /* f of row i, and what the optimal f can differ from it by there */
-    double (*value)(const void *self, int64_t i, double *doubt);
-    /* the least and the largest slope of l_i at F; the same where it has one */
-    void (*slopes)(const void *self, int64_t i, double F, double *low, double *high);
+    /* f of the rows from begin on, and what the optimal f can differ from it by there */
+    void (*values)(const void *self, int64_t begin, int64_t count, double *f, double *doubt);
+    /* the largest slopes (side 1), or the least (-1), of their l_i at F; the same where l_i has but one there */
+    void (*slopes)(const void *self, int64_t begin, int64_t count, const double *F, int side, double *slope);
     const void *self;
 } mc_intercept;
 

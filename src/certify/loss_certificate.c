@@ -122,26 +122,31 @@ typedef struct doubtful {
     double doubt; /* of f at any row */
 } doubtful;
 
-static double value_of(const void *self, int64_t i, double *doubt) {
+static void values_of(const void *self, int64_t begin, int64_t count, double *f, double *doubt) {
     const doubtful *d = self;
-    *doubt = d->doubt + DBL_EPSILON * fabs(d->t->y[i]);
-    return d->t->f[i];
+    for (int64_t i = 0; i < count; i++) {
+        doubt[i] = d->doubt + DBL_EPSILON * fabs(d->t->y[begin + i]);
+        f[i] = d->t->f[begin + i];
+    }
 }
 
-static void slopes_of(const void *self, int64_t i, double F, double *low, double *high) {
-    const mc_loss_task *t = ((const doubtful *)self)->t;
+static double slope_of(const mc_loss_task *t, int64_t i, double F, int side) {
     const double y = t->y[i];
-    *low = *high = t->loss->slope(t, y, F);
+    double low = t->loss->slope(t, y, F), high = low;
     if (!t->loss->smooth && F == y)
-        t->loss->domain(t, y, low, high);
-    *low *= t->cost[i];
-    *high *= t->cost[i];
+        t->loss->domain(t, y, &low, &high);
+    return (side > 0 ? high : low) * t->cost[i];
+}
+
+static void slopes_of(const void *self, int64_t begin, int64_t count, const double *F, int side, double *slope) {
+    for (int64_t i = 0; i < count; i++)
+        slope[i] = slope_of(((const doubtful *)self)->t, begin + i, F[i], side);
 }
 
 /* scratch: n x k. */
 static double bound_intercept(const mc_loss_task *t, const mc_loss_findings *found, double *scratch) {
     const doubtful d = {t, found->distance * sqrt(found->reach) + found->each};
-    const mc_intercept p = {.n = t->n, .b = t->b[0], .value = value_of, .slopes = slopes_of, .self = &d};
+    const mc_intercept p = {.n = t->n, .b = t->b[0], .values = values_of, .slopes = slopes_of, .self = &d};
     const mc_softmax many = {t->n, t->k, t->f, t->b, t->y, t->cost, d.doubt, scratch};
     if (!t->intercept)
         return 0;

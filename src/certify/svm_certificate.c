@@ -203,35 +203,38 @@ typedef struct intercept_source {
     int side; /* of nu: the edge in question */
 } intercept_source;
 
-/* f of row i, and what f* can differ from it by: |f - f*| sqrt(k(x, x)), and the rounding of f. */
-static double value_of(const void *self, int64_t i, double *doubt) {
+/* f, and what f* can differ from it by: |f - f*| sqrt(k(x, x)), and the rounding of f. */
+static void values_of(const void *self, int64_t begin, int64_t count, double *f, double *doubt) {
     const mc_svm *s = ((const intercept_source *)self)->s;
     const mc_svm_program *t = ((const intercept_source *)self)->t;
-    const double bend = bend_of(s, t, i), error = fmax(t->certified.error, t->error ? t->error[i] : 0) * t->unit;
-    *doubt = t->distance * sqrt(fabs(s->diagonal[mc_svm_program_row(s, t, i)])) + error + DBL_EPSILON * bend;
-    return t->unit * t->f[i];
+    for (int64_t i = 0; i < count; i++) {
+        const double own = t->error ? t->error[begin + i] : 0,
+                     error = (own > t->certified.error ? own : t->certified.error) * t->unit;
+        doubt[i] = t->distance * sqrt(fabs(s->diagonal[mc_svm_program_row(s, t, begin + i)])) + error
+                   + DBL_EPSILON * bend_of(s, t, begin + i);
+        f[i] = t->unit * t->f[begin + i];
+    }
 }
 
-/* The slope of max(0, z) at z, from below and from above. */
-static void hinge_slopes(double z, double cost, double *low, double *high) {
-    *low = z > 0 ? cost : 0;
-    *high = z >= 0 ? cost : 0;
+/* The slope of cost max(0, z) in F at z, from above or from below, where z falls with F or rises with it. */
+static inline double hinge_slope(double z, double cost, bool falls, int side) {
+    const bool bent = falls == (side > 0) ? z > 0 : z >= 0;
+    return bent ? (falls ? -cost : cost) : 0;
 }
 
-static void slopes_of(const void *self, int64_t i, double F, double *low, double *high) {
-    const mc_svm *s = ((const intercept_source *)self)->s;
-    const mc_svm_program *t = ((const intercept_source *)self)->t;
+static inline double slope_of(const mc_svm *s, const mc_svm_program *t, int64_t i, double F, int side) {
     const double cost = mc_svm_program_bound(s, t, i), y = s->row->doubled ? s->p.Y[i * s->p.outputs + t->output] : 0;
     const double sign = s->row->classes ? mc_svm_program_sign(s, t, i) : s->row->doubled ? copysign(1, y - F) : 1;
     const double bend = s->row->classes ? sign : s->row->doubled ? y - sign * t->epsilon : 0;
-    hinge_slopes(sign * (bend - F), cost, low, high);
-    if (sign > 0) { /* it falls with F */
-        const double least = -*high;
-        *high = -*low;
-        *low = least;
-    }
-    if (s->row->doubled && t->epsilon == 0 && F == y)
-        *high = cost;
+    if (s->row->doubled && t->epsilon == 0 && F == y && side > 0)
+        return cost;
+    return hinge_slope(sign * (bend - F), cost, sign > 0, side);
+}
+
+static void slopes_of(const void *self, int64_t begin, int64_t count, const double *F, int side, double *slope) {
+    const intercept_source *j = self;
+    for (int64_t i = 0; i < count; i++)
+        slope[i] = slope_of(j->s, j->t, begin + i, F[i], side);
 }
 
 static double weight_of(const mc_svm *s, const mc_svm_program *t) {
@@ -250,7 +253,7 @@ static void bound_plain(const mc_svm *s, mc_svm_program *t, double gap) {
     const mc_intercept p = {.n = t->n,
                             .b = t->intercept,
                             .slope = s->kind == MC_ONE_CLASS ? s->set->nu * weight_of(s, t) : 0,
-                            .value = value_of,
+                            .values = values_of,
                             .slopes = slopes_of,
                             .self = &self};
     t->intercept_error = mc_intercept_bound(&p);
@@ -271,30 +274,30 @@ static void bound_plain(const mc_svm *s, mc_svm_program *t, double gap) {
    and epsilon >= 0 is no constraint where it is more than e. Multipliers whose sums miss T by a rounding move the
    dual by that times the optimal edges, which lie among the y - f* (0 for y in classes). */
 
-static double edge_value(const void *self, int64_t i, double *doubt) {
+static void edge_values(const void *self, int64_t begin, int64_t count, double *f, double *doubt) {
     const intercept_source *j = self;
-    const double f = value_of(self, i, doubt);
-    return j->s->row->classes ? j->side * f : f;
+    values_of(self, begin, count, f, doubt);
+    for (int64_t i = 0; j->s->row->classes && i < count; i++)
+        f[i] *= j->side;
 }
 
-static void edge_slopes(const void *self, int64_t i, double F, double *low, double *high) {
-    const intercept_source *j = self;
+static inline double edge_slope(const intercept_source *j, int64_t i, double F, int side) {
     const mc_svm *s = j->s;
-    const double cost = mc_svm_program_bound(s, j->t, i),
-                 y = s->row->classes ? 0 : s->p.Y[i * s->p.outputs + j->t->output];
-    const bool falls = s->row->classes || j->side > 0;
-    *low = *high = 0;
     if (s->row->classes && mc_svm_program_sign(s, j->t, i) != j->side)
-        return;
-    double least, most;
-    hinge_slopes(falls ? y - F : F - y, cost, &least, &most);
-    *low = falls ? -most : least;
-    *high = falls ? -least : most;
+        return 0;
+    const double y = s->row->classes ? 0 : s->p.Y[i * s->p.outputs + j->t->output];
+    const bool falls = s->row->classes || j->side > 0;
+    return hinge_slope(falls ? y - F : F - y, mc_svm_program_bound(s, j->t, i), falls, side);
+}
+
+static void edge_slopes(const void *self, int64_t begin, int64_t count, const double *F, int side, double *slope) {
+    for (int64_t i = 0; i < count; i++)
+        slope[i] = edge_slope(self, begin + i, F[i], side);
 }
 
 static double edge_bound(const mc_svm *s, const mc_svm_program *t, int side, double edge, double slope) {
     const intercept_source self = {s, t, side};
-    const mc_intercept p = {t->n, edge, slope, edge_value, edge_slopes, &self};
+    const mc_intercept p = {t->n, edge, slope, edge_values, edge_slopes, &self};
     return mc_intercept_bound(&p);
 }
 

@@ -27,34 +27,8 @@ const mc_svm_row mc_svm_rows[MC_SVM_KINDS] = {
     [MC_ONE_CLASS] = {.name = "one-class"},
 };
 
-int64_t mc_svm_program_row(const mc_svm *s, const mc_svm_program *t, int64_t i) {
-    return t->b < 0 ? i : i < t->split ? s->start[t->a] + i : s->start[t->b] + i - t->split;
-}
-
 const char *mc_svm_program_second(const mc_svm *s, const mc_svm_program *t) {
     return t->b < 0 ? "the rest" : s->p.x->label[t->b];
-}
-
-double mc_svm_program_sign(const mc_svm *s, const mc_svm_program *t, int64_t variable) {
-    if (s->row->doubled)
-        return variable < t->n ? 1 : -1;
-    if (!s->row->classes)
-        return 1;
-    if (t->b >= 0)
-        return variable < t->split ? 1 : -1;
-    return variable >= s->start[t->a] && variable < s->start[t->a + 1] ? 1 : -1;
-}
-
-double mc_svm_program_bound(const mc_svm *s, const mc_svm_program *t, int64_t i) {
-    return (s->row->has_C ? s->C : 1) * s->cost[mc_svm_program_row(s, t, i)];
-}
-
-double mc_svm_program_multiplier(const mc_svm_program *t, int64_t i) {
-    return t->beta[i] + (t->m > t->n ? t->beta[t->n + i] : 0);
-}
-
-double mc_svm_program_coefficient(const mc_svm_program *t, int64_t i) {
-    return t->unit * mc_svm_program_multiplier(t, i);
 }
 
 /* ---- The list ---- */

@@ -84,14 +84,40 @@ mercer_status mc_svm_programs_open(mercer_ctx *ctx, mc_svm *s);
 /* What the quadratic programs of more than two classes take, by themselves and in the model. */
 size_t mc_svm_programs_bytes(const mercer_svm *set, const mc_problem *p);
 void mc_svm_programs_close(mc_svm *s);
-/* the row of p.x behind row i of the task */
-int64_t mc_svm_program_row(const mc_svm *s, const mc_svm_program *t, int64_t i);
 const char *mc_svm_program_second(const mc_svm *s, const mc_svm_program *t); /* what class a is told from, in words */
-double mc_svm_program_sign(const mc_svm *s, const mc_svm_program *t, int64_t variable);
-double mc_svm_program_bound(const mc_svm *s, const mc_svm_program *t, int64_t i);
-double mc_svm_program_multiplier(const mc_svm_program *t, int64_t i); /* of row i: of both its variables */
-/* The coefficient of row i: of both its variables, times the unit. */
-double mc_svm_program_coefficient(const mc_svm_program *t, int64_t i);
+/* ---- Of one row, asked for in every loop over rows ---- */
+
+/* The row of p.x behind row i of the task. */
+static inline int64_t mc_svm_program_row(const mc_svm *s, const mc_svm_program *t, int64_t i) {
+    return t->b < 0 ? i : i < t->split ? s->start[t->a] + i : s->start[t->b] + i - t->split;
+}
+
+static inline double mc_svm_program_sign(const mc_svm *s, const mc_svm_program *t, int64_t variable) {
+    if (s->row->doubled)
+        return variable < t->n ? 1 : -1;
+    if (!s->row->classes)
+        return 1;
+    if (t->b >= 0)
+        return variable < t->split ? 1 : -1;
+    return variable >= s->start[t->a] && variable < s->start[t->a + 1] ? 1 : -1;
+}
+
+static inline double mc_svm_program_bound(const mc_svm *s, const mc_svm_program *t, int64_t i) {
+    return (s->row->has_C ? s->C : 1) * s->cost[mc_svm_program_row(s, t, i)];
+}
+
+/* Of row i: of both its variables. */
+static inline double mc_svm_program_multiplier(const mc_svm_program *t, int64_t i) {
+    return t->beta[i] + (t->m > t->n ? t->beta[t->n + i] : 0);
+}
+
+/* The same times the unit. */
+static inline double mc_svm_program_coefficient(const mc_svm_program *t, int64_t i) {
+    return t->unit * mc_svm_program_multiplier(t, i);
+}
+
+/* ---- The program of a task ---- */
+
 /* The quadratic program written out. */
 typedef struct mc_quadratic_program {
     mc_dual dual;
