@@ -52,9 +52,10 @@ class Agree(unittest.TestCase):
         X = sp.csr_matrix(np.where(np.abs(rows) < 0.5, 0, rows))
         for name in ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM"):
             for kernel in ("rbf",) if name.startswith("Nu") else ("linear", "rbf"):  # LIBSVM takes minutes for nu and linear
+                tolerance = 1e-6 if (name, kernel) == ("OneClassSVM", "linear") else 1e-9  # and half a minute for that one
                 for y in (labels, (labels > 0).astype(int)):
                     parameters = {"nu": 0.3} if "nu" in getattr(mercer, name)().get_params() else {}
-                    ours, theirs = (getattr(module, name)(kernel=kernel, tol=1e-9, **parameters).fit(X, y) for module in (mercer, svm))
+                    ours, theirs = (getattr(module, name)(kernel=kernel, tol=tolerance, **parameters).fit(X, y) for module in (mercer, svm))
                     for attribute in ("support_vectors_", "dual_coef_", *(["coef_"] if kernel == "linear" else [])):
                         self.assertEqual(type(getattr(ours, attribute)), type(getattr(theirs, attribute)), (name, attribute))
                     self.same(ours.decision_function(X) if hasattr(ours, "decision_function") else ours.predict(X),
