@@ -170,9 +170,9 @@ static void run_together(loop *l, int threads) {
     remember_seconds(l);
 }
 
-mercer_status mc_for(mercer_ctx *ctx, int64_t n, int64_t grain, mc_body *body, void *arg) {
+mercer_status mc_for_few(mercer_ctx *ctx, int most, int64_t n, int64_t grain, mc_body *body, void *arg) {
     loop l = {.ctx = ctx, .n = n, .grain = grain, .chunks = mc_chunk_count(n, grain), .body = body, .arg = arg};
-    const int threads = mc_for_threads(ctx, l.chunks);
+    const int wanted = mc_for_threads(ctx, l.chunks), threads = wanted < most ? wanted : most;
     if (threads <= 1 || is_inside) {
         run_chunks(&l, 0);
     } else {
@@ -181,6 +181,10 @@ mercer_status mc_for(mercer_ctx *ctx, int64_t n, int64_t grain, mc_body *body, v
         is_inside = false;
     }
     return ctx->shield ? MERCER_OK : ctx->stop;
+}
+
+mercer_status mc_for(mercer_ctx *ctx, int64_t n, int64_t grain, mc_body *body, void *arg) {
+    return mc_for_few(ctx, ctx->threads, n, grain, body, arg);
 }
 
 /* ---- The threads of BLAS ----

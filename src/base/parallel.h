@@ -16,6 +16,8 @@ typedef void mc_body(void *arg, int64_t chunk, int64_t begin, int64_t end, int t
    named with mc_begin_phase. Returns MERCER_CANCELLED or MERCER_TIME when told to stop; the remaining chunks are then
    skipped. */
 mercer_status mc_for(mercer_ctx *ctx, int64_t n, int64_t grain, mc_body *body, void *arg);
+/* The same on at most so many threads: for chunks that take much memory each. */
+mercer_status mc_for_few(mercer_ctx *ctx, int most, int64_t n, int64_t grain, mc_body *body, void *arg);
 int64_t mc_chunk_count(int64_t n, int64_t grain);
 /* Threads that mc_for takes for so many chunks: scratch for more is never touched. */
 int mc_for_threads(const mercer_ctx *ctx, int64_t chunks);

@@ -432,7 +432,7 @@ mercer_status mc_svm_certify(mercer_ctx *ctx, mc_svm *s, mc_fitted *f) {
         MC_TRY(certify_all(ctx, s, f, error, &screened));
     if (screened)
         return MERCER_OK;
-    MC_TRY(s->kept.K ? mc_svm_decide_kept(ctx, s, &error) : decide_all(ctx, s, f, &error));
+    MC_TRY(s->kept.gram ? mc_svm_decide_kept(ctx, s, &error) : decide_all(ctx, s, f, &error));
     for (int64_t k = 0; k < s->tasks; k++) {
         s->task[k].certified.error = 0;
         if (s->task[k].error)

@@ -12,6 +12,9 @@ void mc_svm_report(const mc_svm *s, mercer_report *out);
 
 /* svm_kept.c: f of every task from the K that is kept, and how wrong such a product can be. */
 mercer_status mc_svm_decide_kept(mercer_ctx *ctx, mc_svm *s, mc_product_error *error);
+/* f of a task as that function would have it, from a K of its rows as the operator of kept made it, by whoever has that
+   K and for a moment only; scratch for t->n doubles. */
+void mc_svm_program_decide(mc_svm_program *t, const mc_kernel_runs *K, mc_work scratch);
 
 /* svm_screen.c: f of a task in double precision, from the rows and the multipliers, where it matters: rows with a
    multiplier, and those that may violate the margin or be nearest to it. Of the others the solver's f is within

@@ -1,7 +1,8 @@
 /* svm_kept.c: the decisions of training rows from a K that the operator made from them in double and that was kept
    (mc_kept_kernel): sums of its entries, made here from the multipliers. An entry is as right as the operator says, and
    adding up is counted on top. That K is still what the rows make it is looked at: some rows, drawn at random, are made
-   anew and their values compared. */
+   anew and their values compared. Where every pair of classes had a K of its own its sums were made while that was
+   there; of a pair that has moved since, or never had one, rows are multiplied with the vectors as they come. */
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -9,8 +10,10 @@
 #include "base/status.h"
 #include "certify/ridge_certificate.h"
 #include "certify/svm_certificate.h"
+#include "data/table/data.h"
 #include "gram/operator/gram.h"
 #include <math.h>
+#include <string.h>
 
 enum { ROWS = 512, SAMPLED_ROWS = 4 }; /* of a program decided at once; made anew */
 
@@ -56,6 +59,66 @@ static mercer_status multiply_all(mercer_ctx *ctx, mc_svm *s) {
     mc_free(p.c);
     mc_free(p.first);
     return status;
+}
+
+/* ---- Pairs that had a K of their own, and those that had none ---- */
+
+void mc_svm_program_decide(mc_svm_program *t, const mc_kernel_runs *K, mc_work scratch) {
+    double *c = mc_work_take(&scratch, t->n, sizeof *c);
+    for (int64_t i = 0; i < t->n; i++)
+        c[i] = mc_svm_program_multiplier(t, i);
+    mc_kernel_runs_multiply(K, c, 0, t->n, t->f);
+    t->decided = true;
+}
+
+/* Rows of the data that a program has, all of them or those with a multiplier, and the multipliers. */
+static int64_t list_program_rows(const mc_svm *s, const mc_svm_program *t, bool all, int64_t *rows, double *c) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < t->n; i++) {
+        const double multiplier = mc_svm_program_multiplier(t, i);
+        if (!all && multiplier == 0)
+            continue;
+        c[count] = multiplier;
+        rows[count++] = mc_svm_program_row(s, t, i);
+    }
+    return count;
+}
+
+static mercer_status multiply_rows(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t, int64_t *rows, double *c,
+                                   mc_product_error *error) {
+    mercer_data *left = NULL, *right = NULL;
+    mc_gram *gram = NULL;
+    mercer_status status = mc_data_take(ctx, s->p.x, rows, list_program_rows(s, t, true, rows, c), &left);
+    const int64_t count = list_program_rows(s, t, false, rows, c);
+    memset(t->f, 0, (size_t)t->n * sizeof *t->f);
+    if (!status && count) {
+        status = mc_data_take(ctx, s->p.x, rows, count, &right);
+        MC_THEN(status, mc_gram_open(ctx, s->p.kernel, left, right, MERCER_F64, &gram));
+        MC_THEN(status, mc_gram_apply(ctx, gram, 1, c, t->f));
+    }
+    if (gram)
+        mc_gram_raise_error(gram, 1, error);
+    mc_gram_close(gram);
+    mercer_data_free(left);
+    mercer_data_free(right);
+    return status;
+}
+
+static mercer_status decide_program(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t, mc_product_error *error) {
+    mc_work work;
+    MC_TRY(mc_work_open(ctx, &work, mc_work_need(t->n, sizeof(int64_t)) + mc_work_need(t->n, sizeof(double))));
+    int64_t *rows = mc_work_take(&work, t->n, sizeof *rows);
+    const mercer_status status = multiply_rows(ctx, s, t, rows, mc_work_take(&work, t->n, sizeof(double)), error);
+    mc_work_close(&work);
+    t->decided = !status;
+    return status;
+}
+
+static mercer_status decide_others(mercer_ctx *ctx, mc_svm *s, mc_product_error *error) {
+    for (int64_t k = 0; k < s->tasks; k++)
+        if (!s->task[k].decided)
+            MC_TRY(decide_program(ctx, s, &s->task[k], error));
+    return MERCER_OK;
 }
 
 /* ---- Rows made anew ---- */
@@ -113,6 +176,6 @@ static mercer_status look_again(mercer_ctx *ctx, const mc_svm *s, mc_product_err
 mercer_status mc_svm_decide_kept(mercer_ctx *ctx, mc_svm *s, mc_product_error *error) {
     error->entry = mc_gram_entry_error(s->kept.gram);
     error->sum = mc_rounding_gamma(s->p.n + 2);
-    MC_TRY(multiply_all(ctx, s));
+    MC_TRY(s->kept.K ? multiply_all(ctx, s) : decide_others(ctx, s, error));
     return look_again(ctx, s, *error);
 }

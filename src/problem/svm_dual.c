@@ -259,6 +259,7 @@ void mc_svm_program_scale(const mc_svm *s, mc_svm_program *t, double factor) {
         scale_vector(with[k], t->n, factor);
     const double bits = 8 * DBL_EPSILON * mass * mc_svm_program_top(s, t); /* the last of those at a bound */
     t->rise = factor;
+    t->decided = false;
     t->certified_error = factor * t->certified_error + bits;
     t->certified.error = factor * t->certified.error + bits;
 }

@@ -43,6 +43,8 @@ typedef struct mc_svm_program {
     double *previous_decision; /* n: f + b of the last C but one of a path; NULL: there is none */
     double previous_rise;      /* C of the last over that of the last but one */
     double rise;      /* what C has been multiplied by since f and the intercept were a solution; 0: they are none */
+    bool solved;      /* with other pairs of classes at once */
+    bool decided;     /* f is K beta as it is certified: beta has not changed since */
     double tolerance; /* for the next solution */
     double nu;        /* of nu-svc that was raised or lowered to where there is an answer; 0: that of the settings */
     double unit;      /* a row's coefficient is unit times its multiplier: 1/r of nu-svc */
@@ -56,10 +58,11 @@ typedef struct mc_svm_program {
     int64_t free, bounded;
 } mc_svm_program;
 
-/* K of all rows as the operator made it from them in double, kept while programs over it are solved and certified. */
+/* K of all rows as the operator made it from them in double, kept while programs over it are solved and certified; or
+   that operator alone, where every pair of classes had its K for as long as it was solved. */
 typedef struct mc_kept_kernel {
-    struct mc_gram *gram;
-    double *K; /* NULL: it is not kept */
+    struct mc_gram *gram; /* NULL: nothing is kept */
+    double *K;            /* NULL: it is not kept */
     int64_t ld;
 } mc_kept_kernel;
 

@@ -430,6 +430,38 @@ static void test_pieces_are_parts_of_the_whole(void **state) {
 }
 
 /* Row 40 repeats row 20. */
+/* Two runs of rows by one thread alone: rows of few columns and of more than are summed up at once, runs of any size
+   and of none, in the order asked for. */
+static void test_a_square_of_two_runs_is_made_of_its_blocks(void **state) {
+    (void)state;
+    enum { n = 213 };
+    const int64_t columns[] = {6, 1500},
+                  runs[][4] = {{0, 100, 100, 113}, {7, 9, 150, 63}, {120, 90, 3, 65}, {5, 1, 9, 0}, {0, 0, 40, 173}};
+    for (int c = 0; c < 2; c++) {
+        opened o = open_all("rbf(gamma=0.02) + 0.1*linear", n, columns[c], MERCER_F64);
+        double *K = malloc(n * n * 8), *square = malloc(n * (n + 9) * 8);
+        assert_ok(o.ctx, mc_gram_block(o.ctx, o.gram, 0, n, 0, n, MERCER_F64, K, n));
+        mc_work work;
+        assert_ok(o.ctx, mc_work_open(o.ctx, &work, mc_gram_writer_bytes(o.gram)));
+        const mc_gram_writer writer = mc_gram_writer_open(o.gram, &work);
+        for (int k = 0; k < 5; k++) {
+            const int64_t first[] = {runs[k][0], runs[k][2]}, count[] = {runs[k][1], runs[k][3]},
+                          m = count[0] + count[1], ld = m + 9;
+            mc_gram_write_square(&writer, 2, first, count, square, ld);
+            for (int64_t i = 0; i < m; i++)
+                for (int64_t j = 0; j < m; j++) {
+                    const int64_t a = i < count[0] ? first[0] + i : first[1] + i - count[0],
+                                  b = j < count[0] ? first[0] + j : first[1] + j - count[0];
+                    assert_true(square[i * ld + j] == K[a * n + b]);
+                }
+        }
+        assert_ok(o.ctx, mc_gram_writers_report(o.ctx, o.gram));
+        mc_work_close(&work);
+        free(K), free(square);
+        close_all(o);
+    }
+}
+
 static void test_equal_rows_have_equal_kernels_to_the_last_bit(void **state) {
     (void)state;
     static const char *const texts[] = {"rbf(gamma=0.7)",         "matern(nu=2.5, length_scale=3) + 0.5*rbf(gamma=0.3)",
@@ -626,6 +658,7 @@ int main(void) {
         cmocka_unit_test(test_the_bits_do_not_depend_on_the_threads),
         cmocka_unit_test(test_the_packed_triangle_is_lapacks),
         cmocka_unit_test(test_pieces_are_parts_of_the_whole),
+        cmocka_unit_test(test_a_square_of_two_runs_is_made_of_its_blocks),
         cmocka_unit_test(test_equal_rows_have_equal_kernels_to_the_last_bit),
         cmocka_unit_test(test_an_operator_made_again_is_the_one_opened),
         cmocka_unit_test(test_a_rectangular_operator_has_no_diagonal),

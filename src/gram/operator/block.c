@@ -11,7 +11,8 @@ enum {
     COLUMN_PANELS = 40, /* of one task: rows are packed once for as many columns */
     GROUPS = 60,        /* of rows */
     /* at least, where rows and columns suffice: groups of one task share its panels while they are near */
-    TASKS = 32
+    TASKS = 32,
+    WRITTEN = 8 /* groups that a thread by itself writes and turns over while they are near */
 };
 
 /* A rectangle of K to write: rows[0 .. count-1] or i0 .. against columns j0 .. j1 - 1. */
@@ -47,12 +48,20 @@ static void narrow_run(const rectangle *r, int64_t i, int64_t at, const double *
             mc_fault_note(r->gram, row_of(r, i), r->j0 + at + k);
 }
 
+/* A few hundred bytes: a call of a library would cost as much as they do. */
+static void copy_bytes(char *to, const char *from, int64_t bytes) {
+    int64_t at = 0;
+    for (; at + 64 <= bytes; at += 64)
+        memcpy(to + at, from + at, 64);
+    memcpy(to + at, from + at, (size_t)(bytes - at));
+}
+
 /* n reals to row i of out from column at on, in its own type. */
 static void copy_run(const rectangle *r, int64_t i, int64_t at, const void *values, int64_t from, int64_t n) {
     const int64_t size = mc_real_size(r->gram);
     char *row = r->scattered ? r->scattered[i] : (char *)r->out + i * r->ld * (int64_t)(r->dtype == MERCER_F64 ? 8 : 4);
     if (r->gram->precision == r->dtype)
-        memcpy(row + at * size, (const char *)values + from * size, (size_t)(n * size));
+        copy_bytes(row + at * size, (const char *)values + from * size, n * size);
     else if (r->dtype == MERCER_F64)
         for (int64_t k = 0; k < n; k++)
             ((double *)(void *)row)[at + k] = (double)((const float *)values)[from + k];
@@ -94,10 +103,8 @@ static void write_strip(void *arg, const mc_strip *strip) {
     }
 }
 
-/* Task (row group, run of columns). */
-static void fill_rectangle(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)begin, (void)end;
-    rectangle *r = arg;
+/* Task (row group, run of columns), with the space of whoever computes it. */
+static void fill_task(const rectangle *r, int64_t chunk, mc_tile_workspace *space) {
     const mc_gram *g = r->gram;
     const int64_t width = g->ops->columns, first = chunk / r->column_tasks * r->group_rows;
     const int64_t count = first + r->group_rows < r->count ? r->group_rows : r->count - first;
@@ -107,28 +114,79 @@ static void fill_rectangle(void *arg, int64_t chunk, int64_t begin, int64_t end,
         p0 = (r->i0 + first) / width;
     if (p0 >= p1)
         return;
-    mc_tile_workspace *space = &r->space[thread];
     mc_tile_workspace_rows(g, space, r->rows ? r->rows + first : NULL, r->i0 + first, count);
     rows_written w = {.rectangle = r, .begin = first};
     mc_tile_workspace_walk(g, space, 0, space->groups, p0, p1, write_strip, &w);
 }
 
+static void fill_rectangle(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)begin, (void)end;
+    const rectangle *r = arg;
+    fill_task(r, chunk, &r->space[thread]);
+}
+
+/* ---- The other side of the diagonal ---- */
+
 enum { SQUARE = 64 }; /* rows and columns turned over at once: both sides stay in the first cache */
+
+typedef double two_doubles __attribute__((vector_size(16)));
+typedef float two_floats __attribute__((vector_size(8)));
+
+static void turn_two_doubles(const double *from, double *to, int64_t ld) {
+    two_doubles x, y;
+    memcpy(&x, from, sizeof x);
+    memcpy(&y, from + ld, sizeof y);
+    const two_doubles first = __builtin_shufflevector(x, y, 0, 2), second = __builtin_shufflevector(x, y, 1, 3);
+    memcpy(to, &first, sizeof first);
+    memcpy(to + ld, &second, sizeof second);
+}
+
+static void turn_two_floats(const float *from, float *to, int64_t ld) {
+    two_floats x, y;
+    memcpy(&x, from, sizeof x);
+    memcpy(&y, from + ld, sizeof y);
+    const two_floats first = __builtin_shufflevector(x, y, 0, 2), second = __builtin_shufflevector(x, y, 1, 3);
+    memcpy(to, &first, sizeof first);
+    memcpy(to + ld, &second, sizeof second);
+}
+
+static void turn_one(const rectangle *r, int64_t i, int64_t j) {
+    if (r->dtype == MERCER_F64)
+        ((double *)r->out)[j * r->ld + i] = ((const double *)r->out)[i * r->ld + j];
+    else
+        ((float *)r->out)[j * r->ld + i] = ((const float *)r->out)[i * r->ld + j];
+}
+
+/* Rows i .. i + rows - 1 and columns j .. of a square above the diagonal, two by two; what two do not divide, one by
+   one. */
+static void turn_square(const rectangle *r, int64_t i, int64_t rows, int64_t j, int64_t columns) {
+    const int64_t ld = r->ld;
+    for (int64_t b = j; b + 2 <= j + columns; b += 2)
+        for (int64_t a = i; a + 2 <= i + rows; a += 2)
+            if (r->dtype == MERCER_F64)
+                turn_two_doubles((const double *)r->out + a * ld + b, (double *)r->out + b * ld + a, ld);
+            else
+                turn_two_floats((const float *)r->out + a * ld + b, (float *)r->out + b * ld + a, ld);
+    for (int64_t b = j; rows % 2 && b < j + columns; b++)
+        turn_one(r, i + rows - 1, b);
+    for (int64_t a = i; columns % 2 && a < i + rows; a++)
+        turn_one(r, a, j + columns - 1);
+}
+
+/* The square on the diagonal itself. */
+static void turn_diagonal(const rectangle *r, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t j = i + 1; j < end; j++)
+            turn_one(r, i, j);
+}
 
 /* Rows begin .. end-1 below the diagonal, from the columns above it. */
 static void turn_over(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
     const rectangle *r = arg;
-    for (int64_t j0 = 0; j0 < end; j0 += SQUARE)
-        for (int64_t i = begin; i < end; i++) {
-            const int64_t j1 = j0 + SQUARE < i ? j0 + SQUARE : i;
-            if (r->dtype == MERCER_F64)
-                for (int64_t j = j0; j < j1; j++)
-                    ((double *)r->out)[i * r->ld + j] = ((const double *)r->out)[j * r->ld + i];
-            else
-                for (int64_t j = j0; j < j1; j++)
-                    ((float *)r->out)[i * r->ld + j] = ((const float *)r->out)[j * r->ld + i];
-        }
+    for (int64_t i = 0; i < begin; i += SQUARE)
+        turn_square(r, i, i + SQUARE < begin ? SQUARE : begin - i, begin, end - begin);
+    turn_diagonal(r, begin, end);
 }
 
 int64_t mc_block_column_tasks(const mc_tile_ops *ops, int64_t j0, int64_t j1) {
@@ -182,6 +240,77 @@ mercer_status mc_gram_block(mercer_ctx *ctx, const mc_gram *gram, int64_t i0, in
                    .ld = ld,
                    .mirror = gram->symmetric && !gram->both_triangles && i0 == j0 && i1 == j1};
     return run_rectangle(ctx, &r);
+}
+
+/* ---- Squares that threads write each by itself ---- */
+
+static int64_t writer_groups(const mc_gram *gram) {
+    const int64_t suits = mc_tile_workspace_groups(gram);
+    return suits < WRITTEN ? suits : WRITTEN;
+}
+
+size_t mc_gram_writer_bytes(const mc_gram *gram) {
+    return mc_tile_workspace_bytes(gram, writer_groups(gram)) + mc_work_need(1, sizeof(mc_tile_workspace));
+}
+
+mc_gram_writer mc_gram_writer_open(const mc_gram *gram, mc_work *work) {
+    const mc_gram_writer writer = {gram, mc_work_take(work, 1, sizeof *writer.space)};
+    mc_tile_workspace_lay_out(gram, writer_groups(gram), work, writer.space);
+    return writer;
+}
+
+static void write_rectangle(const mc_gram_writer *writer, rectangle *r) {
+    r->column_tasks = r->j1 > r->j0 ? mc_block_column_tasks(r->gram->ops, r->j0, r->j1) : 0;
+    r->group_rows = r->count;
+    for (int64_t task = 0; task < r->column_tasks; task++)
+        fill_task(r, task, writer->space);
+}
+
+typedef struct square {
+    const mc_gram_writer *writer;
+    int runs;
+    const int64_t *first, *count;
+    rectangle whole;
+} square;
+
+/* Rows from row s of run a on, the at-th of all, against the columns from their diagonal on; and what that gives of the
+   columns below. */
+static void write_slab(const square *q, int a, int64_t s, int64_t at) {
+    const int64_t most = writer_groups(q->writer->gram) * q->writer->gram->ops->rows, left = q->count[a] - s;
+    const int64_t rows = left < most ? left : most, n = q->whole.count, end = at + rows;
+    int64_t column = at;
+    for (int b = a; b < q->runs; b++) {
+        const int64_t skipped = b == a ? s : 0;
+        rectangle r = {.gram = q->writer->gram,
+                       .i0 = q->first[a] + s,
+                       .count = rows,
+                       .j0 = q->first[b] + skipped,
+                       .j1 = q->first[b] + q->count[b],
+                       .dtype = MERCER_F64,
+                       .out = (double *)q->whole.out + at * q->whole.ld + column,
+                       .ld = q->whole.ld,
+                       .mirror = a == b};
+        write_rectangle(q->writer, &r);
+        column += q->count[b] - skipped;
+    }
+    turn_diagonal(&q->whole, at, end);
+    for (int64_t j = end; j < n; j += SQUARE)
+        turn_square(&q->whole, at, rows, j, j + SQUARE < n ? SQUARE : n - j);
+}
+
+void mc_gram_write_square(const mc_gram_writer *writer, int runs, const int64_t *first, const int64_t *count,
+                          double *out, int64_t ld) {
+    square q = {writer, runs, first, count, {.dtype = MERCER_F64, .out = out, .ld = ld}};
+    for (int a = 0; a < runs; a++)
+        q.whole.count += count[a];
+    const int64_t step = writer_groups(writer->gram) * writer->gram->ops->rows;
+    for (int64_t a = 0, begin = 0; a < runs; begin += count[a++])
+        for (int64_t s = 0; s < count[a]; s += step)
+            write_slab(&q, (int)a, s, begin + s);
+}
+
+mercer_status mc_gram_writers_report(mercer_ctx *ctx, const mc_gram *gram) {
+    return mc_fault_report(ctx, gram);
 }
 
 mercer_status mc_gram_split(mercer_ctx *ctx, const mc_gram *gram, int64_t i0, int64_t i1, int64_t j0, int64_t j1,

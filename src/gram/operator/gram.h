@@ -10,6 +10,7 @@
 #ifndef MC_GRAM_OPERATOR_GRAM_H
 #define MC_GRAM_OPERATOR_GRAM_H
 
+#include "base/workspace.h"
 #include <mercer.h>
 
 typedef struct mc_gram mc_gram;
@@ -54,7 +55,20 @@ mercer_status mc_gram_apply(mercer_ctx *ctx, const mc_gram *gram, int64_t t, con
 /* out[(i - i0) * ld + (j - j0)] <- K_ij for i0 <= i < i1, j0 <= j < j1, as doubles (or floats). */
 mercer_status mc_gram_block(mercer_ctx *ctx, const mc_gram *gram, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
                             mercer_dtype dtype, void *out, int64_t ld);
-/* The same as floats and, beside each, what it rounds off in units of `unit`: K_ij = high + unit low, wrong by less
+/* A thread that writes blocks all by itself, beside others that do so: its workspace, of these bytes, is cut from work.
+   out[i * ld + j] <- K over the rows of the runs first[r] .. first[r] + count[r] - 1, one below the other, of a
+   symmetric operator. Values that are no numbers are an error, which mc_gram_writers_report tells once all have
+   written. */
+typedef struct mc_gram_writer {
+    const mc_gram *gram;
+    struct mc_tile_workspace *space;
+} mc_gram_writer;
+size_t mc_gram_writer_bytes(const mc_gram *gram);
+mc_gram_writer mc_gram_writer_open(const mc_gram *gram, mc_work *work);
+void mc_gram_write_square(const mc_gram_writer *writer, int runs, const int64_t *first, const int64_t *count,
+                          double *out, int64_t ld);
+mercer_status mc_gram_writers_report(mercer_ctx *ctx, const mc_gram *gram);
+/* A block as floats and, beside each, what it rounds off in units of `unit`: K_ij = high + unit low, wrong by less
    than a unit. gram is one of doubles, and 2^-24 |K_ij| < 2^15 units. */
 mercer_status mc_gram_split(mercer_ctx *ctx, const mc_gram *gram, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
                             double unit, float *high, int16_t *low, int64_t ld);

@@ -142,7 +142,8 @@ static mercer_status solve_tasks(mercer_ctx *ctx, mc_svm *s) {
         mc_set_phase_span(ctx, (double)s->solver->next / (double)s->tasks,
                           (double)(s->solver->next + 1) / (double)s->tasks);
         s->solver->checkpointing = s->solver->checkpoint && !isinf(s->C);
-        const mercer_status status = solve_task(ctx, s, &s->task[s->solver->next]);
+        mc_svm_program *t = &s->task[s->solver->next];
+        const mercer_status status = t->solved ? MERCER_OK : solve_task(ctx, s, t);
         s->solver->checkpointing = s->solver->resumed = false;
         MC_TRY(status);
         s->solver->next++;
@@ -160,6 +161,8 @@ static mercer_status solve_first(mercer_ctx *ctx, mc_svm *s) {
     bool solved = false;
     if (!s->solver->warm)
         MC_TRY(mc_svm_solve_stored(ctx, s, &solved));
+    if (!s->solver->warm && !solved)
+        MC_TRY(mc_svm_solve_pairs(ctx, s));
     return solved ? MERCER_OK : solve_tasks(ctx, s);
 }
 
@@ -334,7 +337,7 @@ static void rank_svm_solvers(mercer_ctx *ctx, const void *settings, const mc_pro
     o->bytes = mc_svm_bytes(ctx, p, m, dtype) + (row->classes ? mc_svm_programs_bytes(set, p) : 0);
     o->possible = o->bytes <= mc_memory_left(ctx);
     o->bytes += mc_svm_spare_bytes(ctx, p, m, mc_svm_whole(ctx, row, p, dtype), dtype);
-    o->bytes += mc_svm_shared_bytes(ctx, row, p);
+    o->bytes += mc_svm_shared_bytes(ctx, row, set, p);
     o->reason = !o->possible                           ? "needs more memory than the limit leaves"
                 : mc_svm_active(ctx, p, m, dtype) >= m ? "exact; K is stored"
                                                        : "exact; K is stored for some thousand rows at a time";

@@ -3,6 +3,7 @@
        svm_settings.c  the settings rows of the five machines
        svm.c           the order of work: rows made ready, quadratic programs solved, vectors kept, everything certified
        svm_stored.c    a K of a few thousand rows that all quadratic programs share
+       svm_pairs.c     pairs of classes side by side, each with a K of its own
        svm_matrix.c      K of a quadratic program (kernel_matrix.h), within the memory limit
        svm_margin.c      the margin of nu-svc, or the nearest nu that has one
        svm_support_vectors.c   what stays: support vectors, coefficients, intercepts, weight vectors
@@ -27,7 +28,8 @@ typedef struct mc_svm_checkpoint mc_svm_checkpoint;
 
 enum {
     MC_SVM_DOUBLE_ROWS = 3000, /* up to so many rows K is kept in double: that costs nothing worth saving */
-    MC_SVM_SHARED_ROWS = 4000  /* likewise, where several programs share it */
+    MC_SVM_SHARED_ROWS = 4000, /* likewise, where several programs share it */
+    MC_SVM_LONG = 64           /* values to a row from which entries of K are worth keeping */
 };
 #define MC_SVM_SAFETY 0.5 /* of the tolerance, so that the exact values pass too */
 
@@ -92,9 +94,24 @@ mercer_status mc_svm_program_raise_C(mercer_ctx *ctx, mc_svm *s, mc_svm_program 
 
 /* svm_stored.c: every program over one K that is kept, where that is how it is best done; *solved: it was. */
 mercer_status mc_svm_solve_stored(mercer_ctx *ctx, mc_svm *s, bool *solved);
-/* What that takes, where mc_svm_bytes does not have it. */
-size_t mc_svm_shared_bytes(mercer_ctx *ctx, const mc_svm_row *row, const mc_problem *p);
+/* What that takes, or the queue of pairs, where mc_svm_bytes does not have it. */
+size_t mc_svm_shared_bytes(mercer_ctx *ctx, const mc_svm_row *row, const mercer_svm *set, const mc_problem *p);
+bool mc_svm_by_pairs(const mc_svm_row *row, const mercer_svm *set, const mc_problem *p); /* of several classes */
 void mc_svm_kept_close(mc_svm *s);
+/* One program over a K in memory, on the thread that calls, with scratch of these bytes: f = K beta of the start; then
+   steps, for a round or until its tolerance is met; and what steps have not settled, on all threads. */
+typedef struct mc_stored_progress {
+    bool nearest, done, left; /* it is that of the nearest nu that has a margin; steps do not settle it */
+} mc_stored_progress;
+size_t mc_stored_program_bytes(int64_t m);
+void mc_stored_program_begin(const mc_svm *s, mc_svm_program *t, const mc_kernel_runs *K, mc_work work);
+void mc_stored_program_step(const mc_svm *s, mc_svm_program *t, const mc_kernel_runs *K, mc_work work,
+                            mc_stored_progress *p);
+mercer_status mc_stored_program_finish(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t, const mc_stored_progress *p);
+
+/* svm_pairs.c: pairs of classes as a queue over the threads, each with a K of its own; those solved are marked so. */
+mercer_status mc_svm_solve_pairs(mercer_ctx *ctx, mc_svm *s);
+size_t mc_svm_pairs_bytes(mercer_ctx *ctx, const mc_problem *p); /* that this takes */
 
 /* svm_margin.c: what a solution says of the margin of nu-svc; where it is not known the tolerance is lowered. */
 typedef enum mc_margin { MC_MARGIN_FOUND, MC_MARGIN_UNKNOWN, MC_MARGIN_NEAREST, MC_MARGIN_NONE } mc_margin;

@@ -22,7 +22,6 @@ enum {
     EASY = 1536,   /* variables that one set has at least, where it could have all */
     WHOLE = 20480, /* and in one of all, where most are free */
     LEAST = 128,
-    LONG = 64,    /* values to a row from which rows of K are kept */
     PROBES = 1000 /* rows that tell how large the diagonal is */
 };
 
@@ -152,7 +151,7 @@ static mercer_status open_store(mercer_ctx *ctx, mc_svm *s) {
     const int64_t most = left > need ? (int64_t)((left - need) / 2 / row) : 0;
     const bool reproducible = *s->set->checkpoint; /* nothing may depend on what was computed before */
     const bool worth = !reproducible && s->solver->dtype == MERCER_F32 && s->solver->most < m
-                       && mercer_data_stored(s->p.x) >= LONG * s->p.n && most >= s->solver->most;
+                       && mercer_data_stored(s->p.x) >= MC_SVM_LONG * s->p.n && most >= s->solver->most;
     return worth ? mc_row_store_open(ctx, width, most, &s->solver->store) : MERCER_OK;
 }
 
@@ -288,7 +287,7 @@ static mercer_status solve_with(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t, c
     problem.matrix.whole = kept ? mc_matrix_whole(t->n, MERCER_F64, s->kept.K, s->kept.ld)
                                 : mc_matrix_whole(t->n, s->solver->dtype, t->whole_K, t->n);
     s->solver->noise2 = 0;
-    t->error_is_known = false;
+    t->error_is_known = t->decided = false;
     mc_smo_result first = {0};
     const bool predicted = predictor_pays(s, t, rows);
     mercer_status status = predicted ? mc_svm_program_predict(ctx, s, t, rows, &problem, &first) : MERCER_OK;

@@ -19,22 +19,18 @@
 
 enum {
     STEPS = 1 << 12, /* of a program in one round; these are made in any case */
+    ALONE = 400,     /* rows from which pairs of classes do better alone */
     CRAWL = 20       /* more to a variable, after which something else is worth trying */
 };
 static const double CLOSE = 0.95; /* of the tolerance: nothing but the last digits of double precision is in between */
-
-/* Where a program stands. nearest: it is that of the nearest nu that has a margin; left: steps do not settle it. */
-typedef struct progress {
-    bool nearest, done, left;
-} progress;
 
 typedef struct stored {
     mc_svm *s;
     mc_isa isa;
     char *space; /* of each thread */
     size_t share;
-    progress *of;         /* each task */
-    int64_t *open, count; /* tasks neither done nor left */
+    mc_stored_progress *of; /* each task */
+    int64_t *open, count;   /* tasks neither done nor left */
 } stored;
 
 /* ---- K ---- */
@@ -43,21 +39,30 @@ static size_t kept_bytes(int64_t n) {
     return mc_work_need(n * mc_kernel_runs_ld(n), sizeof(double));
 }
 
-/* Up to which number of rows. */
-static int64_t most_rows(bool several) {
+bool mc_svm_by_pairs(const mc_svm_row *row, const mercer_svm *set, const mc_problem *p) {
+    return row->classes && p->x->classes > 2 && set->multiclass && set->multiclass[2] == 'o';
+}
+
+/* Up to which number of rows. Pairs of some hundred rows and more do better with a K each (svm_pairs.c), unless entries
+   are long sums, of which that makes twice as many. */
+static int64_t most_rows(const mc_svm_row *row, const mercer_svm *set, const mc_problem *p) {
+    const bool several = row->classes ? p->x->classes > 2 : p->outputs > 2;
+    if (mc_svm_by_pairs(row, set, p) && mercer_data_stored(p->x) < MC_SVM_LONG * p->n)
+        return ALONE;
     return several ? MC_SVM_SHARED_ROWS : MC_SVM_DOUBLE_ROWS;
 }
 
-size_t mc_svm_shared_bytes(mercer_ctx *ctx, const mc_svm_row *row, const mc_problem *p) {
-    const bool several = row->classes ? p->x->classes > 2 : p->outputs > 2;
+size_t mc_svm_shared_bytes(mercer_ctx *ctx, const mc_svm_row *row, const mercer_svm *set, const mc_problem *p) {
     const size_t bytes = kept_bytes(p->n);
-    return p->n > most_rows(false) && p->n <= most_rows(several) && bytes < mc_memory_left(ctx) / 2 ? bytes : 0;
+    if (p->n <= most_rows(row, set, p) && bytes < mc_memory_left(ctx) / 2)
+        return p->n > MC_SVM_DOUBLE_ROWS ? bytes : 0;
+    return mc_svm_by_pairs(row, set, p) ? mc_svm_pairs_bytes(ctx, p) : 0;
 }
 
 static bool can_keep(mercer_ctx *ctx, const mc_svm *s) {
     const bool nu_against_rest = s->row->grouped && s->row->classes && s->task[0].b < 0; /* three runs */
     const bool plain = !s->path && !*s->set->checkpoint && isfinite(s->C) && !nu_against_rest;
-    if (!plain || s->set->precision[0] == 's' || s->p.n > most_rows(s->tasks > 2))
+    if (!plain || s->set->precision[0] == 's' || s->p.n > most_rows(s->row, s->set, &s->p))
         return false;
     for (int64_t k = 0; k < s->tasks; k++)
         if (mc_svm_program_C_is_large(s, &s->task[k]))
@@ -94,7 +99,7 @@ static void turn_to_nearest(const mc_svm *s, mc_svm_program *t) {
 }
 
 /* Of nu-svc the margin is to be known, and the violation small beside it: otherwise on with a lower tolerance. */
-static void look_at_margin(const mc_svm *s, mc_svm_program *t, progress *p) {
+static void look_at_margin(const mc_svm *s, mc_svm_program *t, mc_stored_progress *p) {
     const mc_margin margin = mc_svm_program_find_margin(s, t);
     const double r = (t->result.intercept[1] - t->result.intercept[0]) / 2, least = CLOSE * s->set->tolerance * r;
     p->left = margin == MC_MARGIN_NONE;
@@ -107,7 +112,7 @@ static void look_at_margin(const mc_svm *s, mc_svm_program *t, progress *p) {
 }
 
 /* A program that has met its tolerance. */
-static void conclude_program(const mc_svm *s, mc_svm_program *t, progress *p) {
+static void conclude_program(const mc_svm *s, mc_svm_program *t, mc_stored_progress *p) {
     if (s->kind == MC_NU_SVC && !p->nearest) {
         look_at_margin(s, t, p);
     } else if (p->nearest) {
@@ -121,28 +126,29 @@ static void conclude_program(const mc_svm *s, mc_svm_program *t, progress *p) {
         mc_svm_program_finish(s, t, t->result.intercept);
 }
 
-/* Steps on one program, for a round or until its tolerance is met. */
-static void step_program(const stored *w, mc_svm_program *t, mc_work work, progress *p) {
-    const mc_svm *s = w->s, svc = p->nearest ? mc_svm_nearest_begin(s, t) : *s;
-    const mc_kernel_runs K = mc_svm_program_runs(s, t, w->isa);
+size_t mc_stored_program_bytes(int64_t m) {
+    return mc_stored_smo_bytes(m) + mc_quadratic_program_bytes(m);
+}
+
+void mc_stored_program_step(const mc_svm *s, mc_svm_program *t, const mc_kernel_runs *K, mc_work work,
+                            mc_stored_progress *p) {
+    const mc_svm svc = p->nearest ? mc_svm_nearest_begin(s, t) : *s;
     const int64_t left = s->set->iterations - t->result.steps;
     mc_quadratic_program program;
     mc_quadratic_program_lay_out(&work, t->m, &program);
     mc_quadratic_program_write(&svc, t, &program);
-    mc_stored_smo_solve(&program.dual, &K, t->tolerance, left < STEPS ? left : STEPS, &work, t->beta, t->f, &t->result);
+    mc_stored_smo_solve(&program.dual, K, t->tolerance, left < STEPS ? left : STEPS, &work, t->beta, t->f, &t->result);
     if (t->result.converged)
         conclude_program(s, t, p);
     p->left = p->left || t->result.steps >= s->set->iterations || t->result.steps > STEPS + CRAWL * t->m;
 }
 
-/* f = K beta of the start. */
-static void begin_program(const stored *w, mc_svm_program *t, mc_work work) {
-    const mc_kernel_runs K = mc_svm_program_runs(w->s, t, w->isa);
+void mc_stored_program_begin(const mc_svm *s, mc_svm_program *t, const mc_kernel_runs *K, mc_work work) {
     double *c = mc_work_take(&work, t->n, sizeof *c);
     for (int64_t i = 0; i < t->n; i++)
         c[i] = mc_svm_program_multiplier(t, i);
-    mc_kernel_runs_multiply(&K, c, 0, t->n, t->f);
-    t->tolerance = CLOSE * w->s->set->tolerance;
+    mc_kernel_runs_multiply(K, c, 0, t->n, t->f);
+    t->tolerance = CLOSE * s->set->tolerance;
 }
 
 static void run_round(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
@@ -150,9 +156,10 @@ static void run_round(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
     const stored *w = arg;
     mc_svm_program *t = &w->s->task[w->open[chunk]];
     const mc_work work = {.block = w->space + (size_t)thread * w->share, .size = w->share};
+    const mc_kernel_runs K = mc_svm_program_runs(w->s, t, w->isa);
     if (t->result.rounds == 0)
-        begin_program(w, t, work);
-    step_program(w, t, work, &w->of[w->open[chunk]]);
+        mc_stored_program_begin(w->s, t, &K, work);
+    mc_stored_program_step(w->s, t, &K, work, &w->of[w->open[chunk]]);
 }
 
 /* ---- All of them ---- */
@@ -187,8 +194,7 @@ static mercer_status run_rounds(mercer_ctx *ctx, stored *w) {
     return MERCER_OK;
 }
 
-/* A program that steps have not settled. */
-static mercer_status finish_program(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t, const progress *p) {
+mercer_status mc_stored_program_finish(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t, const mc_stored_progress *p) {
     t->tolerance = MC_SVM_SAFETY * fmin(t->tolerance, s->set->tolerance);
     if (!p->nearest)
         return mc_svm_program_improve(ctx, s, t);
@@ -203,7 +209,7 @@ static mercer_status open_stored(mercer_ctx *ctx, stored *w) {
     int64_t m = 0;
     for (int64_t k = 0; k < w->s->tasks; k++)
         m = w->s->task[k].m > m ? w->s->task[k].m : m;
-    w->share = mc_stored_smo_bytes(m) + mc_quadratic_program_bytes(m);
+    w->share = mc_stored_program_bytes(m);
     MC_TRY(MC_ALLOC(ctx, w->of, w->s->tasks));
     MC_TRY(MC_ALLOC(ctx, w->open, w->s->tasks));
     w->space = mc_alloc_unset(ctx, mc_for_threads(ctx, w->s->tasks), w->share);
@@ -219,7 +225,7 @@ mercer_status mc_svm_solve_stored(mercer_ctx *ctx, mc_svm *s, bool *solved) {
     MC_THEN(status, run_rounds(ctx, &w));
     for (int64_t k = 0; k < s->tasks && !status; k++)
         if (w.of[k].left && !w.of[k].done)
-            status = finish_program(ctx, s, &s->task[k], &w.of[k]);
+            status = mc_stored_program_finish(ctx, s, &s->task[k], &w.of[k]);
     mc_free(w.of);
     mc_free(w.open);
     mc_free(w.space);

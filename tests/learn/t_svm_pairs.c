@@ -1,0 +1,179 @@
+/* Pairs of several classes, each solved by one thread with a K of its own (learn/svm/svm_pairs.c): from 400 rows on. */
+#include "svm_of_test.h"
+
+enum { ROWS = 700 };
+
+/* Classes of unequal size, the last of a few rows. */
+static table unequal_table(int64_t n, uint64_t item) {
+    table t = random_table(n, 4, item);
+    int64_t seen = 0;
+    for (int64_t i = 0; i < n; i++)
+        if (t.class_of[i] == 3 && ++seen > 9)
+            t.class_of[i] = 2;
+    return t;
+}
+
+static mercer_model *fit_limited(const table *t, const mercer_svm *set, int threads, size_t memory, mercer_ctx **ctx) {
+    mercer_options options = mercer_options_defaults();
+    options.threads = threads;
+    options.memory_limit = memory;
+    assert_int_equal(mercer_open(&options, ctx), MERCER_OK);
+    return fit(*ctx, set->machine, set, "rbf(gamma=0.7)", t);
+}
+
+/* Also where memory has room for fewer K at once than there are threads. */
+static void test_the_bits_depend_neither_on_threads_nor_on_memory(void **state) {
+    (void)state;
+    const struct {
+        int threads;
+        size_t memory;
+    } each[] = {{1, 0}, {2, 0}, {3, 0}, {7, 0}, {16, 0}, {16, (size_t)24 << 20}, {16, (size_t)14 << 20}};
+    const char *const machines[] = {"svc", "nu-svc"};
+    for (int m = 0; m < 2; m++) {
+        const table t = m ? random_table(ROWS, 4, 41) : unequal_table(ROWS, 40);
+        mercer_svm set = plain(machines[m], 1e-3);
+        set.nu = m ? 0.2 : set.nu;
+        double *first = NULL;
+        for (size_t k = 0; k < sizeof each / sizeof *each; k++) {
+            mercer_ctx *ctx = NULL;
+            mercer_model *model = fit_limited(&t, &set, each[k].threads, each[k].memory, &ctx);
+            double *f = decide(ctx, model, &t);
+            if (first)
+                assert_memory_equal(first, f, (size_t)(t.n * 6) * sizeof *f);
+            else
+                first = f;
+            if (first != f)
+                free(f);
+            mercer_model_free(model);
+            close_clean(ctx);
+        }
+        free(first);
+    }
+}
+
+/* The dual objective of all pairs is the sum of those of machines of two classes. */
+static void test_pairs_have_the_optimum_of_two_classes(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(3);
+    const table t = unequal_table(ROWS, 42);
+    const mercer_svm set = plain("svc", 1e-6);
+    mercer_model *all = fit(ctx, "svc", &set, "rbf(gamma=0.7)", &t);
+    double dual = 0, primal = 0;
+    for (int a = 0; a < 4; a++)
+        for (int b = a + 1; b < 4; b++) {
+            table pair = {.classes = 4};
+            for (int64_t i = 0; i < t.n; i++)
+                if (t.class_of[i] == a || t.class_of[i] == b) {
+                    memcpy(pair.x + pair.n * D, t.x + i * D, D * sizeof(double));
+                    pair.class_of[pair.n++] = t.class_of[i];
+                }
+            mercer_model *one = fit(ctx, "svc", &set, "rbf(gamma=0.7)", &pair);
+            dual += mercer_model_report(one)->certificate.dual;
+            primal += mercer_model_report(one)->certificate.primal;
+            mercer_model_free(one);
+        }
+    const mercer_certificate *c = &mercer_model_report(all)->certificate;
+    assert_true(c->kkt_violation <= 1e-6);
+    assert_true(c->dual <= primal && dual <= c->primal);
+    assert_close(c->dual, dual, 1e-5 * dual);
+    assert_true(c->primal - c->dual <= 1e-4 * c->dual);
+    mercer_model_free(all);
+    close_clean(ctx);
+}
+
+/* A class whose rows all have weight zero is in no answer; pairs with it have the rows of one class. */
+static void test_a_class_without_rows_has_no_part(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    table t = unequal_table(ROWS, 43);
+    t.weighted = true;
+    for (int64_t i = 0; i < t.n; i++)
+        t.w[i] = t.class_of[i] == 3 ? 0 : t.w[i];
+    const mercer_svm set = plain("svc", 1e-3);
+    mercer_model *model = fit(ctx, "svc", &set, "rbf(gamma=0.7)", &t);
+    assert_true(mercer_model_report(model)->certificate.kkt_violation <= 1e-3);
+    for (int64_t c = 0; c < mercer_model_centres(model); c++)
+        assert_true(t.class_of[mercer_model_row(model, c)] != 3);
+    mercer_model_free(model);
+    close_clean(ctx);
+}
+
+/* Fewer steps than they need: what is there is certified as what it is. */
+static void test_pairs_out_of_steps_are_certified(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    const table t = unequal_table(ROWS, 44);
+    mercer_svm set = plain("svc", 1e-5);
+    set.iterations = 20;
+    mercer_model *model = fit(ctx, "svc", &set, "rbf(gamma=0.7)", &t);
+    const mercer_report *r = mercer_model_report(model);
+    assert_string_equal(r->stopped, "steps");
+    assert_true(r->iterations <= 6 * 20);
+    assert_true(r->certificate.kkt_violation > 1e-5 && r->certificate.gap > 0);
+    mercer_model_free(model);
+    close_clean(ctx);
+}
+
+/* The gap certified is that of the decisions, computed here from the rows. */
+static void test_the_certificate_is_that_of_the_rows(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    const table t = unequal_table(450, 45);
+    const mercer_svm set = plain("svc", 1e-3);
+    mercer_model *model = fit(ctx, "svc", &set, "rbf(gamma=0.7)", &t);
+    double *f = decide(ctx, model, &t);
+    long double primal = 0, dual = 0;
+    for (int k = 0; k < 6; k++) {
+        int64_t a, b;
+        mercer_model_decision(model, k, &a, &b);
+        long double norm2 = 0, mass = 0, loss = 0;
+        for (int64_t i = 0; i < t.n; i++) {
+            const double y = t.class_of[i] == a ? 1 : t.class_of[i] == b ? -1 : 0;
+            if (y != 0)
+                loss += fmaxl(0, 1 - y * f[i * 6 + k]);
+        }
+        for (int64_t c = 0; c < mercer_model_centres(model); c++) {
+            const double alpha = mercer_model_coefficient(model, c, k);
+            if (alpha != 0)
+                norm2 += alpha * expansion(ctx, model, &t, k, t.x + mercer_model_row(model, c) * D);
+            mass += fabs(alpha);
+        }
+        primal += norm2 / 2 + set.C * loss;
+        dual += mass - norm2 / 2;
+    }
+    const mercer_certificate *c = &mercer_model_report(model)->certificate;
+    assert_close(c->primal, (double)primal, 1e-8 * (double)primal);
+    assert_close(c->dual, (double)dual, 1e-8 * (double)dual);
+    free(f);
+    mercer_model_free(model);
+    close_clean(ctx);
+}
+
+static mercer_status fit_pairs(mercer_ctx *ctx, void *arg) {
+    const table *t = arg;
+    const char *labels[MOST];
+    for (int64_t i = 0; i < t->n; i++)
+        labels[i] = NAMES[t->class_of[i]];
+    mercer_table given = {.size = sizeof given, .n = t->n, .d = D, .dtype = MERCER_F64, .values = t->x};
+    given.labels = labels;
+    const mercer_svm set = plain("svc", 1e-3);
+    return try_table(ctx, "svc", &set, "rbf(gamma=0.7)", &given);
+}
+
+static void test_survives_failing_memory(void **state) {
+    (void)state;
+    table t = unequal_table(420, 46);
+    assert_survives_some_failing_memory(fit_pairs, &t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_bits_depend_neither_on_threads_nor_on_memory),
+        cmocka_unit_test(test_pairs_have_the_optimum_of_two_classes),
+        cmocka_unit_test(test_a_class_without_rows_has_no_part),
+        cmocka_unit_test(test_pairs_out_of_steps_are_certified),
+        cmocka_unit_test(test_the_certificate_is_that_of_the_rows),
+        cmocka_unit_test(test_survives_failing_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
