@@ -15,7 +15,7 @@
 #endif
 
 static bool is_about(size_t held, size_t size) {
-    return held >= size && held - size <= size / 8;
+    return held >= size && held - size <= size / 32;
 }
 
 /* The place is emptied; NULL: it was empty. */
