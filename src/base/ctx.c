@@ -70,6 +70,8 @@ mercer_status mercer_open(const mercer_options *options, mercer_ctx **out) {
 }
 
 void mercer_close(mercer_ctx *ctx) {
+    if (ctx)
+        mc_heap_retire(ctx->heap);
     mc_free(ctx);
 }
 

@@ -21,6 +21,7 @@ struct mc_heap {
     atomic_size_t used, peak;
     atomic_size_t holders; /* the context and every live block */
     mc_spare_blocks spare; /* of the C library's; used and spare together stay within the limit */
+    atomic_bool retired;   /* nobody will ask for another block */
 };
 
 /* Sits in the 64 bytes before each block. */
@@ -98,6 +99,15 @@ void mc_heap_release(mc_heap *heap) {
         mc_spare_clear(&heap->spare);
         heap->hook(heap->user, heap, sizeof *heap, 0);
     }
+}
+
+void mc_heap_retire(mc_heap *heap) {
+    atomic_store(&heap->retired, true);
+    mc_spare_clear(&heap->spare);
+}
+
+size_t mc_heap_spare(const mc_heap *heap) {
+    return atomic_load(&heap->spare.bytes);
 }
 
 size_t mc_heap_used(const mc_heap *heap) {
@@ -218,8 +228,8 @@ void *mc_grow_block(mercer_ctx *ctx, void *block, int64_t count, size_t size) {
 }
 
 static bool may_keep(mc_heap *heap, size_t room) {
-    const size_t held = mc_heap_used(heap) + atomic_load(&heap->spare.bytes);
-    return heap->hook == libc_hook && held <= heap->limit && room <= heap->limit - held;
+    const size_t held = mc_heap_used(heap) + mc_heap_spare(heap);
+    return heap->hook == libc_hook && !atomic_load(&heap->retired) && held <= heap->limit && room <= heap->limit - held;
 }
 
 void mc_free(void *block) {

@@ -50,7 +50,10 @@ const char *mc_bytes_text(double bytes, char text[32]);
 /* For the context alone. */
 mc_heap *mc_heap_open(const mercer_options *options);
 void mc_heap_release(mc_heap *heap);
+/* The context is closed: blocks that live on are freed one by one, and nothing is kept for the next. */
+void mc_heap_retire(mc_heap *heap);
 size_t mc_heap_used(const mc_heap *heap);
+size_t mc_heap_spare(const mc_heap *heap); /* bytes that were freed and are kept */
 size_t mc_heap_peak(const mc_heap *heap);
 size_t mc_heap_limit(const mc_heap *heap);
 void mc_heap_lower(mc_heap *heap, size_t limit); /* never raises it */

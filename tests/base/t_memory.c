@@ -173,6 +173,20 @@ static void test_spare_blocks_give_way_to_the_limit(void **state) {
     close_clean(ctx);
 }
 
+/* A model outlives the context it was fitted with, and would hold all that the fit has freed. */
+static void test_nothing_spare_outlives_the_context(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    mc_heap *heap = ctx->heap;
+    void *kept = mc_alloc(ctx, 1 << 20, 1), *another = mc_alloc(ctx, 1 << 20, 1);
+    mc_free(mc_alloc(ctx, 1 << 19, 1));
+    mercer_close(ctx);
+    assert_true(mc_heap_spare(heap) == 0);
+    mc_free(another);
+    assert_true(mc_heap_spare(heap) == 0);
+    mc_free(kept);
+}
+
 typedef struct exchange {
     mercer_ctx *ctx;
     int wrong[64];
@@ -213,6 +227,7 @@ int main(void) {
         cmocka_unit_test(test_a_freed_block_serves_again_and_is_zero_where_asked_for),
         cmocka_unit_test(test_spare_blocks_are_of_about_the_size_and_bounded),
         cmocka_unit_test(test_spare_blocks_give_way_to_the_limit),
+        cmocka_unit_test(test_nothing_spare_outlives_the_context),
         cmocka_unit_test(test_threads_share_spare_blocks),
         cmocka_unit_test(test_a_workspace_that_counts_asks_for_what_cutting_takes),
     };
