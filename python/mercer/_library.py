@@ -15,6 +15,7 @@ import pathlib
 import re
 import resource
 import threading
+import time
 from contextlib import contextmanager
 from typing import Any, Iterator
 
@@ -207,23 +208,28 @@ class Context:
     """A mercer_ctx. It belongs to one thread at a time."""
 
     def __init__(self, seed=0, watch=None, owner=None):
-        self._owner = owner  # the estimator whose parameters messages speak of
+        self.owner = owner  # the estimator whose parameters messages speak of
         options = _header.mercer_options.from_buffer_copy(_DEFAULT_OPTIONS)
         options.threads, options.memory_limit, options.time_limit = _threads(), _config.memory, _config.time_limit
         options.seed = seed
         if watch is not None:
             options.progress, options.log = watch.progress_at, watch.log_at
-        self._watch = watch  # its callbacks must live as long as the context
+        self.watch = watch  # its callbacks must live as long as the context
+        self._wish = options.seed, options.threads
         handle = ctypes.c_void_p()
         status = lib.mercer_open(ctypes.byref(options), ctypes.byref(handle))
         self.handle = handle.value
         if status:
             self.check(status)
 
+    def suits(self, seed):
+        """Whether one that is opened now would be the same; options() closes all that there are."""
+        return self._wish == (seed, _threads())
+
     def check(self, status):
         if status:
             message = text(lib.mercer_message(self.handle)) or text(lib.mercer_status_text(status))
-            error = _ERRORS[_header.STATUS[status]](_words.in_python(message, self._owner))
+            error = _ERRORS[_header.STATUS[status]](_words.in_python(message, self.owner))
             error.offset = lib.mercer_message_offset(self.handle)
             raise error
 
@@ -252,7 +258,7 @@ class Context:
 class _Local(threading.local):
     context: Context | None = None
     rooms: dict[tuple[Any, ...], Any] | None = None
-    watch: _progress.Watch | None = None
+    kept: tuple[Context, float] | None = None  # the last session's, and when it was opened
 
 
 _local = _Local()
@@ -273,29 +279,41 @@ def thread_rooms():
     return rooms
 
 
+_FRESH = 1.0  # seconds: as long as the library itself remembers how much memory is left
+
+
 class session:
-    """A context for one long call: Ctrl-C stops it, and with verbose it shows how far it is. owner: see _words.in_python. Callbacks take as long
-    to make as a small fit: those that show nothing are kept by the thread, and out of sight while they are in use."""
-    __slots__ = ("_watch", "_context")
+    """A context for one long call: Ctrl-C stops it, and with verbose it shows how far it is. owner: see _words.in_python.
+
+    Its callbacks, and memory that is touched for the first time, take as long as a small fit: the context of a call that went well serves the
+    next one of the thread, if that comes soon and asks for the same. It is out of sight while it is in use."""
+    __slots__ = ("_context", "_opened")
 
     def __init__(self, seed=0, verbose=False, owner=None):
-        kept = None
+        kept, now = None, time.monotonic()
         if not verbose:
-            kept, _local.watch = _local.watch, None
-        self._watch = kept or _progress.Watch(verbose)
-        self._context = Context(seed, self._watch, owner)
+            kept, _local.kept = _local.kept, None
+        if kept is not None and now - kept[1] < _FRESH and kept[0].suits(seed):
+            self._context, self._opened = kept
+            self._context.owner = owner
+        else:
+            self._context, self._opened = Context(seed, _progress.Watch(verbose), owner), now
 
     def __enter__(self):
-        self._watch.__enter__()
+        self._context.watch.__enter__()
         return self._context
 
-    def __exit__(self, *reason):
+    def __exit__(self, kind, *reason):
+        context = self._context
         try:
-            self._watch.__exit__(*reason)
-        finally:
-            self._context.close()
-            if self._watch.log is None:
-                _local.watch = self._watch
+            context.watch.__exit__(kind, *reason)
+        except BaseException:
+            context.close()
+            raise
+        if kind is None and context.watch.log is None and not _config.memory:  # whose limit is for one call, not for the models of several
+            _local.kept = (context, self._opened)
+        else:
+            context.close()
 
 
 def _after_fork():

@@ -3,6 +3,7 @@ callbacks and settings kept from one call to the next. None of it may show."""
 import os
 import pickle
 import unittest
+import unittest.mock
 
 import numpy as np
 
@@ -105,13 +106,45 @@ class Kept(unittest.TestCase):
                 self.assertLessEqual(np.abs(mercer.SVC(C=C).fit(X, y).dual_coef_).max(), C * (1 + 1e-9))
                 self.assertAlmostEqual(mercer.SVC(C=C).fit(X, y).model_.boxes()[0].C, C)
 
-    def test_a_call_inside_a_call_has_callbacks_of_its_own(self):
+    def test_a_call_inside_a_call_has_a_context_of_its_own(self):
         with _library.session() as outer, _library.session() as inner:
-            self.assertIsNot(outer._watch, inner._watch)
+            self.assertIsNot(outer, inner)
+            self.assertIsNot(outer.watch, inner.watch)
+
+    def test_a_context_serves_the_next_call_if_that_asks_for_the_same(self):
         with _library.session() as first:
-            kept = first._watch
-        with _library.session() as second:
-            self.assertIs(second._watch, kept)
+            pass
+        with _library.session(owner="SVC") as second:
+            self.assertIs(second, first)
+        for other in ({"seed": 1}, {"verbose": True}):
+            with _library.session(**other) as another:
+                self.assertIsNot(another, first)
+        with mercer.options(threads=1), _library.session() as limited:
+            self.assertIsNot(limited, first)
+            self.assertEqual(_library.lib.mercer_threads(limited.handle), 1)
+        with _library.session() as before, unittest.mock.patch.object(_library, "_FRESH", 0.0):
+            pass
+        with unittest.mock.patch.object(_library, "_FRESH", 0.0), _library.session() as later:
+            self.assertIsNot(later, before)
+
+    def test_a_limit_of_memory_is_for_each_call(self):
+        X = np.random.RandomState(0).normal(size=(400, 50))
+        with mercer.options(memory=6 << 20):
+            models = [mercer.KernelRidge(kernel="rbf").fit(X, X[:, 0]) for _ in range(40)]
+        self.assertEqual(len(models), 40)
+
+    def test_a_call_that_fails_leaves_no_context_behind(self):
+        with self.assertRaises(RuntimeError), _library.session() as failed:
+            raise RuntimeError
+        self.assertIsNone(failed.handle)
+        with _library.session() as after:
+            self.assertIsNot(after, failed)
+
+    def test_messages_speak_of_the_estimator_that_was_called(self):
+        X, y = problem(8)
+        mercer.KernelRidge().fit(X, y)
+        with self.assertRaisesRegex(mercer.Error, "(?i)nu"):
+            mercer.NuSVC(nu=0.9).fit(X[:21], np.r_[np.zeros(20), 1])
 
     def test_classes_are_those_of_numpy(self):
         rng = np.random.RandomState(SEED % 2**32)
