@@ -247,6 +247,11 @@ class Context:
             self.check(status)
         return out.value
 
+    def limit_rest(self, seconds):
+        """Where there is a time limit: what is left of it after so many seconds, for the next call."""
+        if _config.time_limit > 0:
+            self.call("mercer_set_time_limit", max(1e-3, _config.time_limit - seconds))
+
     def close(self, _close=lib.mercer_close):
         handle, self.handle = self.handle, None
         if handle:

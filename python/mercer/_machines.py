@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import time
 
 import numpy as np
 
@@ -48,7 +49,9 @@ def fit(X: Rows | Path, y: ArrayLike | None = None, machine: str = "ridge", kern
         data, struct = open_data(context, X, y, row, expression, sample_weight), settings_struct(context, row, named)
         if not _searches(data, machine, kernel, named):
             return Model(Handle(context.make("mercer_fit", machine.encode(), struct, expression, data), "model"))
+        began = time.monotonic()
         found = Handle(context.make("mercer_tune_default", machine.encode(), struct, data), "search")
+        context.limit_rest(time.monotonic() - began)
         return Model(Handle(context.make("mercer_search_fit", found, data), "model"))
 
 

@@ -9,12 +9,13 @@ enum {
     HELD_MOST = 4000
 };
 
-static mercer_status take_pieces(mercer_ctx *ctx, mc_stage_rows *s, int64_t from, int64_t to, mercer_data **out) {
+/* Into place; returns how many there are. */
+static int64_t list_pieces(mc_stage_rows *s, int64_t from, int64_t to) {
     int64_t count = 0;
     for (int64_t i = 0; i < s->data->n; i++)
         if (s->piece[i] >= from && s->piece[i] < to)
             s->place[count++] = i;
-    return mc_data_take(ctx, s->data, s->place, count, out);
+    return count;
 }
 
 mercer_status mc_stage_rows_split(mercer_ctx *ctx, const mercer_data *data, mc_stage_rows *out) {
@@ -25,7 +26,9 @@ mercer_status mc_stage_rows_split(mercer_ctx *ctx, const mercer_data *data, mc_s
     MC_TRY(MC_ALLOC(ctx, out->piece, n));
     MC_TRY(MC_ALLOC(ctx, out->place, n));
     MC_TRY(mc_data_folds(ctx, data, out->pieces, NULL, ctx->options.seed + 1, out->piece));
-    return take_pieces(ctx, out, 0, out->held_pieces, &out->held);
+    if (data->class_of)
+        MC_TRY(MC_ALLOC(ctx, out->example, data->classes));
+    return mc_data_take(ctx, data, out->place, list_pieces(out, 0, out->held_pieces), &out->held);
 }
 
 int64_t mc_stage_rows_to_learn(const mc_stage_rows *s) {
@@ -41,12 +44,16 @@ mercer_status mc_stage_rows_take(mercer_ctx *ctx, mc_stage_rows *s, int64_t want
     mercer_data_free(s->taken);
     s->taken = NULL;
     s->taken_pieces = pieces;
-    return take_pieces(ctx, s, s->held_pieces, s->held_pieces + pieces, &s->taken);
+    int64_t count = list_pieces(s, s->held_pieces, s->held_pieces + pieces);
+    if (s->data->class_of)
+        count = mc_rows_of_every_class(s->data, s->piece, s->held_pieces, s->example, s->place, count);
+    return mc_data_take(ctx, s->data, s->place, count, &s->taken);
 }
 
 void mc_stage_rows_close(mc_stage_rows *s) {
     mc_free(s->piece);
     mc_free(s->place);
+    mc_free(s->example);
     mercer_data_free(s->held);
     mercer_data_free(s->taken);
 }

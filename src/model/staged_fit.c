@@ -44,8 +44,12 @@ static const double LATEST = 0.95;        /* of the time left: what follows the 
 static const double VECTORS_SHARE = 2.5;  /* times the share of support vectors: of the work forecast for all of K */
 static const double FIRST_SECONDS = 0.05; /* of the first stage, where a tenth of the limit is less */
 static const double LAST_SECONDS = 0.3;   /* of few rows, for a machine that then hands over its best so far */
+static const double NO_MEMORY = 0.2;      /* of the work of a stage for which there is no memory is forecast anew */
+static const double NEARLY = 0.9;         /* of the work there is time for, so that few forecasts are made */
 static const double FORECAST = 2;         /* seconds of a limit that leave time for a forecast of many rows */
-static const double CLOSE = 0.01;         /* a gap relative to the objective, or a residual beside the error held out */
+static const double MORE_PENALTY = 100;   /* times as much, where few rows are worse than a constant */
+static const double SURE = 0.1;   /* of the time left: what is forecast to take no more needs no stage before it */
+static const double CLOSE = 0.01; /* a gap relative to the objective, or a residual beside the error held out */
 
 typedef struct stage_plan {
     int64_t rows, landmarks;
@@ -152,6 +156,10 @@ static bool is_better(const staged *s, const mercer_model *model, double error) 
     return error < s->record.stage[s->record.kept].error;
 }
 
+static bool is_worse_than_constant(const staged *s) {
+    return s->model && s->record.stage[s->record.kept].error > s->record.constant;
+}
+
 static mercer_status remember_kernel(mercer_ctx *ctx, staged *s) {
     mercer_kernel_free(s->learned);
     s->learned = NULL;
@@ -253,14 +261,14 @@ static stage_plan next_stage(const staged *s, const stage_plan *last) {
     return next;
 }
 
-/* One that would not be done, as large as it can be: work grows with the square of the landmarks, with the rows, where
-   there are landmarks, and otherwise with a power of them. rows 0: not worth it. */
+/* One that would not be done, nearly as large as it can be: work grows with the square of the landmarks, with the rows,
+   where there are landmarks, and otherwise with the square of the rows at least. rows 0: not worth it. */
 static stage_plan shrink_stage(const stage_plan *last, const stage_plan *next, double share) {
     stage_plan less = *next;
     if (next->rows > last->rows)
-        less.rows = (int64_t)((double)next->rows * pow(share, next->landmarks ? 1 : 0.4));
+        less.rows = (int64_t)((double)next->rows * pow(NEARLY * share, next->landmarks ? 1 : 0.5));
     else
-        less.landmarks = (int64_t)((double)next->landmarks * sqrt(share));
+        less.landmarks = (int64_t)((double)next->landmarks * sqrt(NEARLY * share));
     const bool worth = (double)less.rows >= WORTH * (double)last->rows
                        || (less.rows == last->rows && (double)less.landmarks >= WORTH * (double)last->landmarks);
     return worth ? less : (stage_plan){0};
@@ -360,16 +368,15 @@ static bool is_enough(const staged *s, double before) {
 }
 
 /* The stage after this one, made small enough for the time left; rows 0: there is none. */
-static mercer_status plan_next_stage(mercer_ctx *ctx, staged *s, const stage_plan *last, stage_plan *next,
-                                     double *seconds) {
-    enum { TRIES = 3 };
-    *next = next_stage(s, last);
+static mercer_status plan_next_stage(mercer_ctx *ctx, staged *s, stage_plan last, stage_plan *next, double *seconds) {
+    enum { TRIES = 4 };
+    *next = next_stage(s, &last);
     for (int i = 0; i < TRIES && next->rows; i++) {
         MC_TRY(forecast_stage(ctx, s, next, seconds));
         const double share = SAFE * fmax(0, time_left(ctx, s)) / (s->ratio * *seconds);
         if (share >= 1)
             return MERCER_OK;
-        *next = shrink_stage(last, next, share);
+        *next = shrink_stage(&last, next, isfinite(*seconds) ? share : NO_MEMORY);
     }
     next->rows = 0;
     return MERCER_OK;
@@ -382,13 +389,16 @@ static void weigh_by_vectors(staged *s) {
         s->ratio = fmin(4, fmax(0.1, VECTORS_SHARE * (double)r->support_vectors / (double)r->n));
 }
 
-/* Once: where it is forecast to end in time. */
-static mercer_status try_exact_once(mercer_ctx *ctx, staged *s) {
+/* Once: where it is forecast to end in time. Before it a stage of a quarter of the rows, at a fraction of the work, so
+   that a forecast that was wrong leaves more than the first stage. */
+static mercer_status try_exact_once(mercer_ctx *ctx, staged *s, const stage_plan *last) {
     const double most = SAFE * time_left(ctx, s);
     if (!has_room(ctx, s) || s->tried)
         return MERCER_OK;
     weigh_by_vectors(s);
-    if (s->ratio * forecast_exact(ctx, s) > most)
+    const double seconds = s->ratio * forecast_exact(ctx, s);
+    const bool near = last->rows * STEP >= s->data->n || seconds <= SURE * time_left(ctx, s);
+    if (seconds > most || (s->record.clock && !near))
         return MERCER_OK;
     s->tried = true;
     return try_exact(ctx, s, most);
@@ -404,10 +414,10 @@ static mercer_status climb(mercer_ctx *ctx, staged *s, stage_plan plan, double s
             return MERCER_OK;
         if (s->open && plan.landmarks && plan.rows >= mc_stage_rows_to_learn(&s->rows))
             MC_TRY(check_lambda(ctx, s, &plan, seconds));
-        MC_TRY(try_exact_once(ctx, s));
+        MC_TRY(try_exact_once(ctx, s, &plan));
         if (s->record.exact)
             return MERCER_OK;
-        MC_TRY(plan_next_stage(ctx, s, &plan, &plan, &seconds));
+        MC_TRY(plan_next_stage(ctx, s, plan, &plan, &seconds));
     }
     return MERCER_OK;
 }
@@ -448,16 +458,46 @@ static mercer_status hand_over(mercer_ctx *ctx, staged *s, mercer_model **out) {
 /* ---- Under a limit ---- */
 
 /* Few rows, whatever the clock says: there is no time for more, and nothing yet. */
-static mercer_status learn_from_few(mercer_ctx *ctx, staged *s) {
-    const stage_plan few = {LAST_RESORT, 0};
+static mercer_status learn_from_few(mercer_ctx *ctx, staged *s, stage_plan *few) {
     bool done;
-    put_stage(s, &few);
+    *few = (stage_plan){LAST_RESORT, 0};
+    put_stage(s, few);
     const mc_limit limit = mc_limit_lift(ctx);
-    mercer_status status = mc_stage_rows_take(ctx, &s->rows, few.rows);
-    MC_THEN(status, run_stage(ctx, s, &few, s->rows.taken, 0, LAST_SECONDS, &done));
+    mercer_status status = mc_stage_rows_take(ctx, &s->rows, few->rows);
+    MC_THEN(status, run_stage(ctx, s, few, s->rows.taken, 0, LAST_SECONDS, &done));
     if (status == MERCER_TIME)
-        status = run_stage(ctx, s, &few, s->rows.taken, 0, INFINITY, &done);
+        status = run_stage(ctx, s, few, s->rows.taken, 0, INFINITY, &done);
     mc_limit_close(ctx, limit);
+    return status;
+}
+
+/* So much penalty beside so many rows that the mean, or the commonest class, is nearly all that is left. */
+static void put_penalty(staged *s, int64_t rows) {
+    double *lambda = find_field(s, "lambda"), *C = find_field(s, "C");
+    bool *intercept = find_field(s, "intercept");
+    const double least = MORE_PENALTY * (double)rows;
+    if (lambda)
+        *lambda = fmax(MORE_PENALTY * *lambda, least);
+    else if (C)
+        *C = fmin(*C / MORE_PENALTY, 1 / least);
+    if (intercept)
+        *intercept = true;
+}
+
+/* Settings that let few rows say more than they know are worse than the mean or the commonest class. Then there is a
+   model that is no worse, whatever the later stages come to. */
+static mercer_status fall_back_on_constant(mercer_ctx *ctx, staged *s, const stage_plan *plan) {
+    const mc_settings before = s->set;
+    bool done;
+    put_penalty(s, plan->rows);
+    if (!is_worse_than_constant(s) || memcmp(&before, &s->set, sizeof before) == 0) {
+        s->set = before;
+        return MERCER_OK;
+    }
+    const mc_limit limit = mc_limit_lift(ctx);
+    const mercer_status status = run_stage(ctx, s, plan, s->rows.taken, 0, LAST_SECONDS, &done);
+    mc_limit_close(ctx, limit);
+    s->set = before;
     return status;
 }
 
@@ -467,17 +507,20 @@ static mercer_status first_in_time(mercer_ctx *ctx, staged *s, stage_plan *plan)
     put_stage(s, plan);
     mercer_status status = mc_stage_rows_take(ctx, &s->rows, plan->rows);
     MC_THEN(status, run_stage(ctx, s, plan, s->rows.taken, 0, fmax(s->budget / 10, FIRST_SECONDS), &done));
-    return status == MERCER_TIME ? learn_from_few(ctx, s) : status;
+    if (status == MERCER_TIME)
+        status = learn_from_few(ctx, s, plan);
+    MC_THEN(status, fall_back_on_constant(ctx, s, plan));
+    return status;
 }
 
 static mercer_status climb_in_time(mercer_ctx *ctx, staged *s) {
     stage_plan plan;
     double seconds;
     MC_TRY(first_in_time(ctx, s, &plan));
-    MC_TRY(try_exact_once(ctx, s));
+    MC_TRY(try_exact_once(ctx, s, &plan));
     if (s->record.exact)
         return MERCER_OK;
-    MC_TRY(plan_next_stage(ctx, s, &plan, &plan, &seconds));
+    MC_TRY(plan_next_stage(ctx, s, plan, &plan, &seconds));
     return climb(ctx, s, plan, seconds);
 }
 

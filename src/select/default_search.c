@@ -27,15 +27,20 @@
 enum { ROWS_OF_SCALES = 500, COLUMNS_MOST = 40, ROWS_A_SCALE = 10, STEPS_OF_SCALES = 20 };
 #define LEAST_LAMBDA 1e-6 /* of the rule of ridge */
 #define START_OF_SCALES "matern(nu=2.5)"
-enum { POINTS = 7, ROWS_FOR_A_CHOICE = 20, FEW_ROWS = 500, REPEATS = 3, ROWS_IN_A_HURRY = 200 };
+enum { POINTS = 7, ROWS_FOR_A_CHOICE = 20, FEW_ROWS = 500, REPEATS = 3 };
+/* Under a time limit: of the first search; and what one of all kernels and folds takes beside it, about. */
+enum { ROWS_IN_A_HURRY = 200, FOLDS_IN_A_HURRY = 2, WHOLE_GRID = 12 };
+static const double SHARE_OF_LIMIT = 1.0 / 3; /* the rest is for the fit */
+static const double WORTH = 1.5;              /* times as many rows: fewer are not searched on anew */
 
 /* share: of the rows, where few and many do not say otherwise. */
-static const struct {
+typedef struct rule {
     const char *machine, *range;
     bool folded; /* measured by folds, not in closed form */
     int64_t few, many;
     double share;
-} rules[] = {
+} rule;
+static const rule rules[] = {
     {"ridge", "lambda={1e-6,3e-6,1e-5,3e-5,1e-4,3e-4,1e-3,3e-3,0.01,0.03,0.1,0.3,1,3,10,30,100}", false, 1000, 2000,
      0.24},
     {"svc", "C={0.1,0.5,2,10,50,250}", true, 600, 1500, 0.06},
@@ -43,17 +48,20 @@ static const struct {
     {"logistic", "lambda={1e-3,0.01,0.1,1,10}", true, 300, 600, 0.04},
 };
 
-/* One of as many equal parts as bring the rows nearest to the number wanted; classes spread evenly. */
+/* One of as many equal parts as bring the rows nearest to the number wanted; classes spread evenly, and a row at least
+   of each. */
 static mercer_status take_part(mercer_ctx *ctx, const mercer_data *data, int64_t wanted, mercer_data **out) {
     int64_t *fold = NULL, *rows = NULL, n = 0;
     const int64_t parts = (data->n + wanted / 2) / wanted;
-    mercer_status status = MC_ALLOC(ctx, fold, data->n);
+    mercer_status status = MC_ALLOC(ctx, fold, data->n + data->classes);
     MC_THEN(status, MC_ALLOC(ctx, rows, data->n));
     if (!status && parts > 1)
         status = mc_data_folds(ctx, data, parts, NULL, ctx->options.seed, fold);
     for (int64_t i = 0; i < data->n && !status; i++)
         if (fold[i] == 0)
             rows[n++] = i;
+    if (!status && data->class_of)
+        n = mc_rows_of_every_class(data, fold, 0, fold + data->n, rows, n);
     MC_THEN(status, mc_data_take(ctx, data, rows, n, out));
     mc_free(fold);
     mc_free(rows);
@@ -165,25 +173,35 @@ static void close_choice(choice *c) {
     mercer_kernel_free(c->kernels[1]);
 }
 
+/* NULL: there is none. */
+static const rule *find_rule(const mercer_machine *machine) {
+    for (size_t k = 0; k < sizeof rules / sizeof rules[0]; k++)
+        if (strcmp(rules[k].machine, machine->name) == 0)
+            return &rules[k];
+    return NULL;
+}
+
+static int64_t rows_by_rule(const rule *r, int64_t n) {
+    const int64_t wanted = (int64_t)(r->share * (double)n);
+    return wanted > r->many ? r->many : wanted < r->few ? r->few : wanted;
+}
+
 /* most: rows; 0: as many as the rule says. */
 static mercer_status open_choice(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
                                  const mercer_data *data, int64_t most, choice *c) {
     *c = (choice){.set = mercer_tune_defaults()};
-    size_t k = 0;
-    while (k < sizeof rules / sizeof rules[0] && strcmp(rules[k].machine, machine->name) != 0)
-        k++;
-    if (k == sizeof rules / sizeof rules[0] || data->n < ROWS_FOR_A_CHOICE)
+    const rule *r = find_rule(machine);
+    if (!r || data->n < ROWS_FOR_A_CHOICE)
         return mc_fail(ctx, MERCER_INVALID, "there is no rule that chooses the parameters of %s on %lld rows",
                        machine->name, (long long)data->n);
-    int64_t wanted = (int64_t)(rules[k].share * (double)data->n);
-    wanted = wanted > rules[k].many ? rules[k].many : wanted < rules[k].few ? rules[k].few : wanted;
+    int64_t wanted = rows_by_rule(r, data->n);
     wanted = most > 0 && wanted > most ? most : wanted;
-    c->ranges[0] = rules[k].range;
+    c->ranges[0] = r->range;
     c->set.ranges = c->ranges;
     c->set.seed = ctx->options.seed;
     MC_TRY(take_part(ctx, data, wanted, &c->part));
-    c->set.points = points_for(c->part, rules[k].folded);
-    c->set.repeats = rules[k].folded && data->n < FEW_ROWS ? REPEATS : 1;
+    c->set.points = points_for(c->part, r->folded);
+    c->set.repeats = r->folded && data->n < FEW_ROWS ? REPEATS : 1;
     if (!can_be_measured(ctx, machine, settings, &c->set, c->part))
         return mc_fail(ctx, MERCER_MEMORY, "there is no memory for the closed forms that choose the parameters of %s",
                        machine->name);
@@ -220,30 +238,117 @@ static mercer_status search_default_kernels(mercer_ctx *ctx, const mercer_machin
 
 /* ---- Under a time limit ---- */
 
-/* On few rows whatever the clock says, then on as many as the time left, at the cube of the rows, allows. A search that
-   the clock cuts short leaves that of fewer rows. */
+static mercer_ridge ridge_like(const mercer_machine *machine, const void *settings) {
+    mercer_ridge ridge = mercer_ridge_defaults();
+    for (int i = 0; i < machine->count; i++) {
+        const void *field = (const char *)settings + machine->settings[i].offset;
+        if (strcmp(machine->settings[i].name, "scale") == 0)
+            ridge.scale = *(const char *const *)field;
+    }
+    ridge.intercept = true;
+    return ridge;
+}
+
+/* The kernel by the closed forms of ridge on these rows, which take no folds and no fits, whatever the classes are. */
+static mercer_status choose_kernel_by_ridge(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                                            const mercer_data *part, mercer_kernel **out) {
+    const mercer_machine *closed = mercer_machine_find("ridge");
+    const mercer_ridge ridge = ridge_like(machine, settings);
+    mercer_search *search = NULL;
+    choice c;
+    mercer_status status = open_choice(ctx, closed, &ridge, part, part->n, &c);
+    MC_THEN(status, mc_tune_run(ctx, closed, &ridge, &c.set, MC_LEVEL, c.part, &search));
+    MC_THEN(status, mc_kernel_parse(ctx, mercer_kernel_text(search->winner), (mc_users){0}, out));
+    mercer_search_free(search);
+    close_choice(&c);
+    return status;
+}
+
+/* As many as the default would be, where some class has too few rows for two. */
+static int64_t folds_in_a_hurry(const mercer_data *part) {
+    for (int32_t c = 0; c < part->classes; c++) {
+        int64_t rows = 0;
+        for (int64_t i = 0; i < part->n; i++)
+            rows += part->class_of[i] == c;
+        if (rows < FOLDS_IN_A_HURRY)
+            return 0;
+    }
+    return FOLDS_IN_A_HURRY;
+}
+
+/* Where a candidate takes fits: a kernel by closed forms, then the setting alone, on two folds. */
+static mercer_status search_settings(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                                     const mercer_data *data, int64_t *rows, mercer_search **out) {
+    choice c;
+    mercer_status status = open_choice(ctx, machine, settings, data, ROWS_IN_A_HURRY, &c);
+    *rows = c.part ? c.part->n : 0;
+    MC_THEN(status, choose_kernel_by_ridge(ctx, machine, settings, c.part, &c.kernels[0]));
+    c.set.kernels = (const mercer_kernel *const *)c.kernels;
+    c.set.kernel_count = 1;
+    c.set.folds = c.part ? folds_in_a_hurry(c.part) : 0;
+    c.set.repeats = 1;
+    MC_THEN(status, mc_tune_run(ctx, machine, settings, &c.set, MC_LEVEL, c.part, out));
+    close_choice(&c);
+    return status;
+}
+
+/* On few rows whatever the clock says: some tenths of a second at most. */
+static mercer_status search_in_a_hurry(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                                       const mercer_data *data, int64_t *rows, mercer_search **out) {
+    const mc_limit limit = mc_limit_lift(ctx);
+    const mercer_status status = strcmp(machine->name, "ridge") == 0
+                                     ? search_default_kernels(ctx, machine, settings, data, ROWS_IN_A_HURRY, rows, out)
+                                     : search_settings(ctx, machine, settings, data, rows, out);
+    mc_limit_close(ctx, limit);
+    return status;
+}
+
+/* In place of the search so far, where it comes to its end; the clock may cut it short. */
+static mercer_status search_wider(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                                  const mercer_data *data, int64_t most, int64_t *rows, mercer_search **out) {
+    mercer_search *wider = NULL;
+    mercer_status status = search_default_kernels(ctx, machine, settings, data, most, rows, &wider);
+    if (!status && strcmp(wider->report.stopped, "no") == 0) {
+        mercer_search_free(*out);
+        *out = wider;
+        return MERCER_OK;
+    }
+    mercer_search_free(wider);
+    *rows = data->n; /* there is no time for more */
+    if (status != MERCER_CANCELLED)
+        mc_clear_failure(ctx);
+    return status == MERCER_CANCELLED ? status : MERCER_OK;
+}
+
+/* First in a hurry; then, as long as there is time, on as many rows as it allows, at the cube of the rows, by what the
+   last one took. */
+static mercer_status search_more_and_more(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
+                                          const mercer_data *data, mercer_search **out) {
+    const bool closed = strcmp(machine->name, "ridge") == 0;
+    int64_t rows = 0, asked = ROWS_IN_A_HURRY;
+    double began = mc_time_left(ctx), least = closed ? WORTH : 1;
+    MC_TRY(search_in_a_hurry(ctx, machine, settings, data, &rows, out));
+    const int64_t enough = rows_by_rule(find_rule(machine), data->n);
+    double took = fmax(began - mc_time_left(ctx), 1e-6) * (closed ? 1 : WHOLE_GRID);
+    for (bool more = asked < enough || !closed; more && rows < data->n + !closed; more = asked < enough) {
+        const double factor = cbrt(mc_time_left(ctx) / took);
+        if (!(factor >= least))
+            break;
+        asked = (int64_t)fmin((double)enough, factor * (double)rows);
+        began = mc_time_left(ctx);
+        MC_TRY(search_wider(ctx, machine, settings, data, asked, &rows, out));
+        took = fmax(began - mc_time_left(ctx), 1e-6);
+        least = WORTH;
+    }
+    return MERCER_OK;
+}
+
 static mercer_status search_in_time(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
                                     const mercer_data *data, mercer_search **out) {
-    mercer_search *wider = NULL;
-    int64_t rows = 0, more = 0;
-    const double before = mc_time_left(ctx);
-    const mc_limit limit = mc_limit_lift(ctx);
-    const mercer_status status = search_default_kernels(ctx, machine, settings, data, ROWS_IN_A_HURRY, &rows, out);
+    const mc_limit limit = mc_limit_open(ctx, SHARE_OF_LIMIT * mc_time_left(ctx));
+    const mercer_status status = search_more_and_more(ctx, machine, settings, data, out);
     mc_limit_close(ctx, limit);
-    const double left = mc_time_left(ctx), factor = cbrt(left / fmax(before - left, 1e-6));
-    if (status || rows == data->n || factor < 1.5)
-        return status;
-    const mercer_status late =
-        search_default_kernels(ctx, machine, settings, data, (int64_t)fmin(1e6, factor * (double)rows), &more, &wider);
-    if (late || strcmp(wider->report.stopped, "no") != 0) {
-        mercer_search_free(wider);
-        if (late != MERCER_CANCELLED)
-            mc_clear_failure(ctx);
-        return late == MERCER_CANCELLED ? late : MERCER_OK;
-    }
-    mercer_search_free(*out);
-    *out = wider;
-    return MERCER_OK;
+    return status;
 }
 
 mercer_status mercer_tune_default(mercer_ctx *ctx, const char *machine, const void *settings, const mercer_data *data,

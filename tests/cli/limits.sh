@@ -9,7 +9,7 @@ done
 rm fits.csv fits.mercer
 # A limit that all rows do not fit in: a model all the same, of fewer rows, and said to be so.
 mercer fit big.csv --solver cholesky --time-limit 0.05 -o few.mercer > said; echo "exit $?"
-grep -o -e '^not exact .* mercer fit big.csv -m ridge --solver cholesky' said | sed 's/about [^,]*,/about T s,/; s/more stages would come to [0-9.]* at best; //'
+grep -o -e '^not exact .* mercer fit big.csv -m ridge --solver cholesky' said | sed 's/about [^,]*,/about T s,/; s/going by the last one, more stages would come to [0-9.]* at best; //'
 rm few.mercer said
 mercer gram rbf big.csv --memory 10M --check; echo "exit $?"
 ls

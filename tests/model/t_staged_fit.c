@@ -3,6 +3,7 @@
 #include "../learn/machines_of_test.h"
 #include "base/ctx.h"
 #include "base/progress.h"
+#include "base/rng.h"
 #include "learn/common/machines.h"
 #include "model/staged_fit.h"
 #include <jansson.h>
@@ -149,6 +150,114 @@ static int stop_after(void *user, const mercer_progress *p) {
 }
 
 /* The caller's stop ends the stages: what there is is handed over, and is whole. */
+/* Where closed forms choose the kernel a short time is enough for any number of classes; with ample time it is the
+   search that there is without a limit. */
+static void test_a_search_in_a_hurry_is_of_one_kernel(void **state) {
+    (void)state;
+    static const double limits[] = {1e-6, 1e6, 0};
+    static const char *const machines[] = {"logistic", "svc"};
+    mercer_data *data = generated("moons", 150);
+    for (int m = 0; m < 2; m++) {
+        char chosen[3][200];
+        int64_t count[3];
+        for (int k = 0; k < 3; k++) {
+            mercer_ctx *ctx = open_limited(limits[k], 1);
+            mercer_search *search = NULL;
+            assert_ok(ctx, mercer_tune_default(ctx, machines[m], NULL, data, &search));
+            const mercer_candidate best = mercer_search_candidate(search, mercer_search_result(search)->best);
+            count[k] = mercer_search_count(search);
+            snprintf(chosen[k], sizeof chosen[k], "%s %s", best.kernel, best.settings);
+            mercer_search_free(search);
+            mercer_close(ctx);
+        }
+        assert_true(7 * count[0] == count[1]);
+        assert_true(count[1] == count[2]);
+        assert_string_equal(chosen[1], chosen[2]);
+    }
+    mercer_data_free(data);
+}
+
+static void test_no_stage_is_left_out_while_there_is_time(void **state) {
+    (void)state;
+    mercer_data *data = generated("friedman1", 3000);
+    mercer_model *model = fit_within(1.5, "gp", NULL, "rbf", data);
+    json_t *stages = json_loads(mercer_model_stages(model), 0, NULL);
+    const json_t *list = json_object_get(stages, "stages");
+    double seconds = 0;
+    for (size_t i = 0; i < json_array_size(list); i++)
+        seconds += number_of(json_array_get(list, i), "seconds");
+    assert_true(seconds > 0.5 || json_array_size(list) > 1);
+    json_decref(stages);
+    mercer_model_free(model);
+    mercer_data_free(data);
+}
+
+/* Labels that say nothing, and settings that learn each of them by heart. */
+static void test_few_rows_are_no_worse_than_the_commonest_class(void **state) {
+    (void)state;
+    enum { N = 20000, D = 12 };
+    static const char *const machines[] = {"logistic", "svc", "ridge"};
+    mercer_ctx *ctx = open_limited(0, 1);
+    double *x = calloc(N * D, sizeof *x);
+    const char **label = calloc(N, sizeof *label);
+    mercer_data *data = NULL;
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 0);
+    for (int64_t i = 0; i < N * D; i++)
+        x[i] = mc_rng_uniform(&rng);
+    for (int64_t i = 0; i < N; i++)
+        label[i] = mc_rng_uniform(&rng) < 0.7 ? "often" : "seldom";
+    const mercer_table table = {
+        .size = sizeof table, .n = N, .d = D, .dtype = MERCER_F64, .values = x, .labels = label};
+    assert_ok(ctx, mercer_data_make(ctx, &table, &data));
+    for (int m = 0; m < 3; m++) {
+        mercer_model *model = fit_within(1e-6, machines[m], NULL, "rbf(gamma=30)", data);
+        json_t *stages = json_loads(mercer_model_stages(model), 0, NULL);
+        const double error = check_stages(model);
+        if (!(error <= number_of(stages, "constant")))
+            fail_msg("%s: %s", machines[m], mercer_model_stages(model));
+        json_decref(stages);
+        mercer_model_free(model);
+    }
+    mercer_data_free(data);
+    free(label);
+    free(x);
+    mercer_close(ctx);
+}
+
+/* Classes of which the first stages, and the rows of the short search, would have none. */
+static void test_rare_classes_are_in_every_stage(void **state) {
+    (void)state;
+    enum { N = 6000, RARE = 20 };
+    static const char *const machines[] = {"logistic", "svc", "ridge"};
+    static const char *const names[RARE] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j",
+                                            "k", "l", "m", "n", "o", "p", "q", "r", "s", "t"};
+    mercer_ctx *ctx = open_limited(1e-3, 1);
+    double *x = calloc(N, sizeof *x);
+    const char **label = calloc(N, sizeof *label);
+    mercer_data *data = NULL;
+    for (int64_t i = 0; i < N; i++) {
+        label[i] = i < 2 * RARE ? names[i / 2] : i % 2 ? "often" : "as often";
+        x[i] = (double)(i % 2) + 1e-3 * (double)(i % 100);
+    }
+    const mercer_table table = {
+        .size = sizeof table, .n = N, .d = 1, .dtype = MERCER_F64, .values = x, .labels = label};
+    assert_ok(ctx, mercer_data_make(ctx, &table, &data));
+    for (int m = 0; m < 3; m++) {
+        mercer_search *search = NULL;
+        mercer_model *model = NULL;
+        assert_ok(ctx, mercer_tune_default(ctx, machines[m], NULL, data, &search));
+        assert_ok(ctx, mercer_search_fit(ctx, search, data, &model));
+        assert_int_equal(mercer_model_classes(model), RARE + 2);
+        check_stages(model);
+        mercer_model_free(model);
+        mercer_search_free(search);
+    }
+    mercer_data_free(data);
+    free(label);
+    free(x);
+    mercer_close(ctx);
+}
+
 static void test_the_caller_can_stop_it(void **state) {
     (void)state;
     mercer_data *data = generated("friedman1", 20000);
@@ -269,6 +378,10 @@ int main(void) {
         cmocka_unit_test(test_time_enough_changes_nothing),
         cmocka_unit_test(test_a_lambda_that_cannot_be_solved_for_is_none_for_the_model),
         cmocka_unit_test(test_the_search_is_part_of_the_time),
+        cmocka_unit_test(test_a_search_in_a_hurry_is_of_one_kernel),
+        cmocka_unit_test(test_no_stage_is_left_out_while_there_is_time),
+        cmocka_unit_test(test_few_rows_are_no_worse_than_the_commonest_class),
+        cmocka_unit_test(test_rare_classes_are_in_every_stage),
         cmocka_unit_test(test_the_caller_can_stop_it),
         cmocka_unit_test(test_without_a_limit_the_bits_are_those_of_any_number_of_threads),
         cmocka_unit_test(test_few_rows_are_no_matter_of_stages),

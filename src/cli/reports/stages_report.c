@@ -39,11 +39,11 @@ static void say_held_out(session *s, const json_t *stages, const char *measure) 
 static void say_more(session *s, const json_t *stages) {
     const double more = json_number_in(stages, "error_with_more"), seconds = json_number_in(stages, "exact_seconds");
     const char *command = json_string_value(json_object_get(stages, "exact_command"));
-    char gain[96] = "", takes[64] = "";
+    char gain[128] = "", takes[64] = "";
     if (json_is_true(json_object_get(stages, "exact")))
         return;
     if (!isnan(more))
-        snprintf(gain, sizeof gain, "more stages would come to %.4g at best; ", more);
+        snprintf(gain, sizeof gain, "going by the last one, more stages would come to %.4g at best; ", more);
     if (!isnan(seconds))
         snprintf(takes, sizeof takes, ", about %s", text_seconds(seconds).bytes);
     say_fact(s, "not exact", "%sthe machine itself on all %lld rows%s%s%s", gain,

@@ -94,7 +94,7 @@ static int choose_parameters(session *s, fit *f) {
     }
     TRY(job_put_intercept(s, &f->job, true));
     const double began = clock_now();
-    session_share(s, 0.1);
+    session_share(s, 1);
     const mercer_status status =
         mercer_tune_default(s->ctx, f->job.machine->name, f->job.settings, f->job.data, &f->search);
     f->search_seconds = clock_now() - began;
@@ -102,7 +102,7 @@ static int choose_parameters(session *s, fit *f) {
         return take_settings(s, f, mercer_search_candidate(f->search, mercer_search_result(f->search)->best).settings);
     if (status == MERCER_TIME || status == MERCER_CANCELLED)
         return session_fail(s, status);
-    if (status == MERCER_MEMORY)
+    if (status != MERCER_INVALID) /* that there is no rule for the machine, or that its rows are few */
         print_note(s, "no parameter was searched for: %s", mercer_message(s->ctx));
     return job_put_intercept(s, &f->job, false);
 }

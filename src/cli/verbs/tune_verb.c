@@ -136,7 +136,7 @@ static int search_as_fit(session *s, tuning *t) {
     if (!job_is_open(s) || strcmp(t->set.search, "gradient") == 0)
         return EXIT_DONE;
     const bool planned = s->plans;
-    session_share(s, 0.1);
+    session_share(s, 0.3);
     const mercer_status status =
         mercer_tune_default(s->ctx, t->job.machine->name, t->job.settings, t->job.data, &t->first);
     session_share(s, 1);

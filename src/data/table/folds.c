@@ -2,6 +2,7 @@
    first sorted by class, so that every class is dealt out evenly. Grouped: groups, the largest first, each go to the
    fold that is smallest so far. */
 #include "data/table/folds.h"
+#include "data/table/data.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/sort.h"
@@ -97,4 +98,32 @@ mercer_status mc_hold_out(mercer_ctx *ctx, int64_t n, int64_t held, uint64_t see
         place[out[i] ? aside++ : kept++] = i;
     mc_work_close(&w);
     return MERCER_OK;
+}
+
+/* ---- Every class ---- */
+
+static bool counts(const mercer_data *data, int64_t row) {
+    return !data->weight || data->weight[row] > 0;
+}
+
+static void find_examples(const mercer_data *data, const int64_t *fold, int64_t least, int64_t *example) {
+    for (int32_t c = 0; c < data->classes; c++)
+        example[c] = -1;
+    for (int64_t i = data->n; i-- > 0;) {
+        int64_t *found = &example[data->class_of[i]];
+        if (counts(data, i) && (*found < 0 || fold[i] >= least || fold[*found] < least))
+            *found = i;
+    }
+}
+
+int64_t mc_rows_of_every_class(const mercer_data *data, const int64_t *fold, int64_t least, int64_t *example,
+                               int64_t *rows, int64_t count) {
+    find_examples(data, fold, least, example);
+    for (int64_t k = 0; k < count; k++)
+        if (counts(data, rows[k]))
+            example[data->class_of[rows[k]]] = -1;
+    for (int32_t c = 0; c < data->classes; c++)
+        if (example[c] >= 0)
+            rows[count++] = example[c];
+    return count;
 }

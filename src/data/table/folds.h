@@ -23,4 +23,10 @@ mercer_status mc_data_folds(mercer_ctx *ctx, const mercer_data *data, int64_t k,
    choice. */
 mercer_status mc_hold_out(mercer_ctx *ctx, int64_t n, int64_t held, uint64_t seed, int64_t *place);
 
+/* No machine learns a class that has no row: to the count rows listed, which have place for all, one is added of every
+   class that is too rare to be among them, where there is one from a fold that is at least so much. example: classes
+   numbers to work with. Returns how many there are then. */
+int64_t mc_rows_of_every_class(const mercer_data *data, const int64_t *fold, int64_t least, int64_t *example,
+                               int64_t *rows, int64_t count);
+
 #endif
