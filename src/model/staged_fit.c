@@ -20,24 +20,21 @@
 #include "base/status.h"
 #include "data/table/data.h"
 #include "kernel/language/kernel.h"
-#include "iterative/preconditioner_rank.h"
 #include "learn/common/machines.h"
+#include "model/stage_plan.h"
 #include "model/stage_rows.h"
 #include "plan/speed.h"
 #include <math.h>
 #include <string.h>
 
 enum {
-    FIRST = 256,           /* rows of the first stage under a limit */
-    LAST_RESORT = 64,      /* rows that are learned from whatever the clock says, where else there would be nothing */
-    FIRST_IN_WORK = 4096,  /* of the first stage without one */
-    STEP = 4,              /* times as many rows or landmarks from stage to stage */
-    ROWS_TO_FACTOR = 4096, /* ridge: beyond them landmarks */
-    ROWS_TO_LEARN = 1024   /* gp: beyond them parameters are taken over */
+    FIRST = 256,          /* rows of the first stage under a limit */
+    LAST_RESORT = 64,     /* rows that are learned from whatever the clock says, where else there would be nothing */
+    FIRST_IN_WORK = 4096, /* of the first stage without one */
+    ROWS_TO_LEARN = 1024  /* gp: beyond them parameters are taken over */
 };
 static const double ENOUGH = 0.005; /* without a limit: a stage that gains less, relative to the error, is the last */
 static const double SAFE = 0.7;     /* of the time left may be planned for a stage */
-static const double WORTH = 1.5;    /* a stage that is not so much larger than the last is not begun */
 static const double WORK_LEAST = 5, WORK_ROW = 1e-4; /* nominal seconds without a limit: of any fit, and for each row */
 static const double WORK_GP = 4;                     /* times as much: its stages are factorisations */
 static const double LATEST = 0.95;        /* of the time left: what follows the stop of a stage takes time too */
@@ -45,15 +42,10 @@ static const double VECTORS_SHARE = 2.5;  /* times the share of support vectors:
 static const double FIRST_SECONDS = 0.05; /* of the first stage, where a tenth of the limit is less */
 static const double LAST_SECONDS = 0.3;   /* of few rows, for a machine that then hands over its best so far */
 static const double NO_MEMORY = 0.2;      /* of the work of a stage for which there is no memory is forecast anew */
-static const double NEARLY = 0.9;         /* of the work there is time for, so that few forecasts are made */
 static const double FORECAST = 2;         /* seconds of a limit that leave time for a forecast of many rows */
 static const double MORE_PENALTY = 100;   /* times as much, where few rows are worse than a constant */
 static const double SURE = 0.1;   /* of the time left: what is forecast to take no more needs no stage before it */
 static const double CLOSE = 0.01; /* a gap relative to the objective, or a residual beside the error held out */
-
-typedef struct stage_plan {
-    int64_t rows, landmarks;
-} stage_plan;
 
 typedef struct staged {
     const mercer_machine *machine;
@@ -126,7 +118,7 @@ static double forecast_seconds(mercer_ctx *ctx, const staged *s, const mercer_da
 }
 
 /* The settings of a stage. */
-static void put_stage(staged *s, const stage_plan *plan) {
+static void put_stage(staged *s, const mc_stage_plan *plan) {
     if (takes_landmarks(s)) {
         mercer_ridge *set = (mercer_ridge *)(void *)s->set.values;
         set->solver = plan->landmarks ? "nystrom" : "auto";
@@ -173,7 +165,7 @@ static mercer_status keep(mercer_ctx *ctx, staged *s, mercer_model *model) {
     return remember_kernel(ctx, s);
 }
 
-static void note_stage(staged *s, const stage_plan *plan, const mercer_model *model, double error, double seconds,
+static void note_stage(staged *s, const mc_stage_plan *plan, const mercer_model *model, double error, double seconds,
                        bool kept) {
     mc_fit_stage *stage = &s->record.stage[s->record.count++];
     *stage = (mc_fit_stage){.rows = plan->rows,
@@ -190,7 +182,7 @@ static void note_stage(staged *s, const stage_plan *plan, const mercer_model *mo
 }
 
 /* Keeps the model or frees it. */
-static mercer_status judge_stage(mercer_ctx *ctx, staged *s, const stage_plan *plan, mercer_model *model,
+static mercer_status judge_stage(mercer_ctx *ctx, staged *s, const mc_stage_plan *plan, mercer_model *model,
                                  double seconds) {
     const double error = mc_held_out_error(ctx, s->record.measure, model, s->rows.held);
     const bool better = is_better(s, model, error);
@@ -213,7 +205,7 @@ static mercer_status forgive(mercer_ctx *ctx, const staged *s, mercer_status sta
 }
 
 /* Within so many seconds of the clock; infinite: however late it is. *done: a model came out, better or not. */
-static mercer_status run_stage(mercer_ctx *ctx, staged *s, const stage_plan *plan, const mercer_data *rows,
+static mercer_status run_stage(mercer_ctx *ctx, staged *s, const mc_stage_plan *plan, const mercer_data *rows,
                                double forecast, double most, bool *done) {
     const double began = mc_clock_seconds();
     const mc_limit limit = s->record.clock && isfinite(most) ? mc_limit_open(ctx, most) : mc_limit_lift(ctx);
@@ -226,7 +218,7 @@ static mercer_status run_stage(mercer_ctx *ctx, staged *s, const stage_plan *pla
     if (s->record.clock && forecast > 0 && isfinite(forecast))
         s->ratio = fmin(16, fmax(0.25, seconds / forecast));
     if (!status)
-        return judge_stage(ctx, s, &(stage_plan){rows->n, plan->landmarks}, model, seconds);
+        return judge_stage(ctx, s, &(mc_stage_plan){rows->n, plan->landmarks}, model, seconds);
     note_stage(s, plan, NULL, NAN, seconds, false);
     return forgive(ctx, s, status);
 }
@@ -237,44 +229,17 @@ static bool has_room(const mercer_ctx *ctx, const staged *s) {
 
 /* ---- The stages ---- */
 
-static stage_plan first_stage(const staged *s) {
+static mc_stage_plan first_stage(const staged *s) {
     const int64_t n = mc_stage_rows_to_learn(&s->rows);
     if (s->record.clock)
-        return (stage_plan){FIRST < n ? FIRST : n, 0};
+        return (mc_stage_plan){FIRST < n ? FIRST : n, 0};
     if (takes_landmarks(s))
-        return (stage_plan){n, (int64_t)(sqrt((double)n) / 2) + 1};
+        return (mc_stage_plan){n, (int64_t)(sqrt((double)n) / 2) + 1};
     const int64_t rows = is_machine(s, "gp") ? ROWS_TO_LEARN : FIRST_IN_WORK;
-    return (stage_plan){rows < n ? rows : n, 0};
+    return (mc_stage_plan){rows < n ? rows : n, 0};
 }
 
-/* rows 0: there is none. */
-static stage_plan next_stage(const staged *s, const stage_plan *last) {
-    const int64_t n = mc_stage_rows_to_learn(&s->rows), cap = mc_rank_cap(n);
-    stage_plan next = {last->rows * STEP, last->landmarks};
-    if (last->rows >= n && (!last->landmarks || last->landmarks >= cap))
-        return (stage_plan){0};
-    if (last->rows >= n)
-        next.landmarks = last->landmarks * STEP < cap ? last->landmarks * STEP : cap;
-    else if (takes_landmarks(s) && next.rows > ROWS_TO_FACTOR)
-        next.landmarks = (int64_t)sqrt((double)(next.rows < n ? next.rows : n));
-    next.rows = next.rows > n / 2 ? n : next.rows;
-    return next;
-}
-
-/* One that would not be done, nearly as large as it can be: work grows with the square of the landmarks, with the rows,
-   where there are landmarks, and otherwise with the square of the rows at least. rows 0: not worth it. */
-static stage_plan shrink_stage(const stage_plan *last, const stage_plan *next, double share) {
-    stage_plan less = *next;
-    if (next->rows > last->rows)
-        less.rows = (int64_t)((double)next->rows * pow(NEARLY * share, next->landmarks ? 1 : 0.5));
-    else
-        less.landmarks = (int64_t)((double)next->landmarks * sqrt(NEARLY * share));
-    const bool worth = (double)less.rows >= WORTH * (double)last->rows
-                       || (less.rows == last->rows && (double)less.landmarks >= WORTH * (double)last->landmarks);
-    return worth ? less : (stage_plan){0};
-}
-
-static mercer_status forecast_stage(mercer_ctx *ctx, staged *s, const stage_plan *plan, double *seconds) {
+static mercer_status forecast_stage(mercer_ctx *ctx, staged *s, const mc_stage_plan *plan, double *seconds) {
     MC_TRY(mc_stage_rows_take(ctx, &s->rows, plan->rows));
     put_stage(s, plan);
     *seconds = forecast_seconds(ctx, s, s->rows.taken);
@@ -283,7 +248,7 @@ static mercer_status forecast_stage(mercer_ctx *ctx, staged *s, const stage_plan
 
 /* ---- Lambda, at the full number of rows ---- */
 
-static mercer_status try_lambda(mercer_ctx *ctx, staged *s, const stage_plan *plan, double seconds, double factor,
+static mercer_status try_lambda(mercer_ctx *ctx, staged *s, const mc_stage_plan *plan, double seconds, double factor,
                                 bool *better) {
     double *lambda = find_field(s, "lambda");
     const double before = *lambda;
@@ -297,7 +262,7 @@ static mercer_status try_lambda(mercer_ctx *ctx, staged *s, const stage_plan *pl
     return MERCER_OK;
 }
 
-static mercer_status check_lambda(mercer_ctx *ctx, staged *s, const stage_plan *plan, double seconds) {
+static mercer_status check_lambda(mercer_ctx *ctx, staged *s, const mc_stage_plan *plan, double seconds) {
     enum { MOST = 3 };
     bool better = false;
     for (int side = 0; side < 2 && !better; side++)
@@ -341,7 +306,7 @@ static double forecast_exact(mercer_ctx *ctx, staged *s) {
 static mercer_status try_exact(mercer_ctx *ctx, staged *s, double most) {
     mercer_model *model = NULL;
     const double began = mc_clock_seconds();
-    const stage_plan all = {s->data->n, 0};
+    const mc_stage_plan all = {s->data->n, 0};
     put_exact(s);
     const mc_limit limit = s->record.clock ? mc_limit_open(ctx, most) : mc_limit_lift(ctx);
     const mercer_status status = mc_model_fit(ctx, s->machine, s->set.values, s->kernel, s->data, &model);
@@ -368,15 +333,16 @@ static bool is_enough(const staged *s, double before) {
 }
 
 /* The stage after this one, made small enough for the time left; rows 0: there is none. */
-static mercer_status plan_next_stage(mercer_ctx *ctx, staged *s, stage_plan last, stage_plan *next, double *seconds) {
+static mercer_status plan_next_stage(mercer_ctx *ctx, staged *s, mc_stage_plan last, mc_stage_plan *next,
+                                     double *seconds) {
     enum { TRIES = 4 };
-    *next = next_stage(s, &last);
+    *next = mc_stage_after(last, mc_stage_rows_to_learn(&s->rows), takes_landmarks(s));
     for (int i = 0; i < TRIES && next->rows; i++) {
         MC_TRY(forecast_stage(ctx, s, next, seconds));
         const double share = SAFE * fmax(0, time_left(ctx, s)) / (s->ratio * *seconds);
         if (share >= 1)
             return MERCER_OK;
-        *next = shrink_stage(&last, next, isfinite(*seconds) ? share : NO_MEMORY);
+        *next = mc_stage_shrunk(last, *next, isfinite(*seconds) ? share : NO_MEMORY);
     }
     next->rows = 0;
     return MERCER_OK;
@@ -391,13 +357,13 @@ static void weigh_by_vectors(staged *s) {
 
 /* Once: where it is forecast to end in time. Before it a stage of a quarter of the rows, at a fraction of the work, so
    that a forecast that was wrong leaves more than the first stage. */
-static mercer_status try_exact_once(mercer_ctx *ctx, staged *s, const stage_plan *last) {
+static mercer_status try_exact_once(mercer_ctx *ctx, staged *s, const mc_stage_plan *last) {
     const double most = SAFE * time_left(ctx, s);
     if (!has_room(ctx, s) || s->tried)
         return MERCER_OK;
     weigh_by_vectors(s);
     const double seconds = s->ratio * forecast_exact(ctx, s);
-    const bool near = last->rows * STEP >= s->data->n || seconds <= SURE * time_left(ctx, s);
+    const bool near = last->rows * MC_STAGE_STEP >= s->data->n || seconds <= SURE * time_left(ctx, s);
     if (seconds > most || (s->record.clock && !near))
         return MERCER_OK;
     s->tried = true;
@@ -405,7 +371,7 @@ static mercer_status try_exact_once(mercer_ctx *ctx, staged *s, const stage_plan
 }
 
 /* From a stage whose rows and settings are there. */
-static mercer_status climb(mercer_ctx *ctx, staged *s, stage_plan plan, double seconds) {
+static mercer_status climb(mercer_ctx *ctx, staged *s, mc_stage_plan plan, double seconds) {
     bool done = false;
     while (plan.rows && has_room(ctx, s)) {
         const double before = s->model ? s->record.stage[s->record.kept].error : NAN;
@@ -458,9 +424,9 @@ static mercer_status hand_over(mercer_ctx *ctx, staged *s, mercer_model **out) {
 /* ---- Under a limit ---- */
 
 /* Few rows, whatever the clock says: there is no time for more, and nothing yet. */
-static mercer_status learn_from_few(mercer_ctx *ctx, staged *s, stage_plan *few) {
+static mercer_status learn_from_few(mercer_ctx *ctx, staged *s, mc_stage_plan *few) {
     bool done;
-    *few = (stage_plan){LAST_RESORT, 0};
+    *few = (mc_stage_plan){LAST_RESORT, 0};
     put_stage(s, few);
     const mc_limit limit = mc_limit_lift(ctx);
     mercer_status status = mc_stage_rows_take(ctx, &s->rows, few->rows);
@@ -486,7 +452,7 @@ static void put_penalty(staged *s, int64_t rows) {
 
 /* Settings that let few rows say more than they know are worse than the mean or the commonest class. Then there is a
    model that is no worse, whatever the later stages come to. */
-static mercer_status fall_back_on_constant(mercer_ctx *ctx, staged *s, const stage_plan *plan) {
+static mercer_status fall_back_on_constant(mercer_ctx *ctx, staged *s, const mc_stage_plan *plan) {
     const mc_settings before = s->set;
     bool done;
     put_penalty(s, plan->rows);
@@ -501,7 +467,7 @@ static mercer_status fall_back_on_constant(mercer_ctx *ctx, staged *s, const sta
     return status;
 }
 
-static mercer_status first_in_time(mercer_ctx *ctx, staged *s, stage_plan *plan) {
+static mercer_status first_in_time(mercer_ctx *ctx, staged *s, mc_stage_plan *plan) {
     bool done;
     *plan = first_stage(s);
     put_stage(s, plan);
@@ -514,7 +480,7 @@ static mercer_status first_in_time(mercer_ctx *ctx, staged *s, stage_plan *plan)
 }
 
 static mercer_status climb_in_time(mercer_ctx *ctx, staged *s) {
-    stage_plan plan;
+    mc_stage_plan plan;
     double seconds;
     MC_TRY(first_in_time(ctx, s, &plan));
     MC_TRY(try_exact_once(ctx, s, &plan));
@@ -531,7 +497,7 @@ static bool is_simple(staged *s) {
 
 /* What goes in a tenth of the time needs no stages. Of many rows already the forecast takes some tenths of a second. */
 static bool is_short(mercer_ctx *ctx, staged *s) {
-    const bool affordable = s->data->n <= ROWS_TO_FACTOR || s->budget > FORECAST;
+    const bool affordable = s->data->n <= MC_ROWS_TO_FACTOR || s->budget > FORECAST;
     return is_simple(s) || (affordable && forecast_exact(ctx, s) < s->budget / 10);
 }
 
@@ -585,7 +551,7 @@ static mercer_status stage_in_proportion(mercer_ctx *ctx, staged *s, mercer_mode
     if (n < FIRST_IN_WORK || is_bound_to_rows(s) || forecast_exact(ctx, s) <= s->budget)
         return mc_model_fit(ctx, s->machine, s->set.values, s->kernel, s->data, out);
     MC_TRY(split_rows(ctx, s));
-    const stage_plan first = first_stage(s);
+    const mc_stage_plan first = first_stage(s);
     MC_TRY(forecast_stage(ctx, s, &first, &seconds));
     const mercer_status status = climb(ctx, s, first, seconds);
     return s->model && !status ? hand_over(ctx, s, out) : status;

@@ -5,6 +5,7 @@
 #include "base/progress.h"
 #include "base/rng.h"
 #include "learn/common/machines.h"
+#include "model/stage_plan.h"
 #include "model/staged_fit.h"
 #include <jansson.h>
 
@@ -177,19 +178,22 @@ static void test_a_search_in_a_hurry_is_of_one_kernel(void **state) {
     mercer_data_free(data);
 }
 
-static void test_no_stage_is_left_out_while_there_is_time(void **state) {
+static void test_stages_grow_and_shrink(void **state) {
     (void)state;
-    mercer_data *data = generated("friedman1", 3000);
-    mercer_model *model = fit_within(1.5, "gp", NULL, "rbf", data);
-    json_t *stages = json_loads(mercer_model_stages(model), 0, NULL);
-    const json_t *list = json_object_get(stages, "stages");
-    double seconds = 0;
-    for (size_t i = 0; i < json_array_size(list); i++)
-        seconds += number_of(json_array_get(list, i), "seconds");
-    assert_true(seconds > 0.5 || json_array_size(list) > 1);
-    json_decref(stages);
-    mercer_model_free(model);
-    mercer_data_free(data);
+    const mc_stage_plan first = {256, 0}, next = mc_stage_after(first, 100000, false);
+    assert_int_equal(next.rows, 1024);
+    const mc_stage_plan less = mc_stage_shrunk(first, next, 0.5);
+    assert_in_range(less.rows, 600, 750);
+    assert_int_equal(mc_stage_shrunk(first, next, 0.1).rows, 0);
+    assert_int_equal(mc_stage_after((mc_stage_plan){60000, 0}, 100000, false).rows, 100000);
+    assert_int_equal(mc_stage_after((mc_stage_plan){100000, 0}, 100000, false).rows, 0);
+    const mc_stage_plan marks = mc_stage_after((mc_stage_plan){4096, 0}, 1000000, true);
+    assert_int_equal(marks.rows, 16384);
+    assert_int_equal(marks.landmarks, 128);
+    const mc_stage_plan all = {100000, 300}, more = mc_stage_after(all, 100000, true);
+    assert_int_equal(more.rows, 100000);
+    assert_in_range(more.landmarks, 301, 1200);
+    assert_in_range(mc_stage_shrunk(all, (mc_stage_plan){100000, 1200}, 0.5).landmarks, 700, 850);
 }
 
 /* Labels that say nothing, and settings that learn each of them by heart. */
@@ -379,7 +383,7 @@ int main(void) {
         cmocka_unit_test(test_a_lambda_that_cannot_be_solved_for_is_none_for_the_model),
         cmocka_unit_test(test_the_search_is_part_of_the_time),
         cmocka_unit_test(test_a_search_in_a_hurry_is_of_one_kernel),
-        cmocka_unit_test(test_no_stage_is_left_out_while_there_is_time),
+        cmocka_unit_test(test_stages_grow_and_shrink),
         cmocka_unit_test(test_few_rows_are_no_worse_than_the_commonest_class),
         cmocka_unit_test(test_rare_classes_are_in_every_stage),
         cmocka_unit_test(test_the_caller_can_stop_it),
