@@ -1107,15 +1107,15 @@ typedef struct mercer_candidate {
 MERCER_API mercer_status mercer_tune_run(mercer_ctx *ctx, const char *machine, const void *settings,
                                          const mercer_tune *set, const mercer_data *data, mercer_search **out);
 /* The short search of `mercer fit` when neither kernel nor lambda or C is given, for ridge, svc, svr and logistic:
-   seven to thirteen values of gamma of rbf, from 1/32 of its default to 32 times, and a few of lambda or C, measured on
-   a seeded part of the rows (all of few), so that it costs about two fits at most of many rows, and some tenths of a
-   second of few. ridge by rows left out, the others by five folds; accuracy is judged by the mean with the neighbouring
-   candidates, and within half a standard error of the best the smallest C is taken. For ridge matern(nu=2.5) with one
-   length scale for every column, learned by a Gaussian process in twenty steps, is compared with rbf and taken where it
-   is clearly better. Of data with texts that the reading found p is searched instead, from 2 to 5, and rbf has its
-   default gamma. Under a time limit it takes a third of it: 200 rows first, then as many as there is time for, which the
-   closed forms of ridge make short where others would take fits; mercer_search_fit fits its choice to many rows in
-   stages. MERCER_INVALID for other machines and for fewer than 20 rows. */
+   seven to thirteen values of gamma of rbf, from 1/32 of its default to 32 times, and a few of lambda or C, measured
+   on a seeded part of the rows (all of few), so that it costs about two fits at most of many rows, and some tenths of
+   a second of few. ridge by rows left out, the others by five folds; accuracy is judged by the mean with the
+   neighbouring candidates, and within half a standard error of the best the smallest C is taken. For ridge
+   matern(nu=2.5) with one length scale for every column, learned by a Gaussian process in twenty steps, is compared
+   with rbf and taken where it is clearly better. Of data with texts that the reading found p is searched instead,
+   from 2 to 5, and rbf has its default gamma. Under a time limit it takes a third of it: 200 rows first, then as many
+   as there is time for, which the closed forms of ridge make short where others would take fits; mercer_search_fit
+   fits its choice to many rows in stages. MERCER_INVALID for other machines and for fewer than 20 rows. */
 MERCER_API mercer_status mercer_tune_default(mercer_ctx *ctx, const char *machine, const void *settings,
                                              const mercer_data *data, mercer_search **out);
 MERCER_API void mercer_search_free(mercer_search *search);
