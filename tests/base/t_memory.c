@@ -142,7 +142,8 @@ static void test_a_freed_block_serves_again_and_is_zero_where_asked_for(void **s
 
 static void test_spare_blocks_are_of_about_the_size_and_bounded(void **state) {
     (void)state;
-    mc_spare_blocks spare = {0};
+    mc_spare_blocks spare;
+    memset(&spare, 0, sizeof spare); /* clang 14 does not take {0} for an atomic pointer */
     size_t got = 0;
     for (int i = 0; i < 100; i++) {
         mc_spare_put(&spare, malloc(1 << 20), 1 << 20);
