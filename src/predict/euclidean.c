@@ -1,12 +1,18 @@
-/* euclidean.c: see euclidean.h. Coordinates are weighed, taken less the mean m of the centres, divided by a power of
-   two above the largest of their norms, and rounded to floats, of which backend/nearest.h screens
+/* euclidean.c: see euclidean.h. Rows become points as the centres did (point_index.h), and backend/nearest.h screens in
+   floats. By products, of a row x and a centre z, both after the scaling,
 
        t = |z|^2 - 2 <x, z>,     |computed t - t| <= e = 1.1 (d + 8) 2^-24 (|z| + 2 |x|) |z|:
 
    the k-th least t is at most e above the k-th least computed one, T, so that the k nearest are among those with a
-   computed t up to T + 2 e. The squares of these alone are summed up in double, from the differences of the data, and
-   choose. A row with too many candidates meets all centres in double. Nothing that floats do reaches an answer, and
-   rows are independent: it is the same on any machine and any number of threads. */
+   computed t up to T + 2 e. By differences, where there is a tree, the computed distance r is within
+
+       a r + b,     a = (d / 2 + 4) 2^-24,  b = 1.01 2^-24 (|x| + |z|)
+
+   of the true one, and the k nearest are among those with r up to R + 2 (a R + b), R the k-th least, and so are the
+   boxes that hold them. The squares of the candidates alone are summed up in double, from the differences of the data,
+   and choose. A row with too many candidates meets all centres in double. Nothing that floats do reaches an answer, nor
+   does the order in which points are met, and rows are independent: it is the same on any machine, with and without the
+   tree, and on any number of threads. */
 #include "predict/euclidean.h"
 #include "backend/dispatch.h"
 #include "base/ctx.h"
@@ -17,28 +23,33 @@
 #include "data/table/data.h"
 #include "kernel/language/node.h"
 #include "kernel/language/kernel.h"
+#include "predict/packed_cache.h"
+#include "predict/point_index.h"
 #include <math.h>
 #include <string.h>
 
-enum { CHUNK = 64, FEW = 64, MOST_COLUMNS = 4096, CACHE = 192 << 10, SPARE = 96 };
+enum { CHUNK = 64, FEW = 64, MOST_COLUMNS = 4096, CACHE = 192 << 10, SPARE = 96, FEW_ROWS = 64 };
+enum { SPARED = 4 }; /* a tree pays where a row meets less than one panel in so many */
 enum { LINES = MC_NEAREST_ROWS, WIDTH = MC_NEAREST_COLUMNS };
 
 typedef struct search {
     const mercer_data *rows, *centres;
+    const mc_point_index *index; /* NULL: all centres are met in double */
     mc_nearest_body *screen;
-    int64_t d, k, capacity, panels;
-    double *weight, *mean; /* d */
-    double scale, reach;   /* a power of two; the largest |z| after it */
-    float *z, *norm;       /* panels */
-    char *scratch;         /* of each thread */
+    int64_t d, k, capacity;
+    double *weight;         /* d */
+    int32_t *order, *panel; /* the rows, those of a panel together; the panel of each row */
+    char *scratch;          /* of each thread */
     int64_t scratch_each;
     mc_neighbour *out;
 } search;
 
 /* What a thread works with. */
 typedef struct bench {
-    double *row, *other;             /* d each: as they are in the data */
-    float *x, *slack, *best, *limit; /* of CHUNK rows */
+    double *row, *other; /* d each: as they are in the data */
+    double *u;           /* d: a row as a point */
+    double *norm;        /* of CHUNK rows, as what follows */
+    float *x, *root, *slack, *best, *limit;
     mc_candidate *list;
     int64_t *held;
 } bench;
@@ -75,67 +86,15 @@ static void take_weights(const mercer_kernel *kernel, int64_t d, double *weight)
     }
 }
 
-/* ---- The centres ---- */
-
-static void add_means(search *s, double *row) {
-    const int64_t n = s->centres->n;
-    memset(s->mean, 0, (size_t)s->d * sizeof *s->mean);
-    for (int64_t i = 0; i < n; i++) {
-        mc_data_values(s->centres, i, row);
-        for (int64_t j = 0; j < s->d; j++)
-            s->mean[j] += row[j] / (double)n;
-    }
-}
-
-static double length_of(const search *s, const double *row) {
-    double sum = 0, largest = 0;
-    for (int64_t j = 0; j < s->d; j++)
-        largest = fmax(largest, fabs(s->weight[j] * (row[j] - s->mean[j])));
-    for (int64_t j = 0; j < s->d && largest > 0; j++) {
-        const double u = s->weight[j] * (row[j] - s->mean[j]) / largest;
-        sum += u * u;
-    }
-    return largest * sqrt(sum);
-}
-
-static void choose_scale(search *s, double *row) {
-    double most = 0;
-    int exponent = 0;
-    for (int64_t i = 0; i < s->centres->n; i++) {
-        mc_data_values(s->centres, i, row);
-        most = fmax(most, length_of(s, row));
-    }
-    if (most > 0 && isfinite(most))
-        frexp(most, &exponent);
-    s->scale = ldexp(1, -exponent);
-    s->reach = most * s->scale;
-}
-
-static void pack_panel(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)begin, (void)end;
-    const search *s = arg;
-    double *row = (double *)(void *)(s->scratch + thread * s->scratch_each);
-    float *panel = s->z + chunk * s->d * WIDTH;
-    for (int64_t q = 0; q < WIDTH; q++) {
-        const int64_t i = chunk * WIDTH + q;
-        double square = 0;
-        if (i < s->centres->n)
-            mc_data_values(s->centres, i, row);
-        for (int64_t j = 0; j < s->d; j++) {
-            const double u = i < s->centres->n ? s->scale * s->weight[j] * (row[j] - s->mean[j]) : 0;
-            panel[j * WIDTH + q] = (float)u;
-            square += u * u;
-        }
-        s->norm[i] = i < s->centres->n ? (float)square : INFINITY;
-    }
-}
-
 /* ---- The rows ---- */
 
 static void lay_out_bench(mc_work *work, int64_t d, int64_t k, bench *b) {
     b->row = mc_work_take(work, d, sizeof(double));
     b->other = mc_work_take(work, d, sizeof(double));
+    b->u = mc_work_take(work, d, sizeof(double));
+    b->norm = mc_work_take(work, CHUNK, sizeof(double));
     b->x = mc_work_take(work, CHUNK * d, sizeof(float));
+    b->root = mc_work_take(work, CHUNK, sizeof(float));
     b->slack = mc_work_take(work, CHUNK, sizeof(float));
     b->limit = mc_work_take(work, CHUNK, sizeof(float));
     b->best = mc_work_take(work, CHUNK * k, sizeof(float));
@@ -149,43 +108,83 @@ static int64_t bench_bytes(int64_t d, int64_t k) {
     return (int64_t)counted.used;
 }
 
+/* How far above the k-th least a candidate may be, of a row of that norm. */
+static float slack_of_products(const search *s, double norm) {
+    const double reach = s->index->reach;
+    return (float)(2.5 * 1.1 * (double)(s->d + 8) * 0x1p-24 * (reach + 2 * norm) * reach + 0x1p-100);
+}
+
+static void allow_for_rounding(const search *s, const bench *b, int64_t r, double norm) {
+    const double unit = 0x1p-24 * (norm + s->index->reach);
+    b->norm[r] = norm;
+    b->root[r] = (float)(4.5 * unit);
+    b->slack[r] = s->index->box ? (float)(5 * unit * unit + 0x1p-100) : slack_of_products(s, norm);
+}
+
 /* Row r of the chunk into its place among LINES side by side. A row that floats do not hold has no limit at all. */
 static void place_row(const search *s, const bench *b, int64_t r) {
-    double square = 0;
+    const double norm = mc_point_of_row(s->index, b->row, b->u), factor = s->index->box ? 1 : -2;
+    const bool held = norm < 0x1p30 && isfinite(s->index->reach);
     float *x = b->x + r / LINES * LINES * s->d + r % LINES;
-    for (int64_t j = 0; j < s->d; j++) {
-        const double u = s->scale * s->weight[j] * (b->row[j] - s->mean[j]);
-        x[j * LINES] = (float)(-2 * u);
-        square += u * u;
-    }
-    const double e = 1.1 * (double)(s->d + 8) * 0x1p-24 * (s->reach + 2 * sqrt(square)) * s->reach;
-    b->slack[r] = (float)(2.5 * e + 0x1p-100);
-    b->held[r] = square < 0x1p60 ? 0 : s->capacity + 1;
-    b->limit[r] = square < 0x1p60 ? INFINITY : -INFINITY;
+    for (int64_t j = 0; j < s->d; j++)
+        x[j * LINES] = (float)(factor * b->u[j]);
+    allow_for_rounding(s, b, r, norm);
+    b->held[r] = held ? 0 : s->capacity + 1;
+    b->limit[r] = held ? INFINITY : -INFINITY;
     for (int64_t j = 0; j < s->k; j++)
         b->best[r * s->k + j] = INFINITY;
 }
 
-static void screen_chunk(const search *s, const bench *b, int64_t rows) {
+static mc_nearest nearest_of(const search *s, const bench *b, int64_t r, int64_t rows) {
+    return (mc_nearest){.d = s->d,
+                        .k = s->k,
+                        .capacity = s->capacity,
+                        .rows = rows - r < LINES ? rows - r : LINES,
+                        .x = b->x + r * s->d,
+                        .z = s->index->z,
+                        .norm = s->index->norm,
+                        .to = s->index->panels,
+                        .grow = (float)(1.25 * (double)(2 * s->d + 20) * 0x1p-24),
+                        .root = b->root + r,
+                        .slack = b->slack + r,
+                        .best = b->best + r * s->k,
+                        .limit = b->limit + r,
+                        .list = b->list + r * s->capacity,
+                        .held = b->held + r};
+}
+
+/* The rows from r on with all panels, as many at a time as a cache holds. */
+static void screen_all(const search *s, const bench *b, int64_t begin, int64_t rows) {
     const int64_t fits = CACHE / (s->d * WIDTH * (int64_t)sizeof(float)), each = fits > 1 ? fits : 1;
-    for (int64_t from = 0; from < s->panels; from += each)
-        for (int64_t r = 0; r < rows; r += LINES) {
-            const mc_nearest n = {.d = s->d,
-                                  .k = s->k,
-                                  .capacity = s->capacity,
-                                  .rows = rows - r < LINES ? rows - r : LINES,
-                                  .x = b->x + r * s->d,
-                                  .z = s->z,
-                                  .norm = s->norm,
-                                  .from = from,
-                                  .to = from + each < s->panels ? from + each : s->panels,
-                                  .slack = b->slack + r,
-                                  .best = b->best + r * s->k,
-                                  .limit = b->limit + r,
-                                  .list = b->list + r * s->capacity,
-                                  .held = b->held + r};
+    for (int64_t from = 0; from < s->index->panels; from += each)
+        for (int64_t r = begin; r < rows; r += LINES) {
+            mc_nearest n = nearest_of(s, b, r, rows);
+            n.from = from;
+            n.to = from + each < n.to ? from + each : n.to;
             s->screen(&n);
         }
+}
+
+/* Rows that were to be met by differences, from r on, now by products, which take half the work. */
+static void turn_to_products(const search *s, const bench *b, int64_t begin) {
+    for (int64_t i = begin * s->d; i < CHUNK * s->d; i++)
+        b->x[i] *= -2;
+    for (int64_t r = begin; r < CHUNK; r++)
+        b->slack[r] = slack_of_products(s, b->norm[r]);
+}
+
+/* Through the tree, until it has shown that it spares too little. */
+static void screen_chunk(const search *s, const bench *b, int64_t rows) {
+    int64_t r = 0;
+    for (bool pays = s->index->box != NULL; pays && r < rows; r += LINES) {
+        mc_nearest n = nearest_of(s, b, r, rows);
+        n.differences = true;
+        n.box = s->index->box;
+        pays = SPARED * s->screen(&n) < n.rows * s->index->panels;
+    }
+    if (s->index->box)
+        turn_to_products(s, b, r);
+    screen_all(s, b, r, rows);
 }
 
 /* ---- In double ---- */
@@ -215,41 +214,88 @@ static void confirm_row(const search *s, const bench *b, int64_t r, mc_neighbour
     const mc_candidate *list = b->list + r * s->capacity;
     int64_t count = 0;
     if (b->held[r] > s->capacity)
-        for (int64_t i = 0; i < s->centres->n; i++)
-            choose(s, b, i, &count, out);
+        for (int64_t i = 0; i < s->index->points; i++)
+            choose(s, b, s->index->at[i], &count, out);
     else
         for (int64_t j = 0; j < b->held[r]; j++)
             if (list[j].t < b->limit[r])
-                choose(s, b, list[j].at, &count, out);
+                choose(s, b, s->index->at[list[j].at], &count, out);
+}
+
+/* ---- Chunks ---- */
+
+static bench bench_of(const search *s, int thread) {
+    mc_work work = {.block = s->scratch + thread * s->scratch_each, .size = (size_t)s->scratch_each};
+    bench b;
+    lay_out_bench(&work, s->d, s->k, &b);
+    return b;
 }
 
 static void search_chunk(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
     const search *s = arg;
-    mc_work work = {.block = s->scratch + thread * s->scratch_each, .size = (size_t)s->scratch_each};
-    bench b;
-    lay_out_bench(&work, s->d, s->k, &b);
+    const bench b = bench_of(s, thread);
     memset(b.x, 0, (size_t)(CHUNK * s->d) * sizeof *b.x);
+    for (int64_t r = end - begin; r < CHUNK; r++)
+        b.limit[r] = -INFINITY;
     for (int64_t i = begin; i < end; i++) {
-        mc_data_values(s->rows, i, b.row);
+        mc_data_values(s->rows, s->order[i], b.row);
         place_row(s, &b, i - begin);
     }
     screen_chunk(s, &b, end - begin);
     for (int64_t i = begin; i < end; i++) {
-        mc_data_values(s->rows, i, b.row);
-        confirm_row(s, &b, i - begin, s->out + i * s->k);
+        mc_data_values(s->rows, s->order[i], b.row);
+        confirm_row(s, &b, i - begin, s->out + s->order[i] * s->k);
     }
+}
+
+static void search_in_double(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk;
+    const search *s = arg;
+    const bench b = bench_of(s, thread);
+    for (int64_t i = begin; i < end; i++) {
+        int64_t count = 0;
+        mc_data_values(s->rows, i, b.row);
+        for (int64_t at = 0; at < s->centres->n; at++)
+            choose(s, &b, at, &count, s->out + i * s->k);
+    }
+}
+
+/* ---- Rows in the order of the tree ---- */
+
+static void find_panels(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk;
+    const search *s = arg;
+    const bench b = bench_of(s, thread);
+    for (int64_t i = begin; i < end; i++) {
+        mc_data_values(s->rows, i, b.row);
+        mc_point_of_row(s->index, b.row, b.u);
+        s->panel[i] = (int32_t)mc_point_panel(s->index, b.u);
+    }
+}
+
+/* By counting: start[p] is where the rows of panel p begin. */
+static mercer_status order_rows(mercer_ctx *ctx, const search *s) {
+    int64_t *start = NULL;
+    MC_TRY(mc_for(ctx, s->rows->n, CHUNK, find_panels, (void *)s));
+    MC_TRY(MC_ALLOC(ctx, start, s->index->panels + 1));
+    for (int64_t i = 0; i < s->rows->n; i++)
+        start[s->panel[i] + 1]++;
+    for (int64_t p = 0; p < s->index->panels; p++)
+        start[p + 1] += start[p];
+    for (int64_t i = 0; i < s->rows->n; i++)
+        s->order[start[s->panel[i]]++] = (int32_t)i;
+    mc_free(start);
+    return MERCER_OK;
 }
 
 /* ---- The whole ---- */
 
-static void lay_out_search(mc_work *work, int64_t threads, search *s) {
-    s->panels = mc_chunk_count(s->centres->n, WIDTH);
+static void lay_out_search(mc_work *work, int64_t n, int64_t threads, search *s) {
     s->scratch_each = bench_bytes(s->d, s->k);
     s->weight = mc_work_take(work, s->d, sizeof(double));
-    s->mean = mc_work_take(work, s->d, sizeof(double));
-    s->z = mc_work_take(work, s->panels * WIDTH * s->d, sizeof(float));
-    s->norm = mc_work_take(work, s->panels * WIDTH, sizeof(float));
+    s->order = mc_work_take(work, n, sizeof(int32_t));
+    s->panel = mc_work_take(work, n, sizeof(int32_t));
     s->scratch = mc_work_take(work, threads * s->scratch_each, 1);
 }
 
@@ -260,25 +306,45 @@ static search search_for(const mercer_data *rows, const mercer_data *centres, in
 size_t mc_euclidean_bytes(mercer_ctx *ctx, int64_t n, const mercer_data *centres, int64_t k) {
     search s = search_for(NULL, centres, k);
     mc_work counted = {0};
-    lay_out_search(&counted, ctx->threads, &s);
-    return counted.used + mc_work_need(n * k, sizeof(mc_neighbour));
+    lay_out_search(&counted, n, ctx->threads, &s);
+    return counted.used + mc_work_need(n * k, sizeof(mc_neighbour)) + mc_point_index_bytes(ctx, centres->n, centres->d);
+}
+
+static mercer_status search_index(mercer_ctx *ctx, search *s) {
+    if (s->index->box)
+        MC_TRY(order_rows(ctx, s));
+    else
+        for (int64_t i = 0; i < s->rows->n; i++)
+            s->order[i] = (int32_t)i;
+    return mc_for(ctx, s->rows->n, CHUNK, search_chunk, s);
+}
+
+/* The index of the model; one of this call's own where that has none and cannot keep it. */
+static mercer_status search_by_index(mercer_ctx *ctx, search *s, mc_packed_cache *cache) {
+    mc_point_index *made = NULL;
+    s->index = mc_packed_cache_points(cache);
+    if (!s->index)
+        MC_TRY(mc_point_index_open(ctx, s->weight, s->centres, s->k, &made));
+    s->index = made ? made : s->index;
+    const mercer_status status = search_index(ctx, s);
+    if (made && (status || !mc_packed_cache_keep_points(ctx, cache, made)))
+        mc_point_index_close(made);
+    return status;
 }
 
 mercer_status mc_euclidean_nearest(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *rows,
-                                   const mercer_data *centres, int64_t k, mc_neighbour *out) {
+                                   const mercer_data *centres, int64_t k, mc_packed_cache *cache, mc_neighbour *out) {
     search s = search_for(rows, centres, k);
     mc_work work = {0}, counted = {0};
-    lay_out_search(&counted, ctx->threads, &s);
+    lay_out_search(&counted, rows->n, ctx->threads, &s);
     MC_TRY(mc_work_open(ctx, &work, counted.used));
-    lay_out_search(&work, ctx->threads, &s);
+    lay_out_search(&work, rows->n, ctx->threads, &s);
     s.screen = *mc_bodies_of(ctx->isa)->nearest;
     s.out = out;
-    double *row = (double *)(void *)s.scratch;
     take_weights(kernel, s.d, s.weight);
-    add_means(&s, row);
-    choose_scale(&s, row);
-    mercer_status status = mc_for(ctx, s.panels, 1, pack_panel, &s);
-    MC_THEN(status, mc_for(ctx, rows->n, CHUNK, search_chunk, &s));
+    const mercer_status status = mc_packed_cache_asked(cache, rows->n) < FEW_ROWS
+                                     ? mc_for(ctx, rows->n, 1, search_in_double, &s)
+                                     : search_by_index(ctx, &s, cache);
     mc_work_close(&work);
     return status;
 }

@@ -427,7 +427,7 @@ static mercer_status search_neighbours(mercer_ctx *ctx, search *s, const mercer_
 static mercer_status decide_by_distance(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out) {
     search s = {.f = f, .k = f->report.neighbors, .out = out};
     MC_TRY(MC_ALLOC(ctx, s.heap, rows->n * s.k));
-    mercer_status status = mc_euclidean_nearest(ctx, f->kernel, rows, f->centres, s.k, s.heap);
+    mercer_status status = mc_euclidean_nearest(ctx, f->kernel, rows, f->centres, s.k, f->packed_cache, s.heap);
     for (int64_t i = 0; i < rows->n && !status; i++)
         vote_of_neighbours(&s, s.heap + i * s.k, out + i * f->outputs);
     mc_free(s.heap);

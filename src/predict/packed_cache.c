@@ -18,6 +18,8 @@ struct mc_packed_cache {
     place *place;
     double *weights;
     int64_t features;
+    _Atomic(mc_point_index *) points;
+    atomic_int_fast64_t asked;
 };
 
 mercer_status mc_packed_cache_open(mercer_ctx *ctx, int64_t count, mc_packed_cache **out) {
@@ -44,6 +46,7 @@ void mc_packed_cache_free(mc_packed_cache *cache) {
     }
     mc_free(cache->place);
     mc_free(cache->weights);
+    mc_point_index_close(atomic_load(&cache->points));
     mc_free(cache);
 }
 
@@ -80,4 +83,18 @@ bool mc_packed_cache_put(mercer_ctx *ctx, mc_packed_cache *cache, int64_t k, mer
     cache->place[k].gram = gram;
     atomic_store_explicit(&cache->place[k].state, FULL, memory_order_release);
     return true;
+}
+
+const mc_point_index *mc_packed_cache_points(const mc_packed_cache *cache) {
+    return cache ? atomic_load_explicit(&cache->points, memory_order_acquire) : NULL;
+}
+
+bool mc_packed_cache_keep_points(mercer_ctx *ctx, mc_packed_cache *cache, mc_point_index *index) {
+    mc_point_index *none = NULL;
+    return cache && (double)index->work.size <= 0.25 * (double)mc_memory_left(ctx)
+           && atomic_compare_exchange_strong(&cache->points, &none, index);
+}
+
+int64_t mc_packed_cache_asked(mc_packed_cache *cache, int64_t rows) {
+    return cache ? atomic_fetch_add_explicit(&cache->asked, rows, memory_order_relaxed) + rows : rows;
 }

@@ -12,6 +12,7 @@
 #define MC_PREDICT_PACKED_CACHE_H
 
 #include "gram/operator/gram.h"
+#include "predict/point_index.h"
 
 enum { MC_PACKED_CACHE_ROWS = 64 }; /* few rows: for more the packing does not matter */
 
@@ -27,5 +28,11 @@ bool mc_packed_cache_put(mercer_ctx *ctx, mc_packed_cache *cache, int64_t k, mer
    on; NULL: there are none, and *features is left alone. */
 void mc_packed_cache_keep_weights(mc_packed_cache *cache, double *weights, int64_t features);
 const double *mc_packed_cache_weights(const mc_packed_cache *cache, int64_t *features);
+
+/* The index of the centres of a search by distance, kept as operators are; NULL: there is none. */
+const mc_point_index *mc_packed_cache_points(const mc_packed_cache *cache);
+bool mc_packed_cache_keep_points(mercer_ctx *ctx, mc_packed_cache *cache, mc_point_index *index);
+/* Rows that were asked for so far, these included, whether an index is worth making; those alone without a cache. */
+int64_t mc_packed_cache_asked(mc_packed_cache *cache, int64_t rows);
 
 #endif

@@ -385,6 +385,96 @@ static void test_kernels_of_the_distance_find_the_nearest(void **state) {
     close_clean(ctx);
 }
 
+/* ---- With a tree, and without ---- */
+
+enum { TREE_NEW = 200, PART = 50 };
+
+/* Few columns, many rows: numbers, or counts, of which many are the same and as many as far as each other; a column may
+   be constant. */
+static cloud draw_for_tree(mc_rng *rng) {
+    cloud c = {.n = 1 + (int64_t)exp(8.5 * mc_rng_uniform(rng)),
+               .fresh = TREE_NEW,
+               .d = 1 + (int64_t)(18 * mc_rng_uniform(rng))};
+    const double size = ldexp(1, (int)(200 * mc_rng_uniform(rng)) - 100), levels = 1 + 8 * mc_rng_uniform(rng);
+    const bool counts = mc_rng_uniform(rng) < 0.5, constant = mc_rng_uniform(rng) < 0.2,
+               many = mc_rng_uniform(rng) < 0.3;
+    c.k = 1 + (int64_t)(fmin(many ? 64 : 8, (double)c.n - 1) * mc_rng_uniform(rng));
+    c.x = malloc((size_t)(c.n * c.d) * sizeof *c.x);
+    c.y = malloc((size_t)c.n * sizeof *c.y);
+    c.z = malloc((size_t)(c.fresh * c.d) * sizeof *c.z);
+    for (int64_t i = 0; i < c.n; i++)
+        c.y[i] = mc_rng_normal(rng);
+    for (int64_t i = 0; i < (c.n + c.fresh) * c.d; i++) {
+        const double value = counts ? floor(levels * mc_rng_uniform(rng)) : mc_rng_normal(rng);
+        *(i < c.n * c.d ? &c.x[i] : &c.z[i - c.n * c.d]) = constant && i % c.d == 0 ? size : size * value;
+    }
+    return c;
+}
+
+static mercer_data *table_of(mercer_ctx *ctx, const double *x, int64_t n, int64_t d, const double *y) {
+    const mercer_table table = {
+        .size = sizeof table, .n = n, .d = d, .dtype = MERCER_F64, .values = x, .target = y, .outputs = y ? 1 : 0};
+    mercer_data *data = NULL;
+    assert_ok(ctx, mercer_data_make(ctx, &table, &data));
+    return data;
+}
+
+/* All new rows in one call, or in parts, the first of which are too few for an index to be made. */
+static void predict_parts(mercer_ctx *ctx, const cloud *c, const char *kernel, int64_t part, double *out) {
+    mercer_data *data = table_of(ctx, c->x, c->n, c->d, c->y);
+    for (int64_t i = 0; i < c->fresh; i += part) {
+        mercer_model *model = fit_knn(ctx, kernel, data, c->k, "uniform");
+        mercer_data *rows = table_of(ctx, c->z + i * c->d, part, c->d, NULL);
+        assert_ok(ctx, mercer_predict(ctx, model, rows, out + i));
+        mercer_data_free(rows);
+        mercer_model_free(model);
+    }
+    mercer_data_free(data);
+}
+
+static void test_a_tree_finds_what_a_plain_search_finds(void **state) {
+    (void)state;
+    static const char *const kernels[] = {"linear", "rbf(gamma=1)", "rq(length_scale=3)"};
+    mercer_ctx *ctx = open_ctx(2);
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 992);
+    for (int round = 0; round < 60; round++) {
+        const cloud c = draw_for_tree(&rng);
+        double all[TREE_NEW], parts[TREE_NEW];
+        predict_parts(ctx, &c, kernels[round % 3], TREE_NEW, all);
+        predict_parts(ctx, &c, kernels[round % 3], PART, parts);
+        assert_memory_equal(all, parts, sizeof all);
+        for (int64_t i = 0; i < c.fresh; i += 40)
+            assert_close(all[i], plain_mean(&c, c.z + i * c.d), 1e-12);
+        free(c.x), free(c.y), free(c.z);
+    }
+    close_clean(ctx);
+}
+
+/* The model has the index, and takes it along. */
+static mercer_status fit_and_predict(mercer_ctx *ctx, void *out) {
+    mercer_kernel *kernel = NULL;
+    mercer_model *model = NULL;
+    mercer_status status = mercer_kernel_parse(ctx, "rbf(gamma=1)", &kernel);
+    if (!status)
+        status = mercer_fit(ctx, "knn", NULL, kernel, world.data, &model);
+    if (!status)
+        status = mercer_predict(ctx, model, world.data, out);
+    mercer_model_free(model);
+    mercer_kernel_free(kernel);
+    return status;
+}
+
+static void test_a_tree_survives_failing_memory(void **state) {
+    (void)state;
+    enum { MOONS = 700 };
+    static double out[2 * MOONS];
+    mercer_ctx *ctx = open_ctx(1);
+    assert_ok(ctx, mercer_data_generate(ctx, "moons", MOONS, 0.2, 1, &world.data));
+    assert_survives_failing_memory(fit_and_predict, out);
+    mercer_data_free(world.data);
+    close_clean(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers_are_the_mean_over_the_nearest_rows),
@@ -397,6 +487,8 @@ int main(void) {
         cmocka_unit_test(test_a_prediction_survives_failing_memory),
         cmocka_unit_test(test_a_look_in_floats_changes_nothing),
         cmocka_unit_test(test_kernels_of_the_distance_find_the_nearest),
+        cmocka_unit_test(test_a_tree_finds_what_a_plain_search_finds),
+        cmocka_unit_test(test_a_tree_survives_failing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,8 +8,10 @@
 typedef float wide __attribute__((vector_size(64)));
 enum { LANES = 16 };
 
-#if defined(__AVX512F__)
+#if defined(__AVX__)
 #include <immintrin.h>
+#endif
+#if defined(__AVX512F__)
 enum { ROWS = 8, PARTS = 2 };
 #else
 enum { ROWS = 4, PARTS = 1 };
@@ -45,16 +47,14 @@ static void prune(const mc_nearest *s, int64_t r) {
     s->held[r] = left;
 }
 
-static void offer(const mc_nearest *s, int64_t r, float t, int64_t at) {
+/* One more candidate of row r; the limit is for settle to move. */
+INLINE void offer(const mc_nearest *s, int64_t r, float t, int64_t at) {
     float *best = s->best + r * s->k;
-    if (!(t < s->limit[r]))
-        return;
-    if (t < best[s->k - 1]) {
-        int64_t j = s->k - 1;
+    int64_t j = s->k - 1;
+    if (t < best[j]) {
         for (; j > 0 && best[j - 1] > t; j--)
             best[j] = best[j - 1];
         best[j] = t;
-        s->limit[r] = best[s->k - 1] + s->slack[r];
     }
     if (s->held[r] == s->capacity)
         prune(s, r);
@@ -64,36 +64,153 @@ static void offer(const mc_nearest *s, int64_t r, float t, int64_t at) {
         s->held[r] = s->capacity + 1;
 }
 
-/* ROWS rows from r on with PARTS vectors of points, the first of which is number at. */
-INLINE void meet(const mc_nearest *s, const float *z, const float *norm, int64_t r, int64_t at) {
+static void settle(const mc_nearest *s, int64_t r) {
+    const float least = s->best[r * s->k + s->k - 1];
+    s->limit[r] = s->differences ? least + s->grow * least + s->root[r] * __builtin_sqrtf(least) + s->slack[r]
+                                 : least + s->slack[r];
+}
+
+/* The points of the mask, of which t are the squares and the first is number at, to row r. */
+static void offer_all(const mc_nearest *s, int64_t r, const float *t, unsigned mask, int64_t at) {
+    for (; mask; mask &= mask - 1) {
+        const int q = __builtin_ctz(mask);
+        offer(s, r, t[q], at + q);
+    }
+    settle(s, r);
+}
+
+/* So many rows from r on with PARTS vectors of points, the first of which is number at. */
+INLINE void meet(const mc_nearest *s, const float *z, const float *norm, int64_t r, int rows, int64_t at,
+                 bool differences) {
     wide t[ROWS][PARTS];
-    for (int i = 0; i < ROWS; i++)
+    for (int i = 0; i < rows; i++)
         for (int p = 0; p < PARTS; p++)
-            t[i][p] = load_wide(norm + p * LANES);
+            t[i][p] = differences ? (wide){0} : load_wide(norm + p * LANES);
     const float *x = s->x + r;
     for (int64_t j = 0; j < s->d; j++, z += MC_NEAREST_COLUMNS, x += MC_NEAREST_ROWS) {
         wide point[PARTS];
         for (int p = 0; p < PARTS; p++)
             point[p] = load_wide(z + p * LANES);
-        for (int i = 0; i < ROWS; i++)
+        for (int i = 0; i < rows; i++)
             for (int p = 0; p < PARTS; p++)
-                t[i][p] += x[i] * point[p];
+                t[i][p] += differences ? (point[p] - x[i]) * (point[p] - x[i]) : x[i] * point[p];
     }
-    for (int64_t i = 0; i < ROWS && r + i < s->rows; i++)
-        for (int p = 0; p < PARTS; p++)
-            for (unsigned mask = below(t[i][p], s->limit[r + i]); mask; mask &= mask - 1) {
-                const int q = __builtin_ctz(mask);
-                offer(s, r + i, t[i][p][q], at + p * LANES + q);
-            }
+    for (int64_t i = 0; i < rows && r + i < s->rows; i++)
+        for (int p = 0; p < PARTS; p++) {
+            const unsigned mask = below(t[i][p], s->limit[r + i]);
+            if (__builtin_expect(mask != 0, 0))
+                offer_all(s, r + i, (const float *)&t[i][p], mask, at + p * LANES);
+        }
 }
 
-static void screen(const mc_nearest *s) {
-    for (int64_t panel = s->from; panel < s->to; panel++) {
-        const float *z = s->z + panel * s->d * MC_NEAREST_COLUMNS, *norm = s->norm + panel * MC_NEAREST_COLUMNS;
-        for (int64_t part = 0; part < MC_NEAREST_COLUMNS; part += PARTS * LANES)
-            for (int64_t r = 0; r < s->rows; r += ROWS)
-                meet(s, z + part, norm + part, r, panel * MC_NEAREST_COLUMNS + part);
+INLINE void meet_panel(const mc_nearest *s, int64_t panel, bool differences) {
+    const float *z = s->z + panel * s->d * MC_NEAREST_COLUMNS, *norm = s->norm + panel * MC_NEAREST_COLUMNS;
+    for (int64_t part = 0; part < MC_NEAREST_COLUMNS; part += PARTS * LANES)
+        for (int64_t r = 0; r < s->rows; r += ROWS)
+            meet(s, z + part, norm + part, r, ROWS, panel * MC_NEAREST_COLUMNS + part, differences);
+}
+
+/* ---- The tree ---- */
+
+typedef float each __attribute__((vector_size(4 * MC_NEAREST_ROWS))); /* one number for each row */
+
+typedef struct branch {
+    each gap; /* the square of the distance to its box, of every row */
+    int64_t node, from, to;
+} branch;
+
+INLINE each load_each(const float *p) {
+    each v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+INLINE each larger(each a, each b) {
+#if defined(__AVX__)
+    return (each)_mm256_max_ps((__m256)a, (__m256)b);
+#else
+    for (int i = 0; i < MC_NEAREST_ROWS; i++)
+        a[i] = a[i] > b[i] ? a[i] : b[i];
+    return a;
+#endif
+}
+
+/* The rows for which it is near enough, a bit each. */
+INLINE unsigned within(each gap, each limit) {
+#if defined(__AVX__)
+    return (unsigned)_mm256_movemask_ps(_mm256_cmp_ps((__m256)gap, (__m256)limit, _CMP_LE_OQ));
+#else
+    unsigned mask = 0;
+    for (int i = 0; i < MC_NEAREST_ROWS; i++)
+        mask |= (unsigned)(gap[i] <= limit[i]) << i;
+    return mask;
+#endif
+}
+
+INLINE branch look_at(const mc_nearest *s, int64_t node, int64_t from, int64_t to) {
+    const float *low = s->box + 2 * s->d * node, *high = low + s->d;
+    branch b = {.node = node, .from = from, .to = to};
+    for (int64_t j = 0; j < s->d; j++) {
+        const each x = load_each(s->x + j * MC_NEAREST_ROWS), gap = larger(larger(low[j] - x, x - high[j]), (each){0});
+        b.gap += gap * gap;
     }
+    return b;
+}
+
+INLINE float total(each v) {
+    float sum = 0;
+    for (int i = 0; i < MC_NEAREST_ROWS; i++)
+        sum += v[i];
+    return sum;
+}
+
+/* A panel with all rows, or, where few of them are near, with these. */
+INLINE void meet_leaf(const mc_nearest *s, int64_t panel, unsigned rows) {
+    const float *z = s->z + panel * s->d * MC_NEAREST_COLUMNS;
+    if (__builtin_popcount(rows) > MC_NEAREST_ROWS / 2) {
+        meet_panel(s, panel, true);
+        return;
+    }
+    for (; rows; rows &= rows - 1)
+        for (int64_t part = 0; part < MC_NEAREST_COLUMNS; part += PARTS * LANES)
+            meet(s, z + part, NULL, __builtin_ctz(rows), 1, panel * MC_NEAREST_COLUMNS + part, true);
+}
+
+/* The nearer half first: what it holds rules out more of the other. */
+static int64_t walk(const mc_nearest *s) {
+    branch todo[64];
+    int count = 0;
+    int64_t met = 0;
+    todo[count++] = look_at(s, 1, s->from, s->to);
+    while (count > 0) {
+        const branch b = todo[--count];
+        const unsigned rows = within(b.gap, load_each(s->limit));
+        if (!rows)
+            continue;
+        if (b.to - b.from == 1) {
+            meet_leaf(s, b.from, rows);
+            met += __builtin_popcount(rows);
+            continue;
+        }
+        const int64_t middle = (b.from + b.to) / 2;
+        const branch left = look_at(s, 2 * b.node, b.from, middle), right = look_at(s, 2 * b.node + 1, middle, b.to);
+        const bool first = total(left.gap) <= total(right.gap);
+        todo[count++] = first ? right : left;
+        todo[count++] = first ? left : right;
+    }
+    return met;
+}
+
+static int64_t screen(const mc_nearest *s) {
+    if (s->box)
+        return walk(s);
+    if (s->differences)
+        for (int64_t panel = s->from; panel < s->to; panel++)
+            meet_panel(s, panel, true);
+    else
+        for (int64_t panel = s->from; panel < s->to; panel++)
+            meet_panel(s, panel, false);
+    return s->rows * (s->to - s->from);
 }
 
 mc_nearest_body *const ISA_TABLE = screen;
