@@ -7,7 +7,8 @@
        sum_i l_i'(f(x_i) + doubt_i + b +) + slope < 0,   phi falls at b whatever f* is, and b* > b,
        sum_i l_i'(f(x_i) - doubt_i + b -) + slope > 0,   phi rises, and b* < b.
 
-   Both sums rise with b. Steps away from the intercept in question, doubled until the sign is certain and then halved,
+   Both sums rise with b. Steps away from the intercept in question, leaping until the sign is certain and then
+   narrowed,
    enclose every b*. The sums are believed where they exceed their rounding; that of F widens the doubt. */
 #include "certify/intercept.h"
 #include <float.h>
@@ -15,8 +16,9 @@
 #include <stdbool.h>
 
 /* Every look goes over all rows: leaps of 16 come near the place in a third of the looks that doubling takes. */
-enum { LEAP = 16, LEAPS = 32, NARROWINGS = 2, HALVINGS = 6 };
-enum { BLOCK = 128, LANES = 8 }; /* rows at a time; sums of them that do not wait for each other */
+enum { LEAP = 16, LEAPS = 32, LOOKS = 8 };
+static const double PRECISE = 0.05; /* of a bound */
+enum { BLOCK = 128, LANES = 8 };    /* rows at a time; sums of them that do not wait for each other */
 
 /* Their sum and that of their sizes, each to within BLOCK / LANES + LANES roundings of the latter. */
 static void add_slopes(const double *slope, int64_t count, long double *sum, long double *size) {
@@ -45,8 +47,8 @@ static bool some_broken(const double *slope, int64_t count, int side) {
     return broken;
 }
 
-/* Whether every optimal intercept is certain to lie above (side 1), or below (-1), this place. */
-static bool is_certain(const mc_intercept *p, double at, int side) {
+/* Below 0: every optimal intercept is certain to lie above (side 1), or below (-1), this place. */
+static double margin_at(const mc_intercept *p, double at, int side) {
     long double sum = p->slope, size = fabs(p->slope);
     double f[BLOCK], doubt[BLOCK], slope[BLOCK];
     for (int64_t begin = 0; begin < p->n; begin += BLOCK) {
@@ -56,26 +58,39 @@ static bool is_certain(const mc_intercept *p, double at, int side) {
             f[i] += side * (doubt[i] + 4 * DBL_EPSILON * (fabs(f[i]) + fabs(at) + doubt[i])) + at;
         p->slopes(p->self, begin, count, f, side, slope);
         if (some_broken(slope, count, side))
-            return true;
+            return -INFINITY;
         add_slopes(slope, count, &sum, &size);
     }
-    return side * sum < -(48 * (long double)DBL_EPSILON + (long double)p->n * LDBL_EPSILON) * size;
+    return (double)(side * sum + (48 * (long double)DBL_EPSILON + (long double)p->n * LDBL_EPSILON) * size);
 }
 
-/* A step to that side beyond which no optimal intercept lies. */
+/* A place in a bracket: where the line between its ends crosses 0, a little to the certain side; the middle where there
+   is no such line. */
+static double place_between(double less, double step, double open, double certain) {
+    const double share = open / (open - certain);
+    return less + (step - less) * (isfinite(share) ? fmin(fmax(1.02 * share, 0.04), 0.96) : 0.5);
+}
+
+/* A step to that side beyond which no optimal intercept lies. An end of the bracket that stays twice counts for half
+   (the Illinois rule). */
 static double reach_of(const mc_intercept *p, int side, double first) {
-    double step = first, less = 0;
-    int k = 0;
-    for (; k < LEAPS && !is_certain(p, p->b - side * step, side); k++) {
+    double step = first, less = 0, open = INFINITY, certain = margin_at(p, p->b - side * step, side);
+    int k = 0, stays = 0;
+    for (; k < LEAPS && !(certain < 0); k++) {
         less = step;
+        open = certain;
         step *= LEAP;
+        certain = margin_at(p, p->b - side * step, side);
     }
     if (k == LEAPS)
         return INFINITY;
-    for (k = 0; k < NARROWINGS + HALVINGS; k++) {
-        const double middle = k < NARROWINGS ? sqrt(less) * sqrt(step) : less + (step - less) / 2;
-        if (middle > less && middle < step)
-            *(is_certain(p, p->b - side * middle, side) ? &step : &less) = middle;
+    for (k = 0; k < LOOKS && step - less > PRECISE * step; k++) {
+        const double middle = place_between(less, step, open, certain), here = margin_at(p, p->b - side * middle, side);
+        const bool sure = here < 0;
+        stays = sure ? (stays > 0 ? stays : 0) + 1 : (stays < 0 ? stays : 0) - 1;
+        open = sure ? (stays > 1 ? open / 2 : open) : here;
+        certain = sure ? here : (stays < -1 ? certain / 2 : certain);
+        *(sure ? &step : &less) = middle;
     }
     return step;
 }

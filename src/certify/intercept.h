@@ -29,7 +29,8 @@ typedef struct mc_softmax {
     double *shares;      /* room for n x classes */
 } mc_softmax;
 
-/* No |b_k - b*_k| is more, for the optimal b* with the sum of b; infinite where nothing holds them back. */
-double mc_softmax_intercepts_bound(const mc_softmax *p);
+/* No |b_k - b*_k| is more, for the optimal b* with the sum of b; infinite where nothing holds them back. room: for
+   classes x (classes + 2). */
+double mc_softmax_intercepts_bound(const mc_softmax *p, double *room);
 
 #endif

@@ -18,7 +18,9 @@
    a number, and that no class is lost by more than the primal where it is one, with |f*(x)| <= sqrt(2 k(x,x) primal /
    lambda). */
 #include "certify/loss_certificate.h"
+#include "backend/loss_body.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/progress.h"
 #include "base/status.h"
 #include "base/workspace.h"
@@ -33,6 +35,7 @@
 #include <math.h>
 #include <string.h>
 
+static const double FLAT = 0.14;  /* of a share, above which an entropy is no steeper than 1: exp(-2) */
 static const double VAGUE = 1e-6; /* an error of entries, beside the largest, that hides what the gap could say */
 
 static void gather_coefficients(const mc_loss_task *tasks, int64_t count, int64_t n, int64_t width, double *A) {
@@ -93,6 +96,12 @@ static double infeasibility_bound(const mc_loss_task *t, const mc_loss_findings 
 
 /* The objective of the function that is 0 everywhere, without an intercept. */
 static double objective_of_zero(const mc_loss_task *t, double *zeros) {
+    if (t->loss->probabilities) {
+        long double costs = 0;
+        for (int64_t i = 0; i < t->n; i++)
+            costs += t->cost[i];
+        return (double)(costs * log(t->k > 1 ? (double)t->k : 2));
+    }
     memset(zeros, 0, (size_t)(t->n * t->k) * sizeof *zeros);
     return mc_loss_sum(t, zeros, zeros);
 }
@@ -106,11 +115,13 @@ static double steepest_slope(const mc_loss_task *t, int64_t i) {
 
 /* How much more than itself a rounding of alpha moves the conjugate by: an entropy is steep where the share that alpha
    leaves is near 0. */
-static double steepness_of_conjugate(const mc_loss_task *t, int64_t i) {
+static double steepness_of_conjugate(const mc_loss_task *t, int64_t row, double size) {
     double low, high;
-    const double left = 1 - t->lambda * fabs(t->alpha[i]) / t->cost[i / t->k];
+    const double left = 1 - t->lambda * size / t->cost[row];
+    if (left > FLAT)
+        return 1;
     if (t->k == 1)
-        t->loss->domain(t, t->y[i], &low, &high);
+        t->loss->domain(t, t->y[row], &low, &high);
     const bool entropy = t->k > 1 || (t->loss->smooth && t->loss->classes && isfinite(high - low));
     return entropy ? fmax(1, -log(fmax(left, DBL_EPSILON)) / 2) : 1;
 }
@@ -139,18 +150,24 @@ static double slope_of(const mc_loss_task *t, int64_t i, double F, int side) {
 }
 
 static void slopes_of(const void *self, int64_t begin, int64_t count, const double *F, int side, double *slope) {
+    const mc_loss_task *t = ((const doubtful *)self)->t;
+    if (t->loss == &mc_losses[MC_LOGISTIC] && t->body) {
+        t->body->logistic_slopes(&(mc_loss_rows){count, 1, F, &(double){0}, NULL, t->y + begin, t->cost + begin}, slope,
+                                 NULL);
+        return;
+    }
     for (int64_t i = 0; i < count; i++)
-        slope[i] = slope_of(((const doubtful *)self)->t, begin + i, F[i], side);
+        slope[i] = slope_of(t, begin + i, F[i], side);
 }
 
-/* scratch: n x k. */
-static double bound_intercept(const mc_loss_task *t, const mc_loss_findings *found, double *scratch) {
+/* scratch: n x k; room: k x (k + 2). */
+static double bound_intercept(const mc_loss_task *t, const mc_loss_findings *found, double *scratch, double *room) {
     const doubtful d = {t, found->distance * sqrt(found->reach) + found->each};
     const mc_intercept p = {.n = t->n, .b = t->b[0], .values = values_of, .slopes = slopes_of, .self = &d};
     const mc_softmax many = {t->n, t->k, t->f, t->b, t->y, t->cost, d.doubt, scratch};
     if (!t->intercept)
         return 0;
-    return t->k > 1 ? mc_softmax_intercepts_bound(&many) : mc_intercept_bound(&p);
+    return t->k > 1 ? mc_softmax_intercepts_bound(&many, room) : mc_intercept_bound(&p);
 }
 
 /* How the values of f were had: by an operator with these errors, or each to within `doubt`. */
@@ -160,40 +177,118 @@ typedef struct evaluation {
     double doubt;
 } evaluation;
 
-/* g and root are scratch of n x k each. */
-static void measure_loss_gap(const mc_loss_task *t, const evaluation *by, double reach, double *g, double *root,
-                             mc_loss_findings *out) {
-    const double unit = (double)(7 + t->k) * DBL_EPSILON; /* sums over the classes of a row round k times */
-    long double energy = 0, slopes = 0, bends = 0, mass = 0, sizes = 0, lost = 0, gains = 0;
-    if (t->loss->smooth)
-        mc_loss_derivatives(t, false, g, root);
-    for (int64_t i = 0; i < t->n * t->k; i++) {
-        const double slope = t->loss->smooth ? g[i] : t->cost[i] * steepest_slope(t, i);
-        energy += (long double)t->alpha[i] * t->f[i];
+/* ---- Sums over the rows ---- */
+
+enum { CHUNKS = 64, LEAST = 512, RUN = 16 }; /* of rows; entries of a chunk at least; entries summed up in double */
+
+typedef struct totals {
+    long double energy, slopes, bends, mass, sizes, lost, gains, loss, conjugate;
+} totals;
+
+typedef struct adding {
+    const mc_loss_task *t;
+    double *g, *root; /* n x k: scratch */
+    totals *part;
+} adding;
+
+/* The task on some of its rows. */
+static mc_loss_task rows_of_task(const mc_loss_task *t, int64_t begin, int64_t end) {
+    mc_loss_task part = *t;
+    part.n = end - begin;
+    part.y += begin;
+    part.cost += begin;
+    part.place += begin;
+    part.alpha += begin * t->k;
+    part.f += begin * t->k;
+    return part;
+}
+
+/* Entries begin .. end - 1, RUN at most. */
+static void add_run(const mc_loss_task *t, int64_t begin, int64_t end, const double *g, totals *sums) {
+    double energy = 0, slopes = 0, bends = 0, mass = 0, sizes = 0, lost = 0, gains = 0;
+    int64_t row = begin / t->k, column = begin % t->k;
+    for (int64_t i = begin; i < end; i++) {
+        const double slope = t->loss->smooth ? g[i] : t->cost[row] * steepest_slope(t, row), a = fabs(t->alpha[i]);
+        energy += t->alpha[i] * t->f[i];
         slopes += fabs(slope);
-        bends += t->loss->smooth ? t->cost[i / t->k] : 0;
-        mass += fabs(t->alpha[i]);
-        sizes += fabs(t->alpha[i] * t->f[i]);
-        lost += fabs(slope * (t->f[i] + t->b[i % t->k]));
-        gains += t->lambda * fabs(t->alpha[i] * (t->k > 1 ? 1 : t->y[i])) * steepness_of_conjugate(t, i);
+        bends += t->loss->smooth ? t->cost[row] : 0;
+        mass += a;
+        sizes += a * fabs(t->f[i]);
+        lost += fabs(slope * (t->f[i] + t->b[column]));
+        gains += t->lambda * a * (t->k > 1 ? 1 : fabs(t->y[row])) * steepness_of_conjugate(t, row, a);
+        row += ++column == t->k;
+        column = column == t->k ? 0 : column;
     }
-    const double loss = mc_loss_sum(t, t->f, t->b), conjugate = mc_loss_conjugate(t, t->alpha);
-    const double each = by->extended ? by->doubt : 1.01 * mc_product_doubt(by->error, (double)mass, reach);
-    const double half = (double)(mass * each / 2 + unit / 2 * sizes);
-    out->square_norm = (double)energy;
+    sums->energy += energy;
+    sums->slopes += slopes;
+    sums->bends += bends;
+    sums->mass += mass;
+    sums->sizes += sizes;
+    sums->lost += lost;
+    sums->gains += gains;
+}
+
+static void add_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)thread;
+    const adding *a = arg;
+    const mc_loss_task part = rows_of_task(a->t, begin, end);
+    double *g = a->g + begin * part.k;
+    totals sums = {.loss = mc_loss_sum(&part, part.f, part.b), .conjugate = mc_loss_conjugate(&part, part.alpha)};
+    if (part.loss->smooth)
+        mc_loss_derivatives(&part, false, g, a->root + begin * part.k);
+    for (int64_t i = 0; i < part.n * part.k; i += RUN)
+        add_run(&part, i, i + RUN < part.n * part.k ? i + RUN : part.n * part.k, g, &sums);
+    a->part[chunk] = sums;
+}
+
+static mercer_status add_all_rows(mercer_ctx *ctx, const mc_loss_task *t, double *g, double *root, totals *all) {
+    totals part[CHUNKS + 1];
+    adding a = {t, g, root, part};
+    const int64_t least = LEAST / t->k + 1, even = t->n / CHUNKS + 1,
+                  rows = t->own         ? t->n
+                         : least > even ? least
+                                        : even;
+    MC_TRY(mc_for(ctx, t->n, rows, add_rows, &a));
+    *all = part[0];
+    for (int64_t c = 1; c < mc_chunk_count(t->n, rows); c++) {
+        all->energy += part[c].energy;
+        all->slopes += part[c].slopes;
+        all->bends += part[c].bends;
+        all->mass += part[c].mass;
+        all->sizes += part[c].sizes;
+        all->lost += part[c].lost;
+        all->gains += part[c].gains;
+        all->loss += part[c].loss;
+        all->conjugate += part[c].conjugate;
+    }
+    return MERCER_OK;
+}
+
+/* g and root are scratch of n x k each, room of k x (k + 2). */
+static mercer_status measure_loss_gap(mercer_ctx *ctx, const mc_loss_task *t, const evaluation *by, double reach,
+                                      double *g, double *root, double *room, mc_loss_findings *out) {
+    const double unit = (double)(24 + t->k) * DBL_EPSILON; /* sums over the classes of a row round k times, runs RUN */
+    totals s;
+    MC_TRY(add_all_rows(ctx, t, g, root, &s));
+    const double loss = (double)s.loss, conjugate = (double)s.conjugate;
+    const double each = by->extended ? by->doubt : 1.01 * mc_product_doubt(by->error, (double)s.mass, reach);
+    const double half = (double)(s.mass * each / 2 + unit / 2 * s.sizes);
+    out->square_norm = (double)s.energy;
     out->square_error = 2 * half;
-    out->primal = (double)(loss + t->lambda / 2 * energy);
-    out->dual = mc_loss_is_feasible(t, t->alpha) ? (double)(-conjugate - t->lambda / 2 * energy) : -INFINITY;
-    out->primal_rounding = (double)(t->lambda * half + slopes * each + bends * each * each
-                                    + unit * (fabs(loss) + fabs(out->primal) + lost));
-    out->rounding = out->primal_rounding
-                    + (double)(t->lambda * half + unit * (fabs(conjugate) + t->lambda * fabsl(energy) + gains + lost));
+    out->primal = (double)(loss + t->lambda / 2 * s.energy);
+    out->dual = mc_loss_is_feasible(t, t->alpha) ? (double)(-conjugate - t->lambda / 2 * s.energy) : -INFINITY;
+    out->primal_rounding = (double)(t->lambda * half + s.slopes * each + s.bends * each * each
+                                    + unit * (fabs(loss) + fabs(out->primal) + s.lost));
+    out->rounding =
+        out->primal_rounding
+        + (double)(t->lambda * half + unit * (fabs(conjugate) + t->lambda * fabsl(s.energy) + s.gains + s.lost));
     out->rounding += infeasibility_bound(t, out, reach);
     out->zero = objective_of_zero(t, g);
     out->reach = reach;
     out->each = each;
     out->distance = sqrt((fmax(0, out->primal - out->dual) + out->rounding) / t->lambda);
-    out->intercept = bound_intercept(t, out, root);
+    out->intercept = bound_intercept(t, out, root, room);
+    return MERCER_OK;
 }
 
 /* The products again from long doubles, where these know the kernel. */
@@ -254,7 +349,7 @@ static mercer_status multiply_features(mercer_ctx *ctx, const mc_problem *p, int
     double *W = NULL;
     MC_TRY(mc_feature_products_open(ctx, p->kernel, p->x, false, &z));
     mercer_status status = MC_ALLOC(ctx, W, width * z.D);
-    MC_THEN(status, mc_kernel_diagonal(ctx, p->kernel, p->x, KA));
+    MC_THEN(status, z.map ? mc_kernel_diagonal(ctx, p->kernel, p->x, KA) : mc_feature_squares(ctx, &z, KA));
     MC_THEN(status, mc_feature_project(ctx, &z, width, A, W));
     for (int64_t i = 0; i < p->n && !status; i++)
         *reach = fmax(*reach, KA[i]);
@@ -267,27 +362,27 @@ static mercer_status multiply_features(mercer_ctx *ctx, const mc_problem *p, int
 }
 
 static mercer_status certify_tasks(mercer_ctx *ctx, const mc_problem *p, mc_loss_task *tasks, int64_t count,
-                                   int64_t width, double *A, double *KA, mc_loss_findings *out) {
+                                   int64_t width, double *A, double *KA, double *room, mc_loss_findings *out) {
     double reach = 0;
     evaluation by = {0};
     gather_coefficients(tasks, count, p->n, width, A);
     MC_TRY((mc_problem_features(p, p->n) > 0 ? multiply_features : multiply_tiles)(ctx, p, width, A, KA, &reach, &by));
     scatter_products(tasks, count, p->n, width, KA);
     for (int64_t j = 0; j < count; j++)
-        measure_loss_gap(&tasks[j], &by, reach, A, KA, &out[j]);
+        MC_TRY(measure_loss_gap(ctx, &tasks[j], &by, reach, A, KA, room, &out[j]));
     return MERCER_OK;
 }
 
 mercer_status mc_loss_certify(mercer_ctx *ctx, const mc_problem *p, mc_loss_task *tasks, int64_t count,
                               mc_loss_findings *out) {
-    int64_t width = 0;
-    for (int64_t j = 0; j < count; j++)
-        width += tasks[j].k;
+    const int64_t k = tasks[0].k, width = k * count;
     mc_work work;
     mc_begin_phase(ctx, "check");
-    MC_TRY(mc_work_open(ctx, &work, 2 * mc_work_need(p->n * width, sizeof(double))));
+    MC_TRY(mc_work_open(ctx, &work,
+                        2 * mc_work_need(p->n * width, sizeof(double)) + mc_work_need(k * (k + 2), sizeof(double))));
     double *A = mc_work_take(&work, p->n * width, sizeof *A), *KA = mc_work_take(&work, p->n * width, sizeof *KA);
-    const mercer_status status = certify_tasks(ctx, p, tasks, count, width, A, KA, out);
+    double *room = mc_work_take(&work, k * (k + 2), sizeof *room);
+    const mercer_status status = certify_tasks(ctx, p, tasks, count, width, A, KA, room, out);
     mc_work_close(&work);
     return status;
 }

@@ -18,6 +18,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct mc_loss_body;
+
 typedef enum mc_loss_kind {
     MC_LOGISTIC,
     MC_SQUARED_HINGE,
@@ -58,8 +60,9 @@ const mc_loss *mc_loss_named(const char *machine);
 struct mc_loss_task {
     const mc_loss *loss;
     double parameter;
-    const mercer_own_loss *own; /* the caller's functions, where the loss is his */
-    const int64_t *place;       /* n: the rows in the data as they came */
+    const mercer_own_loss *own;      /* the caller's functions, where the loss is his */
+    const int64_t *place;            /* n: the rows in the data as they came */
+    const struct mc_loss_body *body; /* the logistic loss in vectors (backend/loss_body.h); NULL: one by one */
     int64_t n, k;
     const double *y;          /* n: +1 or -1, a number, or the number of the class (softmax) */
     const double *cost;       /* n, > 0: row weight times class weight */

@@ -5,10 +5,23 @@
    sqrt(c) diag(sqrt p) (I - sqrt p sqrt p'), since |sqrt p| = 1; the conjugate is sum_k q_k log q_k for q = v + e_y in
    the simplex. */
 #include "problem/loss.h"
+#include "backend/loss_body.h"
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
-enum { MENDS = 30 }; /* rounds of mending the sums of coefficients */
+enum { MENDS = 30, STRIP = 32, LANES = 8 }; /* rounds of mending the sums of coefficients; columns at once */
+
+/* ---- In vectors ---- */
+
+/* NULL: row by row, below. */
+static const mc_loss_body *body_of(const mc_loss_task *t) {
+    return t->loss == &mc_losses[MC_LOGISTIC] && t->k <= MC_LOSS_CLASSES ? t->body : NULL;
+}
+
+static mc_loss_rows rows_of(const mc_loss_task *t, const double *f, const double *b) {
+    return (mc_loss_rows){t->n, t->k, f, b, t->shift, t->y, t->cost};
+}
 
 /* ---- The primal side ---- */
 
@@ -39,7 +52,11 @@ static double softmax_value(const mc_loss_task *t, int64_t i, const double *f, c
 }
 
 double mc_loss_sum(const mc_loss_task *t, const double *f, const double *b) {
+    const mc_loss_body *body = body_of(t);
+    const mc_loss_rows rows = rows_of(t, f, b);
     long double sum = 0;
+    if (body)
+        return (t->k > 1 ? body->softmax_sum : body->logistic_sum)(&rows);
     for (int64_t i = 0; i < t->n; i++)
         sum += (long double)t->cost[i]
                * (t->k > 1 ? softmax_value(t, i, f, b) : t->loss->value(t, t->y[i], loss_argument(t, i, 0, f, b)));
@@ -60,19 +77,11 @@ static void look_softmax(const mc_loss_task *t, int64_t i, bool chord, double *g
     }
 }
 
-/* Slope and curvature of the logistic loss have their exponential in common; the bits are those of the two. */
-static void look_logistic(const mc_loss_task *t, double *g, double *root) {
-    for (int64_t i = 0; i < t->n; i++) {
-        const double F = loss_argument(t, i, 0, t->f, t->b), z = t->y[i] * F, e = exp(-fabs(F));
-        const double less = e / (1 + e), more = 1 / (1 + e);
-        g[i] = t->cost[i] * (-t->y[i] * (z > 0 ? less : more));
-        root[i] = sqrt(t->cost[i] * (less * more));
-    }
-}
-
 void mc_loss_derivatives(const mc_loss_task *t, bool chord, double *g, double *root) {
-    if (t->loss == &mc_losses[MC_LOGISTIC] && t->k == 1 && !chord) {
-        look_logistic(t, g, root);
+    const mc_loss_body *body = body_of(t);
+    const mc_loss_rows rows = rows_of(t, t->f, t->b);
+    if (body && !chord) {
+        (t->k > 1 ? body->softmax_slopes : body->logistic_slopes)(&rows, g, root);
         return;
     }
     for (int64_t i = 0; i < t->n; i++) {
@@ -151,29 +160,36 @@ void mc_loss_mean_solve(const mc_loss_mean *m, double *x) {
     }
 }
 
+/* C += what a row adds: the sum over pairs of (e_j - e_l)(e_j - e_l)' p_j p_l, so that nothing is subtracted; below the
+   diagonal alone. share: scratch. */
+static void add_pairs(int64_t k, const double *root, double *restrict share, double *restrict C) {
+    double mass = 0;
+    for (int64_t j = 0; j < k; j++)
+        mass += share[j] = root[j] * root[j];
+    const double scale = mass > 0 ? 1 / mass : 0;
+    for (int64_t j = 1; j < k; j++) {
+        const double own = share[j] * scale;
+        for (int64_t l = 0; l < j; l++)
+            C[j * k + l] -= own * share[l];
+    }
+    if (k == 1)
+        C[0] += mass;
+}
+
 /* The null space of softmax, (1, ..., 1), is filled in; a right-hand side has nothing along it. */
 void mc_loss_mean_set(const mc_loss_task *t, const double *root, mc_loss_mean *m) {
     const int64_t k = m->k = t->k;
     double trace = 0;
     m->n = t->n;
     m->root = root;
-    for (int64_t j = 0; j < k * k; j++)
-        m->C[j] = 0;
-    for (int64_t i = 0; i < t->n; i++) {
-        const double *r = root + i * k;
-        double square = 0;
-        for (int64_t j = 0; j < k; j++)
-            square += r[j] * r[j];
-        for (int64_t j = 0; j < k && square > 0; j++)
-            for (int64_t l = 0; l < j; l++) { /* sum over pairs of (e_j - e_l)(e_j - e_l)' p_j p_l: no subtraction */
-                const double pair = r[j] * r[j] * (r[l] * r[l] / square);
-                m->C[j * k + j] += pair;
-                m->C[l * k + l] += pair;
-                m->C[j * k + l] -= pair;
-            }
-        if (k == 1)
-            m->C[0] += square;
-    }
+    memset(m->C, 0, (size_t)(k * k) * sizeof *m->C);
+    for (int64_t i = 0; i < t->n; i++)
+        add_pairs(k, root + i * k, m->scratch, m->C);
+    for (int64_t j = 0; j < k; j++)
+        for (int64_t l = 0; l < j; l++) {
+            m->C[j * k + j] -= m->C[j * k + l];
+            m->C[l * k + l] -= m->C[j * k + l];
+        }
     for (int64_t j = 0; j < k; j++)
         trace += m->C[j * k + j];
     for (int64_t j = 0; k > 1 && j < k; j++)
@@ -207,6 +223,38 @@ void mc_loss_mean_project(const mc_loss_mean *m, double *V) {
     }
 }
 
+/* ---- Sums of coefficients ---- */
+
+/* sum <- the sums of some columns, as good as in twice the digits: what an addition rounds off is kept beside it. */
+static void sum_columns(int64_t n, int64_t k, int64_t width, const double *alpha, double *restrict sum) {
+    double lost[STRIP] = {0};
+    memset(sum, 0, (size_t)width * sizeof *sum);
+    for (int64_t i = 0; i < n; i++, alpha += k)
+        for (int64_t j = 0; j < width; j++) {
+            const double s = sum[j] + alpha[j], part = s - sum[j];
+            lost[j] += (sum[j] - (s - part)) + (alpha[j] - part);
+            sum[j] = s;
+        }
+    for (int64_t j = 0; j < width; j++)
+        sum[j] += lost[j];
+}
+
+static int64_t strip_at(int64_t k, int64_t j) {
+    return k - j < STRIP ? k - j : STRIP;
+}
+
+static double size_of(int64_t count, const double *v) {
+    double lane[LANES] = {0}, size = DBL_MIN;
+    for (int64_t i = 0; i < count / LANES * LANES; i += LANES)
+        for (int q = 0; q < LANES; q++)
+            lane[q] += fabs(v[i + q]);
+    for (int64_t i = count / LANES * LANES; i < count; i++)
+        size += fabs(v[i]);
+    for (int q = 0; q < LANES; q++)
+        size += lane[q];
+    return size;
+}
+
 /* ---- The dual side: one column ---- */
 
 static double clip_to_domain(const mc_loss_task *t, int64_t i, double alpha) {
@@ -217,10 +265,9 @@ static double clip_to_domain(const mc_loss_task *t, int64_t i, double alpha) {
 }
 
 static double sum_of(const mc_loss_task *t, const double *alpha) {
-    long double sum = 0;
-    for (int64_t i = 0; i < t->n; i++)
-        sum += alpha[i];
-    return (double)sum;
+    double sum;
+    sum_columns(t->n, 1, 1, alpha, &sum);
+    return sum;
 }
 
 /* How far alpha_i can go in a direction; where there is no end, no further than is reasonable. */
@@ -279,16 +326,13 @@ static void hold_shares(const mc_loss_task *t, double *alpha) {
 
 /* Columns whose sums are off, largest share of the whole. */
 static double columns_off(const mc_loss_task *t, const double *alpha) {
-    double most = 0, size = DBL_MIN;
-    for (int64_t j = 0; j < t->k; j++) {
-        long double sum = 0;
-        for (int64_t i = 0; i < t->n; i++) {
-            sum += alpha[i * t->k + j];
-            size += fabs(alpha[i * t->k + j]);
-        }
-        most = fmax(most, fabs((double)sum));
+    double most = 0, sum[STRIP];
+    for (int64_t from = 0; from < t->k; from += STRIP) {
+        sum_columns(t->n, t->k, strip_at(t->k, from), alpha + from, sum);
+        for (int64_t j = 0; j < strip_at(t->k, from); j++)
+            most = fmax(most, fabs(sum[j]));
     }
-    return most / size;
+    return most / size_of(t->n * t->k, alpha);
 }
 
 /* The sums are taken off along W(q): q_j <- q_j (1 + u_j - q'u) with C(q) u = lambda times the sums, which leaves rows
@@ -296,15 +340,14 @@ static double columns_off(const mc_loss_task *t, const double *alpha) {
 static void mend_columns_once(const mc_loss_task *t, mc_loss_mean *m, double *root, double *alpha) {
     double *u = m->scratch;
     const int64_t k = t->k;
-    for (int64_t i = 0; i < t->n * k; i++)
-        root[i] = sqrt(t->cost[i / k] * fmax(0, implied_probability(t, i / k, i % k, alpha[i])));
+    for (int64_t i = 0; i < t->n; i++)
+        for (int64_t j = 0; j < k; j++)
+            root[i * k + j] = sqrt(t->cost[i] * fmax(0, implied_probability(t, i, j, alpha[i * k + j])));
     mc_loss_mean_set(t, root, m);
-    for (int64_t j = 0; j < k; j++) {
-        long double sum = 0;
-        for (int64_t i = 0; i < t->n; i++)
-            sum += alpha[i * k + j];
-        u[j] = (double)(t->lambda * sum);
-    }
+    for (int64_t from = 0; from < k; from += STRIP)
+        sum_columns(t->n, k, strip_at(k, from), alpha + from, u + from);
+    for (int64_t j = 0; j < k; j++)
+        u[j] *= t->lambda;
     mc_loss_mean_solve(m, u);
     for (int64_t i = 0; i < t->n; i++) {
         double mean = 0;
@@ -349,20 +392,32 @@ static double negative_entropy(const mc_loss_task *t, int64_t i, const double *a
     return sum;
 }
 
+/* By how much a coefficient of row i lies outside of what its loss has room for. */
+static double excess_of_row(const mc_loss_task *t, int64_t i, const double *alpha) {
+    const int64_t own = t->k > 1 ? (int64_t)t->y[i] : 0;
+    double worst = 0;
+    if (t->k == 1)
+        return fabs(clip_to_domain(t, i, alpha[0]) - alpha[0]);
+    for (int64_t j = 0; j < t->k; j++)
+        worst = fmax(worst, j == own ? alpha[j] - t->cost[i] / t->lambda : alpha[j]);
+    return worst;
+}
+
 bool mc_loss_is_feasible(const mc_loss_task *t, const double *alpha) {
     double worst = 0, size = DBL_MIN;
-    for (int64_t i = 0; i < t->n * t->k; i++) {
-        const double c =
-            t->k > 1 ? fmax(0, -implied_probability(t, i / t->k, i % t->k, alpha[i])) * t->cost[i / t->k] / t->lambda
-                     : fabs(clip_to_domain(t, i, alpha[i]) - alpha[i]);
-        worst = fmax(worst, c);
+    for (int64_t i = 0; i < t->n; i++)
+        worst = fmax(worst, excess_of_row(t, i, alpha + i * t->k));
+    for (int64_t i = 0; i < t->n * t->k; i++)
         size = fmax(size, fabs(alpha[i]));
-    }
     return worst <= 1e-12 * size && (!t->intercept || columns_off(t, alpha) <= 1e-12);
 }
 
 double mc_loss_conjugate(const mc_loss_task *t, const double *alpha) {
+    const mc_loss_body *body = body_of(t);
+    const mc_loss_dual dual = {t->n, t->k, alpha, t->y, t->cost, t->lambda};
     long double sum = 0;
+    if (body)
+        return (t->k > 1 ? body->softmax_conjugate : body->logistic_conjugate)(&dual);
     for (int64_t i = 0; i < t->n; i++)
         sum += (long double)t->cost[i]
                * (t->k > 1 ? negative_entropy(t, i, alpha + i * t->k)

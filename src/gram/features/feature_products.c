@@ -164,6 +164,24 @@ static void project_sparse(const product *p, int64_t begin, int64_t end, double 
                 add_sparse(p->z->x, i, p->from[i * p->t + k], out + k * p->z->D);
 }
 
+/* ---- Squares ---- */
+
+static void square_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    const product *p = arg;
+    const mercer_data *x = p->z->x;
+    (void)chunk;
+    for (int64_t i = begin, count; i < end && !is_sparse(p->z); i += count) {
+        const double *rows = rows_of(p, i, end, thread, &count);
+        for (int64_t r = 0; r < count; r++)
+            p->to[i + r] = dot_in_lanes(rows + r * p->z->D, rows + r * p->z->D, p->z->D);
+    }
+    for (int64_t i = begin; i < end && is_sparse(p->z); i++) {
+        p->to[i] = 0;
+        for (int64_t k = x->row_start[i]; k < x->row_start[i + 1]; k++)
+            p->to[i] += mc_stored_value(x, k) * mc_stored_value(x, k);
+    }
+}
+
 /* ---- All rows ---- */
 
 static void expand_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
@@ -221,6 +239,15 @@ mercer_status mc_feature_expand(mercer_ctx *ctx, const mc_feature_products *z, i
     product p = {.z = z, .t = t, .from = W, .to = Y};
     MC_TRY(open_blocks(ctx, &p, mc_chunk_count(z->n, grain)));
     const mercer_status status = mc_for(ctx, z->n, grain, is_sparse(z) ? expand_sparse : expand_rows, &p);
+    mc_free(p.block);
+    return status;
+}
+
+mercer_status mc_feature_squares(mercer_ctx *ctx, const mc_feature_products *z, double *out) {
+    const int64_t grain = rows_worth(z, 1, CHUNK);
+    product p = {.z = z, .t = 1, .to = out};
+    MC_TRY(open_blocks(ctx, &p, mc_chunk_count(z->n, grain)));
+    const mercer_status status = mc_for(ctx, z->n, grain, square_rows, &p);
     mc_free(p.block);
     return status;
 }

@@ -34,6 +34,9 @@ size_t mc_feature_products_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, c
 mercer_status mc_feature_project(mercer_ctx *ctx, const mc_feature_products *z, int64_t t, const double *V, double *W);
 mercer_status mc_feature_expand(mercer_ctx *ctx, const mc_feature_products *z, int64_t t, const double *W, double *Y);
 
+/* out <- |phi(x_i)|^2 of rows that are their own features. */
+mercer_status mc_feature_squares(mercer_ctx *ctx, const mc_feature_products *z, double *out);
+
 /* Additions that follow one another in a sum over the rows, for its rounding. */
 int64_t mc_feature_project_depth(const mc_feature_products *z, int64_t t);
 

@@ -13,6 +13,7 @@
 #include "base/progress.h"
 #include "base/sized.h"
 #include "base/status.h"
+#include "backend/dispatch_qp.h"
 #include "data/table/columns.h"
 #include "kernel/language/kernel.h"
 #include "certify/ridge_certificate.h"
@@ -131,6 +132,7 @@ static mercer_status open_tasks(mercer_ctx *ctx, machine *m) {
         m->task[j] = (mc_loss_task){.loss = m->loss,
                                     .own = m->own,
                                     .place = m->place,
+                                    .body = mc_qp_bodies_of(ctx->isa)->loss,
                                     .parameter = parameter_of(m),
                                     .n = n,
                                     .k = k,
