@@ -23,7 +23,8 @@ typedef enum mc_stream {
     MC_STREAM_SAMPLE,
     MC_STREAM_TUNE,
     MC_STREAM_PERMUTE,
-    MC_STREAM_CLUSTERS
+    MC_STREAM_CLUSTERS,
+    MC_STREAM_PROBES
 } mc_stream;
 
 typedef struct mc_rng {

@@ -149,6 +149,19 @@ void mc_precondition_close(mc_precondition *s) {
     mc_free(s);
 }
 
+double mc_precondition_shift(const mc_precondition *s) {
+    return s->shift;
+}
+
+/* shift^(n - r) det(F'F + shift I). */
+double mc_precondition_log_det(const mc_precondition *s) {
+    const int64_t r = s->f->rank;
+    double sum = (double)(s->f->n - r) * log(s->shift);
+    for (int64_t k = 0; k < r; k++)
+        sum += 2 * log(s->G[k * (r + 1)]);
+    return sum;
+}
+
 typedef struct product {
     const mc_precondition *s;
     int64_t t;

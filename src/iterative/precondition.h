@@ -18,6 +18,9 @@ size_t mc_precondition_bytes(mercer_ctx *ctx, int64_t n, int64_t rank, int64_t t
 mercer_status mc_precondition_open(mercer_ctx *ctx, const mc_lowrank *f, double lambda, int64_t t,
                                    mc_precondition **out);
 void mc_precondition_close(mc_precondition *p);
+/* The shift that stands for lambda, and log det(F F' + shift I). */
+double mc_precondition_shift(const mc_precondition *p);
+double mc_precondition_log_det(const mc_precondition *p);
 /* Its apply takes at most t columns at a time. */
 mc_matrix mc_precondition_inverse(const mc_precondition *p);
 

@@ -8,6 +8,7 @@
 #include "gram/operator/gram_matrix.h"
 #include "kernel/language/kernel.h"
 #include "learn/common/leave_out.h"
+#include "learn/gp/evidence_estimate.h"
 #include "linalg/cholesky.h"
 #include <math.h>
 #include <string.h>
@@ -16,9 +17,12 @@ struct mc_evidence {
     const mercer_data *x;
     int64_t n, t;
     const double *Y, *root;
-    double *A;     /* packed: the matrix, its factor, then its inverse */
-    double *alpha; /* n x t */
-    double *shift; /* n: the noise of each row; then the diagonal of the inverse */
+    double *A;                   /* packed: the matrix, its factor, then its inverse */
+    double *alpha;               /* n x t */
+    double *shift;               /* n: the noise of each row; then the diagonal of the inverse */
+    const mc_problem *estimated; /* NULL: it is computed */
+    uint64_t seed;
+    double error;
 };
 
 size_t mc_evidence_bytes(int64_t n, int64_t t) {
@@ -33,6 +37,19 @@ mercer_status mc_evidence_open(mercer_ctx *ctx, const mercer_data *x, int64_t t,
     *e = (mc_evidence){.x = x, .n = x->n, .t = t, .Y = Y, .root = root};
     e->A = mc_alloc_unset(ctx, mc_packed_count(e->n), sizeof *e->A);
     if (!e->A || MC_ALLOC(ctx, e->alpha, e->n * t) || MC_ALLOC(ctx, e->shift, e->n)) {
+        mc_evidence_close(e);
+        return MERCER_MEMORY;
+    }
+    *out = e;
+    return MERCER_OK;
+}
+
+mercer_status mc_evidence_open_estimated(mercer_ctx *ctx, const mc_problem *p, uint64_t seed, mc_evidence **out) {
+    *out = NULL;
+    mc_evidence *e = NULL;
+    MC_TRY(MC_ALLOC(ctx, e, 1));
+    *e = (mc_evidence){.x = p->x, .n = p->n, .t = p->outputs, .estimated = p, .seed = seed};
+    if (MC_ALLOC(ctx, e->alpha, e->n * e->t)) {
         mc_evidence_close(e);
         return MERCER_MEMORY;
     }
@@ -91,10 +108,25 @@ static double noise_slope(const mc_evidence *e, double noise) {
     return sum;
 }
 
+static mercer_status estimate_value(mercer_ctx *ctx, mc_evidence *e, const mercer_kernel *kernel, double noise,
+                                    double *value, double *gradient) {
+    mc_evidence_estimate found;
+    MC_TRY(mc_estimate_evidence(ctx, e->estimated, kernel, noise, e->seed, e->alpha, gradient, &found));
+    *value = found.value;
+    e->error = found.error;
+    return MERCER_OK;
+}
+
+double mc_evidence_error(const mc_evidence *e) {
+    return e->error;
+}
+
 mercer_status mc_evidence_value(mercer_ctx *ctx, mc_evidence *e, const mercer_kernel *kernel, double noise,
                                 double *value, double *gradient) {
     int64_t bad;
     *value = -INFINITY;
+    if (e->estimated)
+        return estimate_value(ctx, e, kernel, noise, value, gradient);
     MC_TRY(form_covariance(ctx, e, kernel, noise));
     MC_TRY(mc_potrf(ctx, mc_packed(e->n, e->A), &bad));
     if (bad)

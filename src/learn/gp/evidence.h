@@ -6,7 +6,7 @@
 #ifndef MC_LEARN_GP_EVIDENCE_H
 #define MC_LEARN_GP_EVIDENCE_H
 
-#include <mercer.h>
+#include "problem/problem.h"
 
 typedef struct mc_evidence mc_evidence;
 
@@ -14,6 +14,8 @@ typedef struct mc_evidence mc_evidence;
  * and gradients need. */
 mercer_status mc_evidence_open(mercer_ctx *ctx, const mercer_data *x, int64_t t, const double *Y, const double *root,
                                mc_evidence **out);
+/* The same estimated (evidence_estimate.h): no memory that grows with the square of the rows. p is borrowed. */
+mercer_status mc_evidence_open_estimated(mercer_ctx *ctx, const mc_problem *p, uint64_t seed, mc_evidence **out);
 void mc_evidence_close(mc_evidence *e);
 size_t mc_evidence_bytes(int64_t n, int64_t t);
 
@@ -22,9 +24,11 @@ size_t mc_evidence_bytes(int64_t n, int64_t t);
 mercer_status mc_evidence_value(mercer_ctx *ctx, mc_evidence *e, const mercer_kernel *kernel, double noise,
                                 double *value, double *gradient);
 
+/* After a value: its standard error, 0 where it is not estimated. */
+double mc_evidence_error(const mc_evidence *e);
 /* After a value: a = A^-1 Y (n x t). */
 const double *mc_evidence_alpha(const mc_evidence *e);
-/* After a finite value without its gradient, once: the mean log density of each row left out in turn. n^3/3 operations.
+/* After a finite value without its gradient, once, where it is not estimated: the mean log density of each row left out in turn. n^3/3 operations.
  */
 mercer_status mc_evidence_leave_one_out(mercer_ctx *ctx, mc_evidence *e, double *density, double *rmse);
 

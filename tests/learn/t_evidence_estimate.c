@@ -1,0 +1,118 @@
+/* The estimated evidence against the exact one. */
+#include "base/memory.h"
+#include "base/rng.h"
+#include "data/table/data.h"
+#include "kernel/language/kernel.h"
+#include "learn/gp/evidence.h"
+#include "learn/gp/evidence_estimate.h"
+#include "support.h"
+#include <math.h>
+#include <string.h>
+
+enum { SEEDS = 40, SLOTS = 16 };
+
+typedef struct setup {
+    mercer_data *data;
+    mercer_kernel *kernel;
+    mc_problem p;
+} setup;
+
+static setup prepare(mercer_ctx *ctx, const char *kernel, int64_t n, bool weighted) {
+    setup s = {0};
+    assert_ok(ctx, mercer_data_generate(ctx, "friedman1", n, 0.1, test_seed(), &s.data));
+    assert_ok(ctx, mercer_kernel_parse(ctx, kernel, &s.kernel));
+    assert_ok(ctx, mc_problem_open(ctx, "standard", MC_CONSENT_NEVER, s.kernel, s.data, &s.p));
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 5);
+    if (weighted) {
+        assert_ok(ctx, MC_ALLOC(ctx, s.p.root, n));
+        for (int64_t i = 0; i < n; i++)
+            s.p.root[i] = sqrt(0.5 + mc_rng_uniform(&rng));
+    }
+    return s;
+}
+
+static void put_away(setup *s) {
+    mc_problem_close(&s->p);
+    mercer_kernel_free(s->kernel);
+    mercer_data_free(s->data);
+}
+
+static double exact_evidence(mercer_ctx *ctx, const setup *s, double noise, double *gradient) {
+    mc_evidence *e = NULL;
+    double value;
+    assert_ok(ctx, mc_evidence_open(ctx, s->p.x, s->p.outputs, s->p.Y, s->p.root, &e));
+    assert_ok(ctx, mc_evidence_value(ctx, e, s->p.kernel, noise, &value, gradient));
+    mc_evidence_close(e);
+    return value;
+}
+
+/* Within two standard errors in nine of ten seeds; the gradient right on average, to within its own spread. */
+static void check_estimates(mercer_ctx *ctx, const setup *s, double noise) {
+    double exact[SLOTS], gradient[SLOTS], sum[SLOTS] = {0}, squares[SLOTS] = {0};
+    const double value = exact_evidence(ctx, s, noise, exact);
+    double *alpha = NULL;
+    int inside = 0;
+    assert_ok(ctx, MC_ALLOC(ctx, alpha, s->p.n * s->p.outputs));
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        mc_evidence_estimate found;
+        assert_ok(ctx, mc_estimate_evidence(ctx, &s->p, s->p.kernel, noise, seed, alpha, gradient, &found));
+        inside += fabs(found.value - value) <= 2 * found.error;
+        for (int64_t i = 0; i <= s->p.kernel->slots; i++) {
+            sum[i] += gradient[i] / SEEDS;
+            squares[i] += gradient[i] * gradient[i] / SEEDS;
+        }
+    }
+    mc_free(alpha);
+    if (inside < 0.9 * SEEDS)
+        fail_msg("%d of %d estimates are within two standard errors of %.6g, seed %llu", inside, (int)SEEDS, value,
+                 (unsigned long long)test_seed());
+    for (int64_t i = 0; i <= s->p.kernel->slots; i++) {
+        const double spread = sqrt(fmax(0, squares[i] - sum[i] * sum[i]) / SEEDS);
+        if (fabs(sum[i] - exact[i]) > 5 * spread + 1e-3 * fabs(exact[i]))
+            fail_msg("slope %lld is %g on average, not %g (+- %g)", (long long)i, sum[i], exact[i], spread);
+    }
+}
+
+static void test_the_error_bars_hold(void **state) {
+    (void)state;
+    static const struct {
+        const char *kernel;
+        double noise;
+        bool weighted;
+    } cases[] = {{"20*rbf(gamma=0.05)", 0.1, false},
+                 {"20*rbf(gamma=0.3)", 1, true},
+                 {"9*matern(nu=1.5, length_scale=[2, 2, 3, 3, 4, 9, 9, 9, 9, 9])", 0.05, false},
+                 {"5*exponential(gamma=0.3) + 0.2*linear", 0.5, false}};
+    mercer_ctx *ctx = open_ctx(2);
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        setup s = prepare(ctx, cases[k].kernel, 700, cases[k].weighted);
+        check_estimates(ctx, &s, cases[k].noise);
+        put_away(&s);
+    }
+    close_clean(ctx);
+}
+
+static void test_the_same_bits_on_any_number_of_threads(void **state) {
+    (void)state;
+    double value[2], gradient[2][SLOTS];
+    for (int threads = 1; threads <= 2; threads++) {
+        mercer_ctx *ctx = open_ctx(threads);
+        setup s = prepare(ctx, "20*rbf(gamma=0.05)", 1500, true);
+        mc_evidence *e = NULL;
+        assert_ok(ctx, mc_evidence_open_estimated(ctx, &s.p, 3, &e));
+        assert_ok(ctx, mc_evidence_value(ctx, e, s.p.kernel, 0.2, &value[threads - 1], gradient[threads - 1]));
+        assert_true(mc_evidence_error(e) > 0);
+        mc_evidence_close(e);
+        put_away(&s);
+        close_clean(ctx);
+    }
+    assert_true(value[0] == value[1] && memcmp(gradient[0], gradient[1], 3 * sizeof(double)) == 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_error_bars_hold),
+        cmocka_unit_test(test_the_same_bits_on_any_number_of_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
