@@ -99,7 +99,14 @@ static void remember_pair(memory *m) {
     m->pairs = m->pairs < PAIRS ? m->pairs + 1 : PAIRS;
 }
 
-/* One accepted step along the projected path; *moved false when none lowers f. */
+/* A step that lowers f by no more is as good as none. */
+static double least_decrease(const memory *m) {
+    return fmax(m->p->decrease, m->p->decrease_tolerance * fmax(1, fabs(m->f)));
+}
+
+/* One accepted step along the projected path; *moved false when none lowers f, or none that is worth it: steps too
+   short for the slope to promise more than that are not tried, where rounding decides which of two values is the
+   smaller. */
 static mercer_status line_search(mercer_ctx *ctx, memory *m, double along, mc_lbfgs_result *r, bool *moved) {
     double step = m->pairs ? 1 : fmin(1, 1 / fmax(1e-300, projected_slope(m)));
     *moved = false;
@@ -119,6 +126,8 @@ static mercer_status line_search(mercer_ctx *ctx, memory *m, double along, mc_lb
             *moved = true;
             return MERCER_OK;
         }
+        if (-reach <= least_decrease(m))
+            return MERCER_OK;
         const double parabola = isfinite(f) ? -along * step / (2 * ((f - m->f) / step - along)) : 0;
         step = fmin(fmax(parabola, 0.1 * step), 0.5 * step);
     }
@@ -139,7 +148,7 @@ static mercer_status iterate_lbfgs(mercer_ctx *ctx, memory *m, mc_lbfgs_result *
         const double before = m->f, along = safeguard_direction(m);
         bool moved;
         MC_TRY(line_search(ctx, m, along, r, &moved));
-        flat = before - m->f <= m->p->decrease_tolerance * fmax(1, fabs(m->f)) ? flat + 1 : 0;
+        flat = before - m->f <= least_decrease(m) ? flat + 1 : 0;
         if (!moved && m->pairs == 0)
             flat = 2; /* plain descent cannot improve: rounding level */
         if (!moved)

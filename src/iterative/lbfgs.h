@@ -15,7 +15,8 @@ typedef struct mc_lbfgs {
     void *self;
     int64_t iterations_max;
     double gradient_tolerance; /* stop when the largest projected slope is below it */
-    double decrease_tolerance; /* or when two steps in a row lower f by less than this share of max(1, |f|) */
+    double decrease_tolerance; /* or when two steps in a row lower f by less than this share of max(1, |f|), */
+    double decrease;           /* or than this */
 } mc_lbfgs;
 
 typedef struct mc_lbfgs_result {

@@ -3,8 +3,8 @@
 
    The step lengths a_k and the ratios b_k of conjugate gradients are the tridiagonal matrix of Lanczos' method for
    P^-1/2 A P^-1/2 from q: T_kk = 1/a_k + b_k-1 / a_k-1, T_k,k+1 = sqrt(b_k) / a_k. With T = V diag(t) V' the quadrature
-   of Gauss is q' log(.) q = sum_j V_1j^2 log t_j. The columns are recurrences of their own that share every product; one
-   that is done is given steps of zero. */
+   of Gauss is q' log(.) q = sum_j V_1j^2 log t_j. The columns are recurrences of their own that share every product;
+   one that is done is given steps of zero. */
 #include "iterative/quadrature.h"
 #include "base/progress.h"
 #include "base/status.h"

@@ -1,5 +1,5 @@
-/* quadrature.h: (K + lambda I) X = B by preconditioned conjugate gradients, and from the steps they take anyway what the
-   logarithm of the matrix is in the direction of each column. */
+/* quadrature.h: (K + lambda I) X = B by preconditioned conjugate gradients, and from the steps they take anyway what
+   the logarithm of the matrix is in the direction of each column. */
 #ifndef MC_ITERATIVE_QUADRATURE_H
 #define MC_ITERATIVE_QUADRATURE_H
 

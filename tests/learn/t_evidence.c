@@ -2,7 +2,7 @@
 #include "data/table/data.h"
 #include "kernel/language/kernel.h"
 #include "learn/gp/evidence.h"
-#include "learn/gp/gp_search.h"
+#include "learn/gp/gp_learn.h"
 #include "support.h"
 #include <math.h>
 #include <string.h>
@@ -176,6 +176,35 @@ static void test_the_search_climbs_to_a_flat_place(void **state) {
     close_clean(ctx);
 }
 
+/* Samples of the rows first: the evidence that a search over all rows alone comes to, at fewer evaluations of it. */
+static void test_samples_lead_to_the_same_optimum(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    mercer_data *data = NULL;
+    assert_ok(ctx, mercer_data_generate(ctx, "friedman1", 1030, 0.5, test_seed(), &data));
+    mercer_kernel *kernel = parse(ctx, "20*exponential(gamma=0.5)");
+    mc_problem p;
+    mc_evidence *e = NULL;
+    mc_gp_found alone, led;
+    double mean = 0;
+    assert_ok(ctx, mc_problem_open(ctx, "none", MC_CONSENT_NEVER, kernel, data, &p));
+    mc_problem_means(&p, &mean);
+    assert_ok(ctx, mc_problem_centre(ctx, &p, &mean));
+    assert_ok(ctx, mc_evidence_open(ctx, p.x, 1, p.Y, NULL, &e));
+    const mc_gp_search set = {
+        .learn_kernel = true, .learn_noise = true, .iterations_max = 200, .seed = 1, .scale = 24, .x = p.x};
+    assert_ok(ctx, mc_gp_maximise(ctx, e, p.kernel, 2.4, &set, &alone));
+    assert_ok(ctx, mc_gp_learn(ctx, &p, e, 2.4, &set, &led));
+    assert_true(isfinite(led.value) && led.value >= alone.value - 0.1);
+    mercer_kernel_free(alone.kernel);
+    mercer_kernel_free(led.kernel);
+    mc_evidence_close(e);
+    mc_problem_close(&p);
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
 /* Left-out densities against n refits of the same process without the row. */
 static void test_left_out_error_equals_refits(void **state) {
     (void)state;
@@ -252,6 +281,7 @@ int main(void) {
         cmocka_unit_test(test_gradient_equals_central_differences),
         cmocka_unit_test(test_the_data_bound_the_length_scales),
         cmocka_unit_test(test_the_search_climbs_to_a_flat_place),
+        cmocka_unit_test(test_samples_lead_to_the_same_optimum),
         cmocka_unit_test(test_left_out_error_equals_refits),
         cmocka_unit_test(test_rows_are_left_out_when_that_is_asked_for),
     };

@@ -28,8 +28,8 @@ mercer_status mc_evidence_value(mercer_ctx *ctx, mc_evidence *e, const mercer_ke
 double mc_evidence_error(const mc_evidence *e);
 /* After a value: a = A^-1 Y (n x t). */
 const double *mc_evidence_alpha(const mc_evidence *e);
-/* After a finite value without its gradient, once, where it is not estimated: the mean log density of each row left out in turn. n^3/3 operations.
- */
+/* After a finite value without its gradient, once, where it is not estimated: the mean log density of each row left
+   out in turn. n^3/3 operations. */
 mercer_status mc_evidence_leave_one_out(mercer_ctx *ctx, mc_evidence *e, double *density, double *rmse);
 
 #endif

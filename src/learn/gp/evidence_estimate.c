@@ -3,8 +3,9 @@
    M = S K S + noise I, P = F F' + noise I from pivoted columns (gram/lowrank). log det M = log det P + tr log(P^-1/2 M
    P^-1/2). The trace is the mean of n q' log(.) q over unit vectors q of uniform direction: q along P^-1/2 z, z = F u +
    sqrt(noise) v, u and v normal, so that z has the covariance P and P^-1/2 is never needed (Gardner, Pleiss, Bindel,
-   Weinberger and Wilson 2018). The better P is, the less there is to estimate. One run of conjugate gradients on [S Y, Z]
-   gives the quadratic term, the quadrature of every probe and, since E (M^-1 z) (P^-1 z)' = M^-1, the gradient:
+   Weinberger and Wilson 2018). The better P is, the less there is to estimate. One run of conjugate gradients on
+   [S Y, Z] gives the quadratic term, the quadrature of every probe and, since E (M^-1 z) (P^-1 z)' = M^-1, the
+   gradient:
 
        dL/dtheta = sum_ij G_ij dM_ij/dtheta,  G = (sum_k a_k a_k' - t mean_p sym(M^-1 z_p (P^-1 z_p)')) / 2.
 

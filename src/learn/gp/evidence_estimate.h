@@ -11,8 +11,8 @@ typedef struct mc_evidence_estimate {
 } mc_evidence_estimate;
 
 /* p: rows, targets and weights, and where bytes are counted the kernel. kernel: bound to p->x. seed: of the probes.
-   alpha: n x outputs, A^-1 Y to the precision of the estimate. gradient (NULL: not wanted): unbiased but for the same; one
-   number per slot of the kernel, then one for the noise. */
+   alpha: n x outputs, A^-1 Y to the precision of the estimate. gradient (NULL: not wanted): unbiased but for the same;
+   one number per slot of the kernel, then one for the noise. */
 mercer_status mc_estimate_evidence(mercer_ctx *ctx, const mc_problem *p, const mercer_kernel *kernel, double noise,
                                    uint64_t seed, double *alpha, double *gradient, mc_evidence_estimate *out);
 size_t mc_estimate_evidence_bytes(mercer_ctx *ctx, const mc_problem *p);

@@ -24,7 +24,7 @@
 #include "kernel/language/node.h"
 #include "certify/ridge_certificate.h"
 #include "learn/gp/evidence.h"
-#include "learn/gp/gp_search.h"
+#include "learn/gp/gp_learn.h"
 #include "learn/common/machines.h"
 #include "learn/ridge/ridge_system.h"
 #include "linalg/cholesky.h"
@@ -218,7 +218,7 @@ static mercer_status choose_parameters(mercer_ctx *ctx, work *w, double variance
         return MERCER_OK;
     mc_begin_phase(ctx, "evidence");
     mc_gp_found found;
-    const mercer_status status = mc_gp_maximise(ctx, w->evidence, w->p->kernel, w->noise, &search, &found);
+    const mercer_status status = mc_gp_learn(ctx, w->p, w->evidence, w->noise, &search, &found);
     if (found.kernel) {
         mercer_kernel_free(w->p->kernel);
         w->p->kernel = found.kernel;
@@ -313,7 +313,7 @@ static mercer_status learn_gp(mercer_ctx *ctx, work *w) {
 static size_t bytes_of(mercer_ctx *ctx, const mc_problem *p) {
     return mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, mc_certify_columns_most(p->outputs))
            + mc_evidence_bytes(p->n, p->outputs) + mc_certify_bytes(p->n, p->outputs)
-           + mc_gram_contract_bytes(ctx, p->kernel, p->x)
+           + mc_gram_contract_bytes(ctx, p->kernel, p->x) + mc_gp_learn_bytes(p)
            + (size_t)(p->n * (p->x->d + 2 * p->outputs + 1)) * sizeof(double);
 }
 
@@ -336,8 +336,8 @@ static mercer_status prepare_gp(mercer_ctx *ctx, const void *settings, const mer
 
 static void rank_gp_solvers(mercer_ctx *ctx, const void *settings, const mc_problem *problem, mc_solver_options *out) {
     const mercer_gp *set = settings;
-    const double n = (double)problem->n, searches = (double)(set->restarts + 1);
-    const double evaluations = learns(set) ? 30 * searches : 1;
+    const double n = (double)problem->n,
+                 evaluations = learns(set) ? mc_gp_learn_evaluations(problem->n, set->restarts) : 1;
     const size_t bytes = bytes_of(ctx, problem);
     *out = (mc_solver_options){.count = 1};
     out->option[0] = (mc_solver_option){
@@ -349,9 +349,8 @@ static void rank_gp_solvers(mercer_ctx *ctx, const void *settings, const mc_prob
                                : 1)
                   * mc_factor_work(n),
         .pairs = evaluations * n * n,
-        .reason = learns(set)
-                      ? "the evidence and its gradient need the whole inverse; about thirty evaluations a search"
-                      : "one factorisation gives the coefficients and the evidence"};
+        .reason = learns(set) ? "the evidence and its gradient need the whole inverse; about thirty evaluations"
+                              : "one factorisation gives the coefficients and the evidence"};
 }
 
 static mercer_status fit_gp(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel, const mercer_data *data,

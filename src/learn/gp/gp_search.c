@@ -19,6 +19,9 @@
 
 static const double RANGE = 23;   /* log 1e10: a length scale that stands squared in gamma can still grow 1e5-fold */
 static const double SPREAD = 2.3; /* random starts: within a factor of 10 */
+/* from fewer rows: length scales beyond so many times the widest column, and a noise below this share of the target's
+   variance, have no slope left to come back by */
+static const double SEEN = 10, HEARD = 1e-3;
 static const double NOISE_LOW = 1e-6, NOISE_HIGH = 10, FACTOR = 1e8, SHORTEST = 1e-3, LONGEST = 1e5;
 
 /* Parameters that are a power of a length. */
@@ -76,7 +79,7 @@ static void column_ranges(const mercer_data *x, double *least, double *most) {
 }
 
 /* The data's bounds on the logarithm of a parameter, where they have any; the start stays inside. */
-static void bound_log_parameter(search *s, int64_t i, double least, double most, double variance) {
+static void bound_log_parameter(search *s, int64_t i, double least, double most, double variance, bool from_sample) {
     const mc_slot *slot = &s->kernel->slot[i];
     double power = slot->parameter < 0 ? 1 : 0, low = log(variance / FACTOR), high = log(variance * FACTOR);
     for (size_t k = 0; k < sizeof lengths / sizeof lengths[0] && slot->parameter >= 0; k++)
@@ -89,6 +92,9 @@ static void bound_log_parameter(search *s, int64_t i, double least, double most,
         return;
     s->low[i] = fmin(low, s->start[i]);
     s->high[i] = fmax(high, s->start[i]);
+    if (slot->parameter >= 0 && from_sample)
+        s->start[i] =
+            power > 0 ? fmin(s->start[i], power * log(SEEN * most)) : fmax(s->start[i], power * log(SEEN * most));
 }
 
 /* A parameter chosen from a range stays in it. */
@@ -114,12 +120,14 @@ static void set_box(search *s, double noise, const mc_gp_search *set) {
         s->low[i] = free ? s->start[i] - RANGE : 0;
         s->high[i] = free ? s->start[i] + RANGE : 0;
         if (free && !is_noise && set->x)
-            bound_log_parameter(s, i, least, most, set->scale);
+            bound_log_parameter(s, i, least, most, set->scale, set->from_sample);
         if (free && !is_noise)
             keep_to_range(s, i);
         if (free && is_noise) {
             s->low[i] = log(NOISE_LOW * set->scale);
             s->high[i] = log(NOISE_HIGH * set->scale);
+            if (set->from_sample && noise < HEARD * set->scale)
+                s->start[i] = 0.5 * (s->start[i] + log(0.1 * set->scale));
         }
     }
 }
@@ -140,7 +148,8 @@ static mercer_status all_searches(mercer_ctx *ctx, search *s, const mc_gp_search
                               .self = s,
                               .iterations_max = set->iterations_max,
                               .gradient_tolerance = 1e-4,
-                              .decrease_tolerance = 1e-9};
+                              .decrease_tolerance = 1e-9,
+                              .decrease = set->gain};
     for (int64_t restart = 0; restart <= set->restarts; restart++) {
         mc_lbfgs_result result;
         const double before = s->best_value;

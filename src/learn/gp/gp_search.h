@@ -9,7 +9,9 @@ typedef struct mc_gp_search {
     int64_t restarts;       /* searches from random starts beside the one from where we are */
     int64_t iterations_max; /* of each search */
     uint64_t seed;
-    double scale; /* variance of the target: the noise is sought in [1e-6, 10] times it, factors in [1e-8, 1e8] */
+    double scale;     /* variance of the target: the noise is sought in [1e-6, 10] times it, factors in [1e-8, 1e8] */
+    bool from_sample; /* the start was found on fewer rows: what they did not need is brought back to where it counts */
+    double gain;      /* two steps in a row that gain less evidence are the last */
     const mercer_data *x; /* the rows, whose ranges bound the length scales; NULL: a factor of 1e10 either way */
 } mc_gp_search;
 

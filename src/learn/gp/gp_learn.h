@@ -1,0 +1,17 @@
+/* gp_learn.h: the parameters of a process learned from few rows first, then from all. */
+#ifndef MC_LEARN_GP_GP_LEARN_H
+#define MC_LEARN_GP_GP_LEARN_H
+
+#include "learn/gp/gp_search.h"
+#include "problem/problem.h"
+
+/* Bytes that the largest of the samples takes, beside what is there for all rows. */
+size_t mc_gp_learn_bytes(const mc_problem *p);
+/* Evaluations to expect, in units of one on all n rows. */
+double mc_gp_learn_evaluations(int64_t n, int64_t restarts);
+/* As mc_gp_maximise over the evidence of all rows of p, whose kernel is where the search begins. What a stop leaves is
+   the best of the last sample. */
+mercer_status mc_gp_learn(mercer_ctx *ctx, const mc_problem *p, mc_evidence *all, double noise, const mc_gp_search *set,
+                          mc_gp_found *out);
+
+#endif
