@@ -13,6 +13,7 @@ from . import _header
 from ._library import Handle
 from ._sklearn import DataConversionWarning
 
+_FEW = 4096
 _REAL = (np.dtype(np.float32), np.dtype(np.float64))
 
 
@@ -92,8 +93,9 @@ def _as_real(X):
 
 
 def _check_finite(values, what):
-    """A sum of squares that is finite says it of all values and needs no room; one that is not may have overflowed."""
-    if math.isfinite(np.vdot(values, values)) or np.isfinite(values).all():
+    """A sum that is finite says it of all values and needs no room; one that is not may have overflowed. Of few values that of squares is the
+    quicker, of many BLAS would wake threads for it, which then turn and wait for more while the library wants the processors."""
+    if math.isfinite(np.vdot(values, values) if values.size <= _FEW else np.add.reduce(values, axis=None)) or np.isfinite(values).all():
         return
     seen = "NaN" if np.isnan(values).any() else f"infinity or a value too large for {values.dtype!r}"
     raise ValueError(f"Input {what} contains {seen}.")

@@ -104,7 +104,7 @@ mercer_status mc_check_target_size(mercer_ctx *ctx, const char *who, const doubl
     static const double least = 1e-140, most = 1e140;
     double largest = 0;
     for (int64_t i = 0; i < count; i++)
-        largest = fmax(largest, fabs(Y[i]));
+        largest = fabs(Y[i]) > largest ? fabs(Y[i]) : largest;
     if (largest == 0 || (largest >= least && largest <= most))
         return MERCER_OK;
     return mc_fail(ctx, MERCER_DATA,
@@ -123,7 +123,7 @@ static mercer_status write_targets(mercer_ctx *ctx, mc_problem *p) {
             p->Y[i * p->outputs + k] = x->class_of ? (x->class_of[i] == k ? 1 : -1) : x->target[i * x->outputs + k];
     p->class_of = p->x->class_of;
     p->x->class_of = NULL;
-    return mc_check_target_size(ctx, "fit", p->Y, p->n * p->outputs);
+    return p->class_of ? MERCER_OK : mc_check_target_size(ctx, "fit", p->Y, p->n * p->outputs);
 }
 
 static bool are_numbers(char *const *list, int64_t count) {

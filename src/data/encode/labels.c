@@ -29,16 +29,27 @@ static mercer_status fail_many(mercer_ctx *ctx) {
     return mc_fail(ctx, MERCER_DATA, "there are more than %d distinct labels", INT32_MAX);
 }
 
+/* Rows of a class often share the text itself: the last few answers are kept by its address. */
+enum { RECENT = 64 };
+
+static int64_t place_of_address(const char *text) {
+    return (int64_t)((uint64_t)(uintptr_t)text * 0x9e3779b97f4a7c15u >> 58);
+}
+
 static mercer_status number_strings(mercer_ctx *ctx, const char *const *labels, mc_dict *dict, mercer_data *data) {
+    const char *text[RECENT] = {NULL};
+    int64_t number[RECENT];
     for (int64_t i = 0; i < data->n; i++) {
-        int64_t id = 0;
+        const int64_t at = place_of_address(labels[i]);
         if (!labels[i])
             return mc_fail(ctx, MERCER_INVALID, "the label of row %lld is NULL; give every row a label",
                            (long long)i + 1);
-        MC_TRY(mc_dict_add(dict, labels[i], (int64_t)strlen(labels[i]), &id));
-        if (id >= INT32_MAX)
+        if (text[at] != labels[i])
+            MC_TRY(mc_dict_add(dict, labels[i], (int64_t)strlen(labels[i]), &number[at]));
+        text[at] = labels[i];
+        if (number[at] >= INT32_MAX)
             return fail_many(ctx);
-        data->class_of[i] = (int32_t)id;
+        data->class_of[i] = (int32_t)number[at];
     }
     return MERCER_OK;
 }
@@ -54,7 +65,6 @@ mercer_status mc_classes_of_strings(mercer_ctx *ctx, const char *const *labels, 
 
 /* The number of a value in a dictionary of number texts; -1: not there and not to be added. Neighbouring rows often
    share a class, so the last few answers are kept by the bits of the value. */
-enum { RECENT = 64 };
 typedef struct finder {
     mc_dict dict;
     double value[RECENT];
