@@ -1,10 +1,8 @@
 /* active_set.c: see active_set.h.
 
-       repeat   choose an active set A                                   smo_select.c: free variables, the worst
-       violators
-                store K_AA, solve the quadratic program on A                     smo.c; where that takes many steps, and
-                at the end, active_set_newton.c
-                f <- f + K_A' (change of beta on A)                      a product, nothing is kept
+       repeat   choose an active set A                         smo_select.c: free variables, the worst violators
+                store K_AA, solve the quadratic program on A   smo.c; where it is slow, active_set_newton.c
+                f <- f + K_A' (change of beta on A)            a product, nothing is kept
        until the violation over all variables is at most the tolerance
 
    The quadratic program on A is solved to a tenth of the violation at the start: the others are about to move it; from
@@ -33,6 +31,8 @@ static const double HEARD = 0.25; /* of the violation to reach: an error in f ab
 static const double WORST = 4;    /* times its likely size is the largest error among many rows */
 /* times the error, or the violation to reach: rows nearer to being in question are made anew */
 static const double NEAR = 64;
+/* operations of a factor that take as long as bringing one slope up to date, or one entry of K */
+static const double OPERATIONS = 40;
 
 typedef struct run {
     const mc_active_problem *p;
@@ -48,6 +48,7 @@ typedef struct run {
     bool holds_all;           /* it has that of all rows */
     double aim;               /* the violation that the round is to reach */
     double noise2;            /* the square of the error that products in single precision have left in f */
+    double work;              /* slopes brought up to date and entries of K made so far */
 } run;
 
 static int64_t set_size(int64_t m, int64_t most) {
@@ -193,6 +194,7 @@ static mercer_status put_back(mercer_ctx *ctx, run *r, bool *moved) {
             c[kept++] = c[i];
         }
     *moved = kept > 0;
+    r->work += all ? 0 : (double)kept * (double)r->p->matrix.n;
     if (all)
         r->noise2 += noise_of(r, c, kept);
     return kept && !all ? mc_active_add(ctx, r->p, r->aim, top_of(r), r->row_id, c, kept, r->f, &r->noise2) : MERCER_OK;
@@ -242,10 +244,6 @@ static mercer_status reserve_block(mercer_ctx *ctx, run *r) {
     return buffer->K ? MERCER_OK : MERCER_MEMORY;
 }
 
-static double violation_of(const mc_dual *dual, const double *beta, const double *f) {
-    return mc_extremes_of(dual, beta, f).violation;
-}
-
 /* What sums of so large multipliers cannot tell from zero. */
 static double rounding_of(const run *r) {
     double mass = 0;
@@ -268,12 +266,17 @@ static mercer_status update_set_gradient(mercer_ctx *ctx, run *r, const mc_matri
     return mc_matrix_add_rows(ctx, rows, ids, c, r->rows, scratch, r->own_f);
 }
 
+/* worth: as much as the time of so many slopes brought up to date. */
+static mercer_status newton_on_set(mercer_ctx *ctx, run *r, const mc_matrix *rows, double worth, bool *moved) {
+    return mc_active_set_newton(ctx, &r->dual, rows, 0.01 * r->p->tolerance, OPERATIONS * worth, r->own, r->own_f,
+                                moved);
+}
+
 /* The optimum by an interior-point method, then Newton steps from there. */
 static mercer_status interior_then_newton(mercer_ctx *ctx, run *r, const mc_matrix *rows, bool *moved) {
     bool more;
     MC_TRY(mc_interior_solve(ctx, &r->dual, rows, NULL, r->own, r->own_f, moved));
-    return *moved ? mc_active_set_newton(ctx, &r->dual, rows, 0.01 * r->p->tolerance, r->own, r->own_f, &more)
-                  : MERCER_OK;
+    return *moved ? newton_on_set(ctx, r, rows, INFINITY, &more) : MERCER_OK;
 }
 
 /* Where K is stored in single precision its rounding, times a large C, is all that such a quadratic program would find:
@@ -388,8 +391,8 @@ static int64_t longer_patience(int64_t patience, int64_t until) {
 /* The quadratic program on the set: SMO for CRAWL steps per variable, then Newton steps, in turn; after Newton steps
    that led nowhere SMO goes on four times as long. Once that has cost as much as an interior-point method would, which
    is soon where the rank of K is low, it is tried, and what SMO then still wants is the end: what is left is rounding.
-   Where the round may be the last it ends with Newton steps in any case: the tolerance leaves the slopes of free
-   variables apart by as much, and of many such, or a large C, the gap feels it. */
+   Where the round may be the last it ends with Newton steps: the tolerance leaves the slopes of free variables apart by
+   as much, and of many such, or a large C, the gap feels it. Either kind costs at most what has been done before. */
 static mercer_status solve_set(mercer_ctx *ctx, run *r, const mc_smo_problem *small, mc_smo_result *found) {
     const bool last = !r->p->without_newton && small->tolerance <= r->p->tolerance;
     const int64_t worth = mc_interior_equal_updates(ctx, r->rows, r->count, small->rows.dtype);
@@ -411,11 +414,13 @@ static mercer_status solve_set(mercer_ctx *ctx, run *r, const mc_smo_problem *sm
         if (status || newton_rounds >= NEWTON_ROUNDS || found->steps >= small->steps_max
             || (one.converged && (!last || newton_settled)))
             return status;
-        MC_TRY(mc_active_set_newton(ctx, &r->dual, &small->rows, 0.01 * r->p->tolerance, r->own, r->own_f, &moved));
-        if (inside || (one.converged && (!moved || violation_of(&r->dual, r->own, r->own_f) <= part.tolerance)))
+        const double so_far = (double)found->updates + (one.converged ? r->work : 0);
+        MC_TRY(newton_on_set(ctx, r, &small->rows, so_far, &moved));
+        if (inside
+            || (one.converged && (!moved || mc_extremes_of(&r->dual, r->own, r->own_f).violation <= part.tolerance)))
             return MERCER_OK;
-        inside = !one.converged && found->updates >= worth;
-        if (!one.converged)
+        inside = !one.converged && !moved && found->updates >= worth;
+        if (!one.converged && !moved)
             MC_TRY(try_interior_point(ctx, r, &small->rows, found->updates, &tried, &inside, &moved));
         patience = moved ? patience : longer_patience(patience, (worth - found->updates) / r->count);
     }
@@ -432,6 +437,7 @@ static mercer_status store_block(mercer_ctx *ctx, run *r, const void **K, int64_
     *ld = r->rows;
     if (!all || !r->holds_all) {
         r->holds_all = false;
+        r->work += (double)r->rows * (double)r->rows;
         MC_TRY(reserve_block(ctx, r));
         MC_TRY(mc_matrix_block(ctx, matrix, matrix->dtype, r->row_id, r->rows, r->buffer->K));
         r->holds_all = all;
@@ -458,6 +464,7 @@ static mercer_status solve_one_round(mercer_ctx *ctx, run *r, const mc_extremes 
     const mercer_status status = solve_set(ctx, r, &small, &found);
     r->result->steps += found.steps;
     r->result->rounds += found.rounds;
+    r->work += (double)found.updates;
     bool moved = false;
     const mercer_status back = put_back(ctx, r, &moved);
     *stuck = !moved || only;
@@ -530,6 +537,7 @@ static mercer_status check_optimality(mercer_ctx *ctx, run *r, mc_extremes *e, b
 /* Nothing of the sets so far is remembered: what comes next is decided by beta and f. */
 static mercer_status offer_checkpoint(mercer_ctx *ctx, run *r) {
     mc_selection_reset(&r->selection);
+    r->work = 0;
     return r->p->checkpoint.call(ctx, r->p->checkpoint.arg, r->result, r->noise2);
 }
 

@@ -22,13 +22,14 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_FREE = 2048, FACTORS = 40, STEPS = 6, LULL = 5 };
+enum { MOST_FREE = 4096, FACTORS = 40, FEW_FACTORS = 4, STEPS = 6, LULL = 5 };
 enum { LOW, FREE, HIGH };
 
 typedef struct newton {
     const mc_dual *dual;
     const mc_matrix *rows;
     double tolerance;
+    double worth;           /* operations that may go into factors */
     double *x, *g;          /* beta and K beta as they become */
     uint8_t *state;         /* m */
     double sum[2], nu[2];   /* of the groups: what is kept, and the slope agreed on */
@@ -211,10 +212,22 @@ static mercer_status restore_sums(mercer_ctx *ctx, newton *p, bool *restored) {
     return MERCER_OK;
 }
 
+/* What so many factors of K_FF take, in operations. */
+static double factor_work(const newton *p, int factors) {
+    return factors * pow((double)p->count, 3) / 3;
+}
+
+/* At first there must be enough for a few factors, then for one. */
+static bool can_afford(newton *p, int factors_made) {
+    const bool enough = factor_work(p, factors_made ? 1 : FEW_FACTORS) <= p->worth;
+    p->worth -= factor_work(p, 1);
+    return enough;
+}
+
 static mercer_status iterate_primal_dual(mercer_ctx *ctx, newton *p, bool *settled) {
     int64_t fewest = INT64_MAX;
     for (int k = 0, lull = 0; k < FACTORS && lull < LULL; k++) {
-        bool done = list_free(p);
+        bool done = list_free(p) && can_afford(p, k);
         if (done)
             MC_TRY(factor_free_block(ctx, p, &done));
         if (!done)
@@ -271,7 +284,7 @@ static int64_t largest_free_set(const mc_dual *dual, const double *beta) {
 }
 
 mercer_status mc_active_set_newton(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix *rows, double tolerance,
-                                   double *beta, double *f, bool *moved) {
+                                   double worth, double *beta, double *f, bool *moved) {
     const int64_t most = largest_free_set(dual, beta);
     const size_t bytes = newton_workspace_bytes(rows->n, dual->m, most),
                  square = mc_work_need(mc_packed_count(most), sizeof(double));
@@ -280,7 +293,7 @@ mercer_status mc_active_set_newton(mercer_ctx *ctx, const mc_dual *dual, const m
     if (bytes + square > mc_memory_left(ctx) / 2)
         return MERCER_OK;
     MC_TRY(mc_work_open(ctx, &work, bytes));
-    newton p = {.dual = dual, .rows = rows, .tolerance = tolerance, .most = most};
+    newton p = {.dual = dual, .rows = rows, .tolerance = tolerance, .worth = worth, .most = most};
     lay_out_newton_workspace(&work, rows->n, dual->m, most, &p);
     p.A = mc_alloc_unset(ctx, mc_packed_count(most), sizeof(double));
     memcpy(p.x, beta, (size_t)dual->m * sizeof *beta);

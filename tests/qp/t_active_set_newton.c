@@ -102,7 +102,7 @@ static bool check_program(mercer_ctx *ctx, uint64_t item, int64_t n, double C, b
     const long double before = objective(&s, &dual);
     const double violation = true_violation(&s, &dual);
     bool moved = false;
-    assert_ok(ctx, mc_active_set_newton(ctx, &dual, &rows, 1e-9, s.beta, s.f, &moved));
+    assert_ok(ctx, mc_active_set_newton(ctx, &dual, &rows, 1e-9, INFINITY, s.beta, s.f, &moved));
     assert_true(objective(&s, &dual) <= before && violation > 1e-3);
     if (moved)
         check_optimal(&s, &dual, C);
@@ -137,7 +137,7 @@ static void test_the_optimum_stays(void **state) {
     bool moved;
     solve_roughly(ctx, &s, &dual, MERCER_F64, 1e-9);
     const long double before = objective(&s, &dual);
-    assert_ok(ctx, mc_active_set_newton(ctx, &dual, &rows, 1e-9, s.beta, s.f, &moved));
+    assert_ok(ctx, mc_active_set_newton(ctx, &dual, &rows, 1e-9, INFINITY, s.beta, s.f, &moved));
     assert_true(objective(&s, &dual) <= before + 1e-12L);
     assert_true(true_violation(&s, &dual) <= 1e-8);
     sample_free(&s);
@@ -156,7 +156,10 @@ static void test_a_matrix_of_floats(void **state) {
     const mc_matrix rows = problem_of(&s, MERCER_F32, 0).rows;
     bool moved;
     solve_roughly(ctx, &s, &dual, MERCER_F32, 0.05);
-    assert_ok(ctx, mc_active_set_newton(ctx, &dual, &rows, 1e-7, s.beta, s.f, &moved));
+    const double violation = true_violation(&s, &dual);
+    assert_ok(ctx, mc_active_set_newton(ctx, &dual, &rows, 1e-7, 100, s.beta, s.f, &moved));
+    assert_true(!moved && true_violation(&s, &dual) == violation); /* a factor costs more than it is worth */
+    assert_ok(ctx, mc_active_set_newton(ctx, &dual, &rows, 1e-7, INFINITY, s.beta, s.f, &moved));
     assert_true(moved && true_violation(&s, &dual) <= 2e-7);
     check_free_variables(&s, &dual, 10);
     sample_free(&s);
@@ -172,7 +175,7 @@ static void test_nothing_is_done_on_a_corner(void **state) {
     const mc_dual dual = dual_of(&s, false);
     const mc_matrix rows = problem_of(&s, MERCER_F64, 0).rows;
     bool moved = true;
-    assert_ok(ctx, mc_active_set_newton(ctx, &dual, &rows, 1e-9, s.beta, s.f, &moved));
+    assert_ok(ctx, mc_active_set_newton(ctx, &dual, &rows, 1e-9, INFINITY, s.beta, s.f, &moved));
     assert_false(moved);
     for (int64_t i = 0; i < s.n; i++)
         assert_true(s.beta[i] == 0 && s.f[i] == 0);
