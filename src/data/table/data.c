@@ -223,9 +223,13 @@ int64_t mercer_data_missing(const mercer_data *data) {
 }
 
 void mc_data_values(const mercer_data *data, int64_t row, double *out) {
+    if (!data->row_start && data->dtype == MERCER_F64) {
+        memcpy(out, (const double *)data->values + row * data->d, (size_t)data->d * sizeof *out);
+        return;
+    }
     if (!data->row_start) {
         for (int64_t j = 0; j < data->d; j++)
-            out[j] = mc_stored_value(data, row * data->d + j);
+            out[j] = (double)((const float *)data->values)[row * data->d + j];
         return;
     }
     memset(out, 0, (size_t)data->d * sizeof *out);

@@ -17,8 +17,14 @@ static double centred_value(const mc_tile_part *p, const double *row, int64_t k)
 }
 
 static void map_plain_features(const mc_tile_part *p, const double *row, double *out) {
-    for (int64_t k = 0; k < p->columns; k++)
-        out[k] = p->weight[k] * centred_value(p, row, k);
+    const int64_t *column = p->column;
+    const double *weight = p->weight, *centre = p->centre;
+    if (centre)
+        for (int64_t k = 0; k < p->columns; k++)
+            out[k] = weight[k] * (row[column[k]] - centre[k]);
+    else
+        for (int64_t k = 0; k < p->columns; k++)
+            out[k] = weight[k] * row[column[k]];
 }
 
 /* The norm by scaled squares: no row is too long or too short for it. */

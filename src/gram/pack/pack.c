@@ -84,15 +84,24 @@ static int64_t row_coordinates(const side *s, int64_t i, int thread, double **va
 /* <scaled centre, x>; a part that is centred has one coordinate per column. */
 static double shift_of(const mc_tile_part *p, const double *x) {
     double sum[LANES] = {0};
-    for (int64_t k = 0; p->centre && p->feature == MC_PLAIN && k < p->columns; k++)
-        sum[k % LANES] += p->weight[k] * p->centre[k] * x[k];
+    const int64_t count = p->centre && p->feature == MC_PLAIN ? p->columns : 0, whole = count - count % LANES;
+    const double *weight = p->weight, *centre = p->centre;
+    for (int64_t k = 0; k < whole; k += LANES)
+        for (int64_t lane = 0; lane < LANES; lane++)
+            sum[lane] += weight[k + lane] * centre[k + lane] * x[k + lane];
+    for (int64_t k = whole; k < count; k++)
+        sum[k - whole] += weight[k] * centre[k] * x[k];
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
 static double square_sum(const double *x, int64_t count) {
     double sum[LANES] = {0};
-    for (int64_t k = 0; k < count; k++)
-        sum[k % LANES] += x[k] * x[k];
+    const int64_t whole = count - count % LANES;
+    for (int64_t k = 0; k < whole; k += LANES)
+        for (int64_t lane = 0; lane < LANES; lane++)
+            sum[lane] += x[k + lane] * x[k + lane];
+    for (int64_t k = whole; k < count; k++)
+        sum[k - whole] += x[k] * x[k];
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
@@ -117,7 +126,7 @@ static void measure_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, i
     }
 }
 
-/* Round, lay out, measure what was laid out. */
+/* Round, lay out, measure what was laid out: of doubles that is what was measured before. */
 static void pack_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
     const side *s = arg;
@@ -135,6 +144,8 @@ static void pack_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
             store_row(g, s->pack->values, base, stride, x, count);
         if (s->part->sparse && count > 0)
             memcpy(s->pack->coordinate + base, coordinate, (size_t)count * sizeof *coordinate);
+        if (g->precision == MERCER_F64)
+            continue;
         s->pack->norm2[i] = size_of(s->part, x, count);
         s->pack->shift[i] = shift_of(s->part, x);
     }
