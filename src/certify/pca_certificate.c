@@ -232,12 +232,12 @@ size_t mc_pca_finish_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t k) {
 static mercer_status certify_rows(mercer_ctx *ctx, check *c) {
     mc_gram *gram = NULL;
     mc_work work = {0};
-    MC_TRY(mc_gram_open(ctx, c->p->kernel, c->p->x, NULL, MERCER_F64, &gram));
+    MC_TRY(mc_problem_gram_open(ctx, c->p, &gram));
     c->entry = mc_gram_entry_error(gram);
     mercer_status status = mc_work_lay(ctx, &work, lay_out_workspace, c);
     MC_THEN(status, bound_eigenvalues(ctx, c, gram));
     mc_work_close(&work);
-    mc_gram_close(gram);
+    mc_problem_gram_close(c->p, gram);
     return status;
 }
 

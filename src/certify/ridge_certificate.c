@@ -357,9 +357,10 @@ static mercer_status size_terms(mercer_ctx *ctx, check *c, const mc_gram *gram) 
 static mercer_status sharpen_rounding_bounds(mercer_ctx *ctx, check *c) {
     mc_gram *own = NULL;
     if (!c->gram)
-        MC_TRY(mc_gram_open(ctx, c->p->kernel, c->p->x, NULL, MERCER_F64, &own));
+        MC_TRY(mc_problem_gram_open(ctx, c->p, &own));
     const mercer_status status = size_terms(ctx, c, c->gram ? c->gram : own);
-    mc_gram_close(own);
+    if (own)
+        mc_problem_gram_close(c->p, own);
     return status;
 }
 
@@ -557,12 +558,12 @@ mercer_status mc_certify_with_product(mercer_ctx *ctx, const mc_problem *problem
         return certify_with(ctx, &c, out);
     }
     mc_gram *gram = NULL;
-    MC_TRY(mc_gram_open(ctx, problem->kernel, problem->x, NULL, MERCER_F64, &gram));
+    MC_TRY(mc_problem_gram_open(ctx, problem, &gram));
     c.gram = gram;
     c.entry = mc_gram_entry_error(gram);
     c.sum = mc_gram_sum_error(gram, columns_multiplied(lambda, problem->outputs));
     const mercer_status status = certify_with(ctx, &c, out);
-    mc_gram_close(gram);
+    mc_problem_gram_close(problem, gram);
     return status;
 }
 

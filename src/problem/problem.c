@@ -12,6 +12,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { FEW = 1 << 16 }; /* numbers in the rows: half a megabyte of them packed */
+
 static mercer_status check_target(mercer_ctx *ctx, const mercer_data *data) {
     if (!data->target && !data->class_of)
         return mc_fail(ctx, MERCER_DATA,
@@ -176,6 +178,7 @@ static mercer_status make_ready(mercer_ctx *ctx, const char *scale, mc_consent c
     MC_TRY(require_proved_kernel(ctx, consent, p));
     MC_TRY(targets ? write_targets(ctx, p) : forget_targets(p));
     MC_TRY(write_weights(ctx, p));
+    MC_TRY(MC_ALLOC(ctx, p->gram, 1));
     mc_data_strip(p->x);
     if (!p->kernel->texts)
         mc_data_drop_texts(p->x);
@@ -214,7 +217,25 @@ mercer_status mc_problem_drop_rows(mercer_ctx *ctx, mc_problem *p) {
     return MERCER_OK;
 }
 
+mercer_status mc_problem_gram_open(mercer_ctx *ctx, const mc_problem *p, mc_gram **out) {
+    *out = *p->gram;
+    if (*out)
+        return MERCER_OK;
+    MC_TRY(mc_gram_open(ctx, p->kernel, p->x, NULL, MERCER_F64, out));
+    if (p->n * p->x->d <= FEW)
+        *p->gram = *out;
+    return MERCER_OK;
+}
+
+void mc_problem_gram_close(const mc_problem *p, mc_gram *gram) {
+    if (gram != *p->gram)
+        mc_gram_close(gram);
+}
+
 void mc_problem_close(mc_problem *problem) {
+    if (problem->gram)
+        mc_gram_close(*problem->gram);
+    mc_free(problem->gram);
     mercer_kernel_free(problem->kernel);
     mercer_data_free(problem->x);
     mc_scale_free(&problem->scale);

@@ -8,6 +8,7 @@
 
 #include <mercer.h>
 #include "data/table/scale.h"
+#include "gram/operator/gram.h"
 
 typedef struct mc_problem {
     mercer_kernel *kernel;
@@ -19,6 +20,7 @@ typedef struct mc_problem {
     double *given;     /* Y before mc_problem_centre; NULL: it is not centred */
     double *root;      /* square roots of the weights; NULL: all 1 */
     int32_t *class_of; /* n; NULL: numbers, or no target */
+    mc_gram **gram;    /* one place, for the operator of few rows; NULL in it: nobody has asked yet */
 } mc_problem;
 
 /* Whether a kernel that is not proved is taken: the machine never does, or its setting says so. */
@@ -38,6 +40,10 @@ mercer_status mc_problem_open_rows(mercer_ctx *ctx, const char *scale, mc_consen
 /* No row is needed any more: an empty table keeps the names and the schema. */
 mercer_status mc_problem_drop_rows(mercer_ctx *ctx, mc_problem *problem);
 void mc_problem_close(mc_problem *problem);
+/* The operator of the rows in double. That of few rows is opened once, for solver and certificate alike, since making it
+   takes as long as using it; closing it is left to mc_problem_close. */
+mercer_status mc_problem_gram_open(mercer_ctx *ctx, const mc_problem *problem, mc_gram **out);
+void mc_problem_gram_close(const mc_problem *problem, mc_gram *gram);
 /* Where the rows of a problem, those of positive weight, stand in the data, in order; returns how many they are. */
 int64_t mc_problem_places(const mercer_data *data, int64_t *place);
 

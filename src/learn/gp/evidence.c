@@ -15,6 +15,7 @@
 
 struct mc_evidence {
     const mercer_data *x;
+    const mc_gram *lent;
     int64_t n, t;
     const double *Y, *root;
     double *A;                   /* packed: the matrix, its factor, then its inverse */
@@ -66,14 +67,19 @@ void mc_evidence_close(mc_evidence *e) {
     mc_free(e);
 }
 
+void mc_evidence_lend(mc_evidence *e, const mc_gram *gram) {
+    e->lent = gram;
+}
+
 static mercer_status form_covariance(mercer_ctx *ctx, mc_evidence *e, const mercer_kernel *kernel, double noise) {
     for (int64_t i = 0; i < e->n; i++)
         e->shift[i] = e->root ? noise / (e->root[i] * e->root[i]) : noise;
-    mc_gram *gram = NULL;
-    MC_TRY(mc_gram_open(ctx, kernel, e->x, NULL, MERCER_F64, &gram));
-    const mc_matrix K = mc_gram_matrix(gram);
+    mc_gram *own = NULL;
+    if (!e->lent)
+        MC_TRY(mc_gram_open(ctx, kernel, e->x, NULL, MERCER_F64, &own));
+    const mc_matrix K = mc_gram_matrix(e->lent ? e->lent : own);
     const mercer_status status = K.packed(ctx, K.self, e->shift, e->A);
-    mc_gram_close(gram);
+    mc_gram_close(own);
     return status;
 }
 

@@ -19,6 +19,9 @@ mercer_status mc_evidence_open_estimated(mercer_ctx *ctx, const mc_problem *p, u
 void mc_evidence_close(mc_evidence *e);
 size_t mc_evidence_bytes(int64_t n, int64_t t);
 
+/* The operator of x in double for the values that follow, all of one kernel; NULL: each opens its own. */
+void mc_evidence_lend(mc_evidence *e, const mc_gram *gram);
+
 /* kernel: bound to x. *value: -infinity when A is not positive definite in double precision. gradient (NULL: not
    wanted): one number per slot of the kernel, then one for the noise. */
 mercer_status mc_evidence_value(mercer_ctx *ctx, mc_evidence *e, const mercer_kernel *kernel, double noise,

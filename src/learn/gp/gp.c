@@ -237,8 +237,14 @@ static bool learns(const mercer_gp *set) {
 
 /* The evidence at what was chosen; its coefficients are the answer. */
 static mercer_status solve_at_optimum(mercer_ctx *ctx, work *w) {
+    mc_gram *gram = NULL;
     mc_begin_phase(ctx, "factor");
-    MC_TRY(mc_evidence_value(ctx, w->evidence, w->p->kernel, w->noise, &w->value, NULL));
+    MC_TRY(mc_problem_gram_open(ctx, w->p, &gram));
+    mc_evidence_lend(w->evidence, gram);
+    const mercer_status status = mc_evidence_value(ctx, w->evidence, w->p->kernel, w->noise, &w->value, NULL);
+    mc_evidence_lend(w->evidence, NULL);
+    mc_problem_gram_close(w->p, gram);
+    MC_TRY(status);
     if (!isfinite(w->value))
         return mc_fail(
             ctx, MERCER_NUMERIC,

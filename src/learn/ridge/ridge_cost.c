@@ -54,7 +54,7 @@ static size_t cholesky_bytes(const mc_ridge_size *s) {
 static size_t eigen_bytes(const mc_ridge_size *s) {
     const size_t square = bytes_of_doubles(s->n * s->n) + bytes_of_doubles(3 * s->n),
                  coordinates = bytes_of_doubles(s->n * (s->outputs + 1));
-    const size_t beside = larger_size(larger_size(s->matrix_bytes, mc_eigen_bytes(s->n) + 2 * MC_ALIGN), coordinates);
+    const size_t beside = larger_size(s->matrix_bytes + mc_eigen_bytes(s->n) + 2 * MC_ALIGN, coordinates);
     return bytes_always_held(s) + larger_size(square + beside, check_bytes(s));
 }
 

@@ -109,13 +109,13 @@ static mercer_status apply_scaled(mercer_ctx *ctx, const void *self, int64_t t, 
 static mercer_status ends_of(mercer_ctx *ctx, const mc_ridge_system *r, mc_spectrum *ends) {
     scaled_operator o = {.r = r};
     mc_gram *gram = NULL;
-    MC_TRY(mc_gram_open(ctx, r->p->kernel, r->p->x, NULL, MERCER_F64, &gram));
+    MC_TRY(mc_problem_gram_open(ctx, r->p, &gram));
     o.gram = gram;
     mercer_status status = MC_ALLOC(ctx, o.v, r->p->n);
     const mc_matrix M = {.n = r->p->n, .apply = apply_scaled, .self = &o};
     MC_THEN(status, mc_lanczos(ctx, &M, LANCZOS_STEPS, ends));
     mc_free(o.v);
-    mc_gram_close(gram);
+    mc_problem_gram_close(r->p, gram);
     return status;
 }
 
@@ -172,10 +172,10 @@ mercer_status mc_ridge_refuse(mercer_ctx *ctx, const mc_ridge_system *r) {
 mercer_status mc_ridge_pack(mercer_ctx *ctx, const mc_ridge_system *r, double *A) {
     mc_gram *gram = NULL;
     mc_begin_phase(ctx, "gram");
-    MC_TRY(mc_gram_open(ctx, r->p->kernel, r->p->x, NULL, MERCER_F64, &gram));
+    MC_TRY(mc_problem_gram_open(ctx, r->p, &gram));
     const mc_matrix K = mc_gram_matrix(gram);
     const mercer_status status = K.packed(ctx, K.self, NULL, A);
-    mc_gram_close(gram);
+    mc_problem_gram_close(r->p, gram);
     return status ? status : mc_packed_scale(ctx, r->p->n, A, r->p->root, r->lambda);
 }
 
@@ -226,9 +226,9 @@ mercer_status mc_ridge_square(mercer_ctx *ctx, const mc_ridge_system *r, double 
     const int64_t n = r->p->n;
     mc_gram *gram = NULL;
     mc_begin_phase(ctx, "gram");
-    MC_TRY(mc_gram_open(ctx, r->p->kernel, r->p->x, NULL, MERCER_F64, &gram));
+    MC_TRY(mc_problem_gram_open(ctx, r->p, &gram));
     const mercer_status status = mc_gram_block(ctx, gram, 0, n, 0, n, MERCER_F64, M, n);
-    mc_gram_close(gram);
+    mc_problem_gram_close(r->p, gram);
     for (int64_t i = 0; r->p->root && i < n; i++)
         for (int64_t j = 0; j < n; j++)
             M[i * n + j] *= r->p->root[i] * r->p->root[j];
