@@ -55,6 +55,14 @@ void dlarfg_(const int *n, double *alpha, double *x, const int *incx, double *ta
 /* Eigenvectors of a tridiagonal matrix too, compz 'I'; and products with the Q that dsytrd leaves. */
 void dstedc_(const char *compz, const int *n, double *d, double *e, double *z, const int *ldz, double *work,
              const int *lwork, int *iwork, const int *liwork, int *info, size_t);
+/* T = Q'AQ; and the il-th to iu-th eigenpairs of T for range 'I', by relatively robust representations. work: 18 n,
+   iwork: 10 n, isuppz: 2 (iu - il + 1); e has n places. */
+void dsytrd_(const char *uplo, const int *n, double *a, const int *lda, double *d, double *e, double *tau, double *work,
+             const int *lwork, int *info, size_t);
+void dstemr_(const char *jobz, const char *range, const int *n, double *d, double *e, const double *vl,
+             const double *vu, const int *il, const int *iu, int *m, double *w, double *z, const int *ldz,
+             const int *nzc, int *isuppz, int *tryrac, double *work, const int *lwork, int *iwork, const int *liwork,
+             int *info, size_t, size_t);
 void dormtr_(const char *side, const char *uplo, const char *trans, const int *m, const int *n, const double *a,
              const int *lda, const double *tau, double *c, const int *ldc, double *work, const int *lwork, int *info,
              size_t, size_t, size_t);

@@ -1,6 +1,7 @@
-/* eigen.c: all eigenvalues and eigenvectors, and the products with them. Large matrices become tridiagonal on all
-   threads (tridiagonal.c), LAPACK's divide and conquer (dstedc; Cuppen 1981) solves that on one, and the way back is on
-   all threads again; small ones go to LAPACK whole. About 9 n^3 operations. */
+/* eigen.c: all eigenvalues and eigenvectors, or the largest. Large matrices become tridiagonal on all threads
+   (tridiagonal.c), LAPACK solves that on one, all of it by divide and conquer (dstedc; Cuppen 1981), the largest by
+   relatively robust representations (dstemr; Dhillon and Parlett 2004), and the way back is on all threads again; small
+   ones go to LAPACK whole. All of them take about 9 n^3 operations, a few of the largest 4/3 n^3. */
 #include "linalg/eigen.h"
 #include "backend/blas.h"
 #include "base/parallel.h"
@@ -25,8 +26,7 @@ size_t mc_eigen_bytes(int64_t n) {
 }
 
 static mercer_status not_converged(mercer_ctx *ctx, int64_t n, int info) {
-    return mc_fail(ctx, MERCER_NUMERIC,
-                   "eigen: LAPACK's divide and conquer did not converge on a matrix of order %lld (info %d)",
+    return mc_fail(ctx, MERCER_NUMERIC, "eigen: LAPACK did not converge on a matrix of order %lld (info %d)",
                    (long long)n, info);
 }
 
@@ -49,7 +49,7 @@ static double scale_into_range(mc_dense A) {
     int power;
     for (int64_t j = 0; j < n; j++)
         for (int64_t i = j; i < n; i++)
-            most = fmax(most, fabs(a[j * A.ld + i]));
+            most = fabs(a[j * A.ld + i]) > most ? fabs(a[j * A.ld + i]) : most;
     if (most == 0 || (most < 0x1p400 && most > 0x1p-400))
         return 1;
     frexp(most, &power);
@@ -104,6 +104,89 @@ mercer_status mc_syevd(mercer_ctx *ctx, mc_dense A, double *w) {
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, mc_eigen_bytes(n)));
     const mercer_status status = decompose_symmetric(ctx, A, w, &work);
+    mc_work_close(&work);
+    return status;
+}
+
+/* ---- The largest ---- */
+
+typedef struct largest {
+    int64_t n, k;
+    double *diagonal, *below, *tau, *all; /* n each; all: what dstemr finds, which may touch n places */
+    double *scratch;
+    int *counts; /* 2k, then 10n */
+} largest;
+
+static bool is_large(int64_t n) {
+    return n >= LARGE;
+}
+
+/* Of the reduction, of dstemr and of the way back, one after the other. */
+static int64_t largest_scratch(int64_t n, int64_t k) {
+    const int64_t small = 64 * (n + k) + 65 * 64, threads = mc_tridiagonal_workspace(n);
+    return is_large(n) && threads > small ? threads : small;
+}
+
+static void lay_out_largest(mc_work *work, void *self) {
+    largest *l = self;
+    l->diagonal = mc_work_take(work, l->n, sizeof(double));
+    l->below = mc_work_take(work, l->n, sizeof(double));
+    l->tau = mc_work_take(work, l->n, sizeof(double));
+    l->all = mc_work_take(work, l->n, sizeof(double));
+    l->scratch = mc_work_take(work, largest_scratch(l->n, l->k), sizeof(double));
+    l->counts = mc_work_take(work, 2 * l->k + 10 * l->n, sizeof(int));
+}
+
+size_t mc_eigen_largest_bytes(int64_t n, int64_t k) {
+    return mc_slices_bytes(lay_out_largest, &(largest){.n = n, .k = k});
+}
+
+static mercer_status reduce(mercer_ctx *ctx, const largest *l, mc_dense A) {
+    const int order = (int)l->n, ld = (int)A.ld, size = (int)(64 * l->n);
+    int info = 0; /* only a wrong argument sets it */
+    if (is_large(l->n))
+        return mc_sytrd(ctx, A, l->diagonal, l->below, l->tau, l->scratch);
+    const mc_region region = mc_blas_begin();
+    dsytrd_("L", &order, A.a, &ld, l->diagonal, l->below, l->tau, l->scratch, &size, &info, 1);
+    mc_blas_end(region);
+    return MERCER_OK;
+}
+
+static mercer_status solve_tridiagonal(mercer_ctx *ctx, const largest *l, mc_dense U) {
+    const int order = (int)l->n, first = (int)(l->n - l->k + 1), ld = (int)U.ld, wanted = (int)l->k;
+    const int size = (int)(18 * l->n), counts_size = (int)(10 * l->n);
+    const double none = 0;
+    int found = 0, careful = 1, info = 0;
+    const mc_region region = mc_blas_begin();
+    dstemr_("V", "I", &order, l->diagonal, l->below, &none, &none, &first, &order, &found, l->all, U.a, &ld, &wanted,
+            l->counts, &careful, l->scratch, &size, l->counts + 2 * l->k, &counts_size, &info, 1, 1);
+    mc_blas_end(region);
+    return info == 0 && found == wanted ? MERCER_OK : not_converged(ctx, l->n, info);
+}
+
+static mercer_status turn_back(mercer_ctx *ctx, const largest *l, mc_dense A, mc_dense U) {
+    const int order = (int)l->n, columns = (int)l->k, lda = (int)A.ld, ldu = (int)U.ld,
+              size = (int)largest_scratch(l->n, l->k);
+    int info = 0;
+    if (is_large(l->n))
+        return mc_ormtr(ctx, A, l->tau, U, l->scratch);
+    const mc_region region = mc_blas_begin();
+    dormtr_("L", "L", "N", &order, &columns, A.a, &lda, l->tau, U.a, &ldu, l->scratch, &size, &info, 1, 1, 1);
+    mc_blas_end(region);
+    return MERCER_OK;
+}
+
+mercer_status mc_syevr_largest(mercer_ctx *ctx, mc_dense A, double *w, mc_dense U) {
+    largest l = {.n = A.rows, .k = U.columns};
+    mc_work work;
+    MC_TRY(check_layout(ctx, A));
+    MC_TRY(mc_work_lay(ctx, &work, lay_out_largest, &l));
+    const double scale = scale_into_range(A);
+    mercer_status status = reduce(ctx, &l, A);
+    MC_THEN(status, solve_tridiagonal(ctx, &l, U));
+    MC_THEN(status, turn_back(ctx, &l, A, U));
+    for (int64_t i = 0; i < l.k && !status; i++)
+        w[i] = l.all[i] * scale;
     mc_work_close(&work);
     return status;
 }

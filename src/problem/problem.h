@@ -40,8 +40,8 @@ mercer_status mc_problem_open_rows(mercer_ctx *ctx, const char *scale, mc_consen
 /* No row is needed any more: an empty table keeps the names and the schema. */
 mercer_status mc_problem_drop_rows(mercer_ctx *ctx, mc_problem *problem);
 void mc_problem_close(mc_problem *problem);
-/* The operator of the rows in double. That of few rows is opened once, for solver and certificate alike, since making it
-   takes as long as using it; closing it is left to mc_problem_close. */
+/* The operator of the rows in double. That of few rows is opened once, for solver and certificate alike, since making
+   it takes as long as using it; closing it is left to mc_problem_close. */
 mercer_status mc_problem_gram_open(mercer_ctx *ctx, const mc_problem *problem, mc_gram **out);
 void mc_problem_gram_close(const mc_problem *problem, mc_gram *gram);
 /* Where the rows of a problem, those of positive weight, stand in the data, in order; returns how many they are. */

@@ -18,6 +18,32 @@ static double *random_symmetric(mercer_ctx *ctx, int64_t n) {
     return A;
 }
 
+/* The k largest alone: A u = w u, u'u = 1, and the values of the whole decomposition, whose ends are in all. */
+static void check_largest(mercer_ctx *ctx, int64_t n, const double *A, const double *all) {
+    const int64_t k = n < 7 ? n : 7;
+    double *copy = mc_alloc(ctx, n * n, 8), *U = mc_alloc(ctx, n * k, 8), w[7];
+    memcpy(copy, A, (size_t)(n * n) * 8);
+    assert_ok(ctx, mc_syevr_largest(ctx, mc_column_major(copy, n, n, n), w, mc_column_major(U, n, k, n)));
+    const double scale = mc_eigen_cutoff(n, all) * 16;
+    for (int64_t c = 0; c < k; c++) {
+        assert_true(fabs(w[c] - all[n - k + c]) <= scale);
+        for (int64_t other = 0; other <= c; other++) {
+            long double inner = -(long double)(other == c);
+            for (int64_t j = 0; j < n; j++)
+                inner += (long double)U[c * n + j] * U[other * n + j];
+            assert_true(fabsl(inner) < 1e-11);
+        }
+        for (int64_t i = 0; i < n; i++) {
+            long double r = -(long double)w[c] * U[c * n + i];
+            for (int64_t j = 0; j < n; j++)
+                r += (long double)A[i * n + j] * U[c * n + j];
+            assert_true(fabsl(r) <= scale);
+        }
+    }
+    mc_free(copy);
+    mc_free(U);
+}
+
 /* A U = U diag(w), and U'U = I in every stride-th column. */
 static void check_pairs(mercer_ctx *ctx, int64_t n, double *A, int64_t stride) {
     double *U = mc_alloc(ctx, n * n, 8), *w = mc_alloc(ctx, n, 8);
@@ -35,6 +61,7 @@ static void check_pairs(mercer_ctx *ctx, int64_t n, double *A, int64_t stride) {
             }
             assert_true(fabsl(r) <= scale && fabsl(inner) < 1e-13);
         }
+    check_largest(ctx, n, A, w);
     mc_free(A);
     mc_free(U);
     mc_free(w);
@@ -115,6 +142,21 @@ static void test_same_bits_on_any_number_of_threads(void **state) {
     }
 }
 
+static void test_the_largest_have_the_same_bits_on_any_number_of_threads(void **state) {
+    (void)state;
+    enum { N = 900, K = 9 };
+    static double once[(N + 1) * K], again[(N + 1) * K];
+    for (int threads = 1; threads <= 4; threads += threads) {
+        mercer_ctx *ctx = open_ctx(threads);
+        double *A = random_symmetric(ctx, N), *to = threads == 1 ? once : again;
+        assert_ok(ctx, mc_syevr_largest(ctx, mc_column_major(A, N, N, N), to + N * K, mc_column_major(to, N, K, N)));
+        if (threads > 1)
+            assert_memory_equal(once, again, sizeof once);
+        mc_free(A);
+        close_clean(ctx);
+    }
+}
+
 static void test_too_many_rows_are_refused(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
@@ -177,9 +219,11 @@ static mercer_status decompose(mercer_ctx *ctx, void *arg) {
     mc_matrix path = {.n = n, .apply = path_apply, .self = &n};
     mc_spectrum s;
     mercer_status status = mc_lanczos(ctx, &path, 20, &s);
-    double A[4] = {2, 1, 1, 2}, w[2];
+    double A[4] = {2, 1, 1, 2}, w[2], u[2];
     if (!status)
         status = mc_syevd(ctx, mc_column_major(A, 2, 2, 2), w);
+    if (!status)
+        status = mc_syevr_largest(ctx, mc_column_major(A, 2, 2, 2), w, mc_column_major(u, 2, 1, 2));
     return status;
 }
 
@@ -194,6 +238,7 @@ int main(void) {
         cmocka_unit_test(test_ugly_matrices_have_pairs_too),
         cmocka_unit_test(test_coordinates_go_there_and_back),
         cmocka_unit_test(test_same_bits_on_any_number_of_threads),
+        cmocka_unit_test(test_the_largest_have_the_same_bits_on_any_number_of_threads),
         cmocka_unit_test(test_too_many_rows_are_refused),
         cmocka_unit_test(test_lanczos_finds_both_ends),
         cmocka_unit_test(test_lanczos_finds_a_small_negative_end),

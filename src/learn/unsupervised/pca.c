@@ -17,7 +17,7 @@
 #include <string.h>
 
 enum { DENSE, KRYLOV, WAYS };
-enum { SMALL = 300 };                   /* rows up to which all eigenvalues cost next to nothing */
+enum { SMALL = 400 };                   /* rows up to which a tridiagonal form costs less than a Krylov space */
 static const double FLOAT_FLOOR = 1e-6; /* relative residual that products in float are trusted to reach */
 
 const mercer_setting mc_pca_settings[MC_PCA_SETTINGS] = {
@@ -62,7 +62,8 @@ static mc_pca_shape shape_of(mercer_ctx *ctx, const mercer_pca *set, const mc_pr
 static size_t bytes_of(mercer_ctx *ctx, const mercer_pca *set, const mc_problem *p, int way) {
     const mc_pca_shape shape = shape_of(ctx, set, p);
     const size_t kept = kept_bytes(set, p);
-    const size_t solve = way == DENSE ? mc_pca_dense_bytes(ctx, p) : mc_pca_krylov_bytes(ctx, p, &shape);
+    const size_t solve =
+        way == DENSE ? mc_pca_dense_bytes(ctx, p, set->components) : mc_pca_krylov_bytes(ctx, p, &shape);
     const size_t finish = mc_pca_finish_bytes(ctx, p, set->components);
     const size_t held = way == DENSE ? 0 : mc_work_need(p->n * shape.block, 8);
     return kept + (solve > finish + held ? solve : finish + held);

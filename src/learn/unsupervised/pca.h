@@ -18,7 +18,7 @@ typedef struct mc_pca_result {
 
 /* V: n x k, row-major: orthonormal, of the largest eigenvalue first. */
 mercer_status mc_pca_dense(mercer_ctx *ctx, const mc_problem *p, bool center, int64_t k, double *V, mc_pca_result *out);
-size_t mc_pca_dense_bytes(mercer_ctx *ctx, const mc_problem *p);
+size_t mc_pca_dense_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t k);
 
 /* Columns of a block, of the low-rank start, products of one round; whether K is made once, as floats, and kept. */
 typedef struct mc_pca_shape {

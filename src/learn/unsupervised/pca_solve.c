@@ -1,6 +1,6 @@
 /* pca_solve.c: the largest eigenvalues of M = P S K S P.
 
-   dense: K written out, centred, and decomposed whole.
+   dense: K written out, centred and made tridiagonal, whose largest eigenvalues, or all, LAPACK finds.
 
    krylov: a start from randomly pivoted Cholesky, S K S ~ F F', whose largest eigenvectors are those of the small F'P
    F; then rounds of block Lanczos (linalg/krylov.c) on products of K, which is made once and kept as floats where there
@@ -29,29 +29,60 @@ enum {
     EXTRA = 10,
     SEGMENTS = 16,
     ROWS = 256,
+    MANY = 4,          /* a share of the components from which on all are found as soon */
     STORED_MOST = 6000 /* rows: K in 144 MB */
 };
 
 /* ---- All eigenvalues ---- */
 
-size_t mc_pca_dense_bytes(mercer_ctx *ctx, const mc_problem *p) {
-    const size_t gram = mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, 0), eigen = mc_eigen_bytes(p->n);
-    return mc_work_need(p->n * p->n, 8) + 2 * mc_work_need(p->n, 8) + (gram > eigen ? gram : eigen)
+/* Of a kernel that is not proved the variance is the sum of all that are positive. */
+static bool takes_all(const mc_problem *p, int64_t k) {
+    return !p->proved || MANY * k > p->n;
+}
+
+size_t mc_pca_dense_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t k) {
+    const size_t gram = mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, 0);
+    const size_t some = mc_eigen_largest_bytes(p->n, k) + mc_work_need(p->n * k, 8), all = mc_eigen_bytes(p->n);
+    return mc_work_need(p->n * p->n, 8) + 2 * mc_work_need(p->n, 8) + gram + (takes_all(p, k) ? all : some)
            + mc_pca_matrix_bytes(p->n, 1);
 }
 
 static mercer_status write_matrix(mercer_ctx *ctx, const mc_problem *p, bool center, double *M) {
     mc_gram *gram = NULL;
     mc_pca_matrix m;
-    MC_TRY(mc_gram_open(ctx, p->kernel, p->x, NULL, MERCER_F64, &gram));
+    MC_TRY(mc_problem_gram_open(ctx, p, &gram));
     mercer_status status = mc_gram_block(ctx, gram, 0, p->n, 0, p->n, MERCER_F64, M, p->n);
-    mc_gram_close(gram);
+    mc_problem_gram_close(p, gram);
     MC_THEN(status, mc_pca_matrix_open(ctx, p, center, 1, &m));
     if (status)
         return status;
     mc_pca_write(&m, M);
     mc_pca_matrix_close(&m);
     return MERCER_OK;
+}
+
+/* From eigenvectors one after the other, the largest last, to rows, the largest first. */
+static void turn_vectors(int64_t n, int64_t k, const double *U, double *V) {
+    for (int64_t i = 0; i < n * k; i++)
+        V[i] = U[(k - 1 - i % k) * n + i / k];
+}
+
+static mercer_status find_all(mercer_ctx *ctx, int64_t n, int64_t k, double *M, double *w, double *V,
+                              mc_pca_result *out) {
+    MC_TRY(mc_syevd(ctx, mc_column_major(M, n, n, n), w));
+    turn_vectors(n, k, M + (n - k) * n, V);
+    for (int64_t i = n - 1; i >= 0 && w[i] > 0; i--)
+        out->positive += w[i];
+    return MERCER_OK;
+}
+
+static mercer_status find_largest(mercer_ctx *ctx, int64_t n, int64_t k, double *M, double *w, double *V) {
+    double *U = NULL;
+    MC_TRY(MC_ALLOC(ctx, U, n * k));
+    const mercer_status status = mc_syevr_largest(ctx, mc_column_major(M, n, n, n), w, mc_column_major(U, n, k, n));
+    turn_vectors(n, k, U, V);
+    mc_free(U);
+    return status;
 }
 
 mercer_status mc_pca_dense(mercer_ctx *ctx, const mc_problem *p, bool center, int64_t k, double *V,
@@ -63,12 +94,8 @@ mercer_status mc_pca_dense(mercer_ctx *ctx, const mc_problem *p, bool center, in
     mercer_status status = write_matrix(ctx, p, center, M);
     MC_THEN(status, MC_ALLOC(ctx, w, n));
     mc_begin_phase(ctx, "factor");
-    MC_THEN(status, mc_syevd(ctx, mc_column_major(M, n, n, n), w));
-    for (int64_t i = 0; i < n * k && !status; i++)
-        V[i] = M[(n - 1 - i % k) * n + i / k];
     *out = (mc_pca_result){.converged = true};
-    for (int64_t i = n - 1; i >= 0 && !status && w[i] > 0; i--)
-        out->positive += w[i];
+    MC_THEN(status, takes_all(p, k) ? find_all(ctx, n, k, M, w, V, out) : find_largest(ctx, n, k, M, w, V));
     mc_free(w);
     mc_free(M);
     return status;
