@@ -143,6 +143,9 @@ MERCER_API size_t mercer_memory_used(const mercer_ctx *ctx);
 MERCER_API size_t mercer_memory_peak(const mercer_ctx *ctx); /* since the context opened */
 MERCER_API size_t mercer_memory_limit(const mercer_ctx *ctx);
 MERCER_API int mercer_threads(const mercer_ctx *ctx);
+/* What decided how many: "asked for", "processors it may run on", "quota of its control group", "OMP_NUM_THREADS",
+   "OMP_THREAD_LIMIT" or "limit on the address space". */
+MERCER_API const char *mercer_threads_decided(const mercer_ctx *ctx);
 /* Another time_limit for the calls that follow: what is left of the time of a whole program, say. 0: none. */
 MERCER_API mercer_status mercer_set_time_limit(mercer_ctx *ctx, double seconds);
 MERCER_API const char *mercer_isa(const mercer_ctx *ctx); /* the instruction set in use */

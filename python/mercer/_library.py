@@ -380,8 +380,9 @@ def info() -> dict[str, Any]:
 
     >>> import mercer
     >>> sorted(mercer.info())
-    ['blas', 'isa', 'memory_limit', 'threads', 'version']
+    ['blas', 'isa', 'memory_limit', 'threads', 'threads_decided', 'version']
     """
     handle = thread_context().handle
     return {"version": text(lib.mercer_version()), "isa": text(lib.mercer_isa(handle)), "blas": text(lib.mercer_blas()),
-            "threads": lib.mercer_threads(handle), "memory_limit": lib.mercer_memory_limit(handle)}
+            "threads": lib.mercer_threads(handle), "threads_decided": text(lib.mercer_threads_decided(handle)),
+            "memory_limit": lib.mercer_memory_limit(handle)}

@@ -127,12 +127,17 @@ static size_t ask_quota(void) {
     return (size_t)mc_cgroup_cpus("/sys/fs/cgroup", group);
 }
 
+static mc_cpus limit_cpus(mc_cpus cpus, int limit, const char *what) {
+    return limit > 0 && limit < cpus.count ? (mc_cpus){limit, what} : cpus;
+}
+
 /* The command, started again for the sake of a library with OMP_NUM_THREADS=1, keeps what was there before. */
-int mc_own_cpus(int processors) {
+mc_cpus mc_own_cpus(int processors) {
     const char *before = "MERCER_OMP_NUM_THREADS";
-    int cpus = tighter_limit(processors, (int)mc_recall(&cpu_quota, ask_quota));
-    cpus = tighter_limit(cpus, number_of(getenv(before) ? before : "OMP_NUM_THREADS"));
-    return tighter_limit(cpus, number_of("OMP_THREAD_LIMIT"));
+    mc_cpus cpus = {processors, "processors it may run on"};
+    cpus = limit_cpus(cpus, (int)mc_recall(&cpu_quota, ask_quota), "quota of its control group");
+    cpus = limit_cpus(cpus, number_of(getenv(before) ? before : "OMP_NUM_THREADS"), "OMP_NUM_THREADS");
+    return limit_cpus(cpus, number_of("OMP_THREAD_LIMIT"), "OMP_THREAD_LIMIT");
 }
 
 size_t mc_own_memory(void) {

@@ -20,10 +20,16 @@ typedef struct mc_fact {
 } mc_fact;
 size_t mc_recall(mc_fact *fact, size_t (*ask)(void));
 
+/* How many, and which of the limits it was: the tightest, of equals the first. */
+typedef struct mc_cpus {
+    int count;
+    const char *decided;
+} mc_cpus;
+
 /* The processors that its affinity allows. Of these, as many as OMP_NUM_THREADS, OMP_THREAD_LIMIT and the quota of its
    group leave to this process; and what the group leaves of memory. */
 int mc_allowed_processors(void);
-int mc_own_cpus(int processors);
+mc_cpus mc_own_cpus(int processors);
 size_t mc_own_memory(void);
 
 #endif

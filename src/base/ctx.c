@@ -39,8 +39,10 @@ static mercer_status fit_address_space(mercer_ctx *ctx) {
             "the limit on the address space (ulimit -v or -d) leaves %s, and %s is the least to compute in; raise it",
             mc_bytes_text((double)left, has), mc_bytes_text((double)(MC_ADDRESS_THREAD + 2 * slack), least));
     const size_t threads = (left / 2) / MC_ADDRESS_THREAD;
-    if ((size_t)ctx->threads > threads)
+    if ((size_t)ctx->threads > threads) {
         ctx->threads = threads > 1 ? (int)threads : 1;
+        ctx->threads_decided = "limit on the address space";
+    }
     mc_heap_lower(ctx->heap, left - (size_t)ctx->threads * MC_ADDRESS_THREAD - slack);
     return MERCER_OK;
 }
@@ -60,7 +62,10 @@ mercer_status mercer_open(const mercer_options *options, mercer_ctx **out) {
     if (!ctx)
         return MERCER_MEMORY;
     *ctx = seedling;
-    ctx->threads = chosen.threads > 0 ? chosen.threads : mc_own_cpus(mc_allowed_processors());
+    const mc_cpus own =
+        chosen.threads > 0 ? (mc_cpus){chosen.threads, "asked for"} : mc_own_cpus(mc_allowed_processors());
+    ctx->threads = own.count;
+    ctx->threads_decided = own.decided;
     mc_begin_call(ctx);
     *out = ctx;
     if (sized) /* said again, now that there is a context to say it in */
@@ -116,6 +121,12 @@ int mercer_threads(const mercer_ctx *ctx) {
     if (!ctx)
         return 0;
     return ctx->threads;
+}
+
+const char *mercer_threads_decided(const mercer_ctx *ctx) {
+    if (!ctx)
+        return NULL;
+    return ctx->threads_decided;
 }
 
 const char *mercer_isa(const mercer_ctx *ctx) {

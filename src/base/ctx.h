@@ -12,6 +12,7 @@ struct mercer_ctx {
     mc_heap *heap;
     mercer_options options;
     int threads;
+    const char *threads_decided; /* by what: a text that stays */
     mc_isa isa;
     double call_began;    /* clock at the start of the public call now running */
     double next_progress; /* when the callback may be called again */

@@ -58,14 +58,19 @@ static void test_the_environment_says_how_many_threads(void **state) {
     (void)state;
     unsetenv("MERCER_OMP_NUM_THREADS"); /* which the tests themselves may run under */
     unsetenv("OMP_NUM_THREADS");
-    const int own = mc_own_cpus(64);
+    const int own = mc_own_cpus(64).count;
     assert_true(own >= 1 && own <= 64);
+    if (own == 64)
+        assert_string_equal(mc_own_cpus(64).decided, "processors it may run on");
+    assert_string_equal(mc_own_cpus(1).decided, "processors it may run on");
     setenv("OMP_NUM_THREADS", "1", 1);
     mercer_ctx *ctx = open_ctx(0);
     assert_int_equal(mercer_threads(ctx), 1);
+    assert_true(own == 1 || strcmp(mc_own_cpus(own).decided, "OMP_NUM_THREADS") == 0);
+    assert_string_equal(mercer_threads_decided(ctx), mc_own_cpus(mc_allowed_processors()).decided);
     close_clean(ctx);
     setenv("MERCER_OMP_NUM_THREADS", "", 1); /* the command was started again: nothing was said */
-    assert_int_equal(mc_own_cpus(64), own);
+    assert_int_equal(mc_own_cpus(64).count, own);
     unsetenv("MERCER_OMP_NUM_THREADS");
     unsetenv("OMP_NUM_THREADS");
 }

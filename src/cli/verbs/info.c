@@ -14,7 +14,7 @@ static size_t memory_beside(const session *s) {
 static const report_row info_rows[] = {
     {"version", NULL, "{version}"},
     {"instructions", NULL, "{isa}"},
-    {"threads", NULL, "{threads}"},
+    {"threads", NULL, "{threads} ({threads_decided})"},
     {"BLAS", NULL, "{blas}"},
     {"memory", NULL,
      "at most {memory_limit_bytes:size} for data and work; code, libraries and their threads take some "
@@ -27,6 +27,7 @@ static int run_info(session *s) {
     json_put(object, "version", json_text(mercer_version()));
     json_put(object, "isa", json_text(mercer_isa(s->ctx)));
     json_put(object, "threads", json_integer(mercer_threads(s->ctx)));
+    json_put(object, "threads_decided", json_text(mercer_threads_decided(s->ctx)));
     json_put(object, "blas", json_text(mercer_blas()));
     json_put(object, "memory_limit_bytes", json_integer((json_int_t)mercer_memory_limit(s->ctx)));
     json_put(object, "memory_beside_bytes", json_integer((json_int_t)memory_beside(s)));
@@ -39,6 +40,9 @@ const verb verb_info = {
     .usage = "[options]",
     .notes = "What this build is and what it found on this machine. MERCER_ISA=portable|avx2|avx512 forces an "
              "instruction set.\n"
+             "Threads: --threads, else the fewest of the processors that taskset and the like leave, the quota of the "
+             "control group,\n"
+             "OMP_NUM_THREADS and OMP_THREAD_LIMIT; info says which of them it was.\n"
              "--memory limits what is taken for data, matrices, models and the work on them. The process is larger by "
              "its code, its "
              "libraries\n"
