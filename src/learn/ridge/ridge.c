@@ -76,9 +76,11 @@ static mc_ridge_pcg_plan pcg_of(mercer_ctx *ctx, const mercer_ridge *set, const 
     return plan;
 }
 
-/* The most landmarks that fit, by halving: for the message when nothing exact does. */
+/* The most landmarks that fit, all of them as a rule, else by halving: for the message when nothing exact does. */
 static int64_t nystrom_within(mercer_ctx *ctx, const mc_problem *p, int64_t t, size_t left) {
-    int64_t low = 0, high = mc_rank_cap(p->n) + 1;
+    int64_t low = 0, high = mc_rank_cap(p->n);
+    if (mc_nystrom_bytes(ctx, p, high, t) <= left)
+        return high;
     while (high - low > 1) {
         const int64_t middle = low + (high - low) / 2;
         if (mc_nystrom_bytes(ctx, p, middle, t) <= left)
