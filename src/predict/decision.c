@@ -42,7 +42,8 @@ static mercer_status open_anew(mercer_ctx *ctx, const mc_fitted *f, int64_t c, c
 static mercer_status kernel_product(mercer_ctx *ctx, const mc_fitted *f, int64_t c, const mercer_data *rows,
                                     const double *alpha, int64_t width, double *out, mc_product_error *error) {
     const int64_t place = c < 0 ? 0 : c;
-    const mc_gram *packed = rows->n <= MC_PACKED_CACHE_ROWS ? mc_packed_cache_find(f->packed_cache, place) : NULL;
+    const bool kept = mc_packed_cache_pays(rows->n, f->centres->n, rows->d);
+    const mc_gram *packed = kept ? mc_packed_cache_find(f->packed_cache, place) : NULL;
     mercer_data *own = NULL;
     mc_gram *gram = NULL;
     mercer_status status = packed ? mc_gram_open_reusing(ctx, packed, rows, &gram) : MERCER_OK;
@@ -51,8 +52,7 @@ static mercer_status kernel_product(mercer_ctx *ctx, const mc_fitted *f, int64_t
     MC_THEN(status, mc_gram_apply(ctx, gram, width, alpha, out));
     if (error && gram)
         mc_gram_raise_error(gram, width, error);
-    if (status || packed || rows->n > MC_PACKED_CACHE_ROWS
-        || !mc_packed_cache_put(ctx, f->packed_cache, place, own, gram)) {
+    if (status || packed || !kept || !mc_packed_cache_put(ctx, f->packed_cache, place, own, gram)) {
         mc_gram_close(gram);
         mercer_data_free(own);
     }

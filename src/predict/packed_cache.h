@@ -14,7 +14,11 @@
 #include "gram/operator/gram.h"
 #include "predict/point_index.h"
 
-enum { MC_PACKED_CACHE_ROWS = 64 }; /* few rows: for more the packing does not matter */
+enum { MC_PACKED_CACHE_ROWS = 64 }; /* few rows: with any centres the packing matters */
+/* Whether packing the centres is a good part of the work of deciding so many rows of d columns. */
+static inline bool mc_packed_cache_pays(int64_t rows, int64_t centres, int64_t d) {
+    return rows <= MC_PACKED_CACHE_ROWS || (double)rows * (double)centres * (double)(d + 16) <= 4e6;
+}
 
 typedef struct mc_packed_cache mc_packed_cache;
 
