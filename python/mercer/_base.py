@@ -6,8 +6,8 @@ import warnings
 import numpy as np
 
 from . import _arrays, _checks, _few, _kernels, _model, _parameters
-from ._sklearn import BaseEstimator, ConvergenceWarning, NotFittedError
-from ._types import Any, NDArray, Rows, TYPE_CHECKING
+from ._sklearn import BaseEstimator, ClassifierMixin, ConvergenceWarning, NotFittedError
+from ._types import Any, ArrayLike, NDArray, Rows, TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ._functions import Proof
@@ -55,6 +55,14 @@ class KernelEstimator(BaseEstimator):
         cls._made_later = [name for kind in cls.__mro__ for name, value in vars(kind).items() if isinstance(value, later)]
         if not cls.__name__.startswith("_") and not cls.__name__.endswith("Base"):
             _parameters.document(cls)
+
+    @classmethod
+    def _get_param_names(cls):
+        """Of the constructor; scikit-learn looks them up anew for every clone, which takes longer than a small fit."""
+        names = cls.__dict__.get("_parameter_names")
+        if names is None:
+            names = cls._parameter_names = super()._get_param_names()
+        return list(names)
 
     def _more_tags(self):  # until scikit-learn 1.5
         return {"pairwise": _kernels.is_precomputed(self.kernel), "multioutput": self._several_outputs,
@@ -248,6 +256,20 @@ class ClassifierBase(KernelEstimator):
             model = self.model_
         winners = model.winners(X)
         return self.classes_[winners if self._order is None else self._order[winners]]
+
+
+class ClassifierScore(ClassifierMixin):
+    """scikit-learn's accuracy, at once where the answers are plain."""
+
+    def score(self: Any, X: Rows, y: ArrayLike, sample_weight: Any = None) -> float:
+        """The (weighted) share of rows whose class is predicted."""
+        classes = getattr(self, "classes_", None)
+        plain = type(y) is np.ndarray and y.ndim == 1 and classes is not None and y.dtype == classes.dtype and y.dtype.kind in "iub"
+        if not plain or sample_weight is not None:
+            return super().score(X, y, sample_weight)
+        predicted = self.predict(X)
+        _arrays.check_length(len(predicted), y, "y")
+        return float(np.mean(predicted == y))
 
 
 class RegressorBase(KernelEstimator):

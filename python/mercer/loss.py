@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._base import ClassifierBase, RegressorBase
-from ._sklearn import ClassifierMixin, RegressorMixin
+from ._base import ClassifierBase, ClassifierScore, RegressorBase
+from ._sklearn import RegressorMixin
 from ._types import Any, ArrayLike, Kernel, NDArray, Rows, Self
 
 __all__ = ["KernelLogisticRegression", "KernelQuantileRegressor", "KernelHuberRegressor"]
@@ -19,7 +19,7 @@ def _newton_settings(estimator, penalty, **more):
                      intercept=bool(estimator.fit_intercept), **more)
 
 
-class KernelLogisticRegression(ClassifierMixin, ClassifierBase):
+class KernelLogisticRegression(ClassifierScore, ClassifierBase):
     """min over f and b of 1/2 |f|^2 + C sum_i log(1 + exp(-y_i (f(x_i) + b))); softmax for more than two classes.
 
     The probabilities are the model: predict is their argmax. C as in sklearn.linear_model.LogisticRegression.

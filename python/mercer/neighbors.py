@@ -4,9 +4,9 @@ from __future__ import annotations
 import numpy as np
 
 from . import _arrays, _kernels
-from ._base import ClassifierBase, KernelEstimator, RegressorBase
+from ._base import ClassifierBase, ClassifierScore, KernelEstimator, RegressorBase
 from ._functions import gram
-from ._sklearn import ClassifierMixin, RegressorMixin
+from ._sklearn import RegressorMixin
 from ._types import Any, ArrayLike, Kernel, NDArray, Rows, Self
 
 __all__ = ["KernelKNeighborsClassifier", "KernelKNeighborsRegressor"]
@@ -68,7 +68,7 @@ class _Neighbors(KernelEstimator):
         return {"neighbors": self.n_neighbors, "weighting": self.weights, "scale": "none"}
 
 
-class KernelKNeighborsClassifier(_Neighbors, ClassifierMixin, ClassifierBase):
+class KernelKNeighborsClassifier(_Neighbors, ClassifierScore, ClassifierBase):
     """Votes of the nearest rows; with kernel='linear' the distance is the Euclidean one.
 
     >>> import mercer

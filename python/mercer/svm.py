@@ -8,9 +8,9 @@ import warnings
 import numpy as np
 
 from . import _arrays, _kernels, _platt
-from ._base import ClassifierBase, KernelEstimator, RegressorBase, later, seed_of
+from ._base import ClassifierBase, ClassifierScore, KernelEstimator, RegressorBase, later, seed_of
 from ._library import Error, InvalidError, NumericError
-from ._sklearn import ClassifierMixin, ConvergenceWarning, NotFittedError, OutlierMixin, RegressorMixin
+from ._sklearn import ConvergenceWarning, NotFittedError, OutlierMixin, RegressorMixin
 from ._types import Any, ArrayLike, Callable, Kernel, NDArray, Rows, Self
 
 __all__ = ["SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM"]
@@ -38,12 +38,14 @@ class _SupportVectors(KernelEstimator):
         return {"tolerance": self.tol, "iterations": steps, "scale": "none", "allow-indefinite": True, **settings}
 
     def _keep_vectors(self, X):
-        """The support vectors, which X may not hold any more tomorrow; what else a fit leaves is in the model."""
+        """The support vectors, which X may not hold any more tomorrow; what else a fit leaves is in the model. Returns their places."""
         model = self.model_
-        self._vectors = np.empty((0, 0)) if _kernels.by_matrix(self.kernel) else X[model.rows]
+        rows = model.rows
+        self._vectors = np.empty((0, 0)) if _kernels.by_matrix(self.kernel) else X[rows]
         self.fit_status_ = int(model.fact("stopped") != "no")
         self.shape_fit_ = X.shape
         self.n_iter_ = int(model.fact("iterations"))
+        return rows
 
     @later
     def support_(self) -> NDArray:
@@ -87,7 +89,7 @@ class _SupportVectors(KernelEstimator):
         return _arrays.as_sparse(coefficients) if _arrays.is_sparse(self._vectors) else np.ascontiguousarray(coefficients)
 
 
-class _SupportVectorClassifier(_SupportVectors, ClassifierMixin, ClassifierBase):
+class _SupportVectorClassifier(_SupportVectors, ClassifierScore, ClassifierBase):
     probability: bool
     decision_function_shape: str
     break_ties: bool
@@ -98,8 +100,7 @@ class _SupportVectorClassifier(_SupportVectors, ClassifierMixin, ClassifierBase)
         X = self._check_fit_rows(X)
         inverse = self._fit_classes(machine, X, y, sample_weight, self._svm_settings(**settings))
         self.class_weight_ = _arrays.class_weights(self.class_weight, self.classes_, inverse)
-        self._keep_vectors(X)
-        self._of_vector = inverse[self.model_.rows]
+        self._of_vector = inverse[self._keep_vectors(X)]
         self.probA_ = self.probB_ = np.empty(0)
         if self.probability:
             self._fit_probability(X, inverse, _arrays.check_weights(sample_weight, X.shape[0]))

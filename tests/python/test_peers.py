@@ -160,6 +160,21 @@ class Peers(unittest.TestCase):
                 self.assertEqual(set(), {attribute for attribute in fitted[1] - fitted[0] if (name, attribute) not in OTHER})
                 self.assertEqual(list(inspect.signature(ours.fit).parameters), list(inspect.signature(theirs.fit).parameters))
 
+    def test_scores_and_clones_are_scikit_learns(self):
+        import mercer
+        from sklearn import base, metrics
+        rng = np.random.RandomState(4)
+        X = rng.randn(120, 3)
+        for y in (rng.randint(3, size=120), rng.rand(120) > 0.5, np.asarray(["a", "b"])[rng.randint(2, size=120)], rng.randint(2, size=120).astype(float)):
+            for kind in (mercer.SVC, mercer.KernelLogisticRegression, mercer.KernelKNeighborsClassifier):
+                fitted = kind().fit(X[:80], y[:80])
+                right = metrics.accuracy_score(y[80:], fitted.predict(X[80:]))
+                self.assertEqual([fitted.score(X[80:], y[80:]), fitted.score(X[80:], y[80:].tolist())], [right, right])
+                self.assertRaises(ValueError, fitted.score, X[80:], y[81:])
+        Own = type("Own", (mercer.SVC,), {"__init__": lambda self, C=2.0, extra=1: (mercer.SVC.__init__(self, C=C), setattr(self, "extra", extra))[0]})
+        self.assertEqual(mercer.SVC().get_params().keys(), base.clone(mercer.SVC()).get_params().keys())
+        self.assertEqual(base.clone(Own(extra=7)).get_params(), {"C": 2.0, "extra": 7})
+
     def test_probabilities_of_svc_are_near_scikit_learns(self):
         from sklearn.svm import SVC as Theirs
         from mercer import SVC as Ours
