@@ -2,6 +2,7 @@
    their number: a block is taken, scaled as the training rows were, and handed to predict/decision.c. */
 #include "base/ctx.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/progress.h"
 #include "base/status.h"
 #include "certify/prediction_bound.h"
@@ -16,6 +17,7 @@ enum {
     LEAST = 8192,
     MOST = 32768,
     CELLS = 1 << 20,
+    CHUNK = 512,
     TRIAL = 1024 /* rows of a first block that tells whether floats will do */
 };
 
@@ -57,14 +59,25 @@ static request request_for(const mc_fitted *f, ask what, double *values, int64_t
                                                 : f->outputs};
 }
 
+typedef struct conclusion {
+    const mc_fitted *f;
+    double *values, *out; /* decisions and outputs of every row */
+} conclusion;
+
+static void conclude(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const conclusion *c = arg;
+    const int64_t decisions = mc_form_decisions(c->f->form, c->f->outputs);
+    for (int64_t i = begin; i < end; i++)
+        mc_fitted_conclude(c->f, c->values + i * decisions, c->out + i * c->f->outputs);
+}
+
 static mercer_status conclude_rows(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out) {
-    const int64_t decisions = mc_form_decisions(f->form, f->outputs);
-    double *values = NULL;
-    MC_TRY(MC_ALLOC(ctx, values, rows->n * decisions));
-    const mercer_status status = mc_fitted_decide(ctx, f, rows, values, NULL);
-    for (int64_t i = 0; i < rows->n && !status; i++)
-        mc_fitted_conclude(f, values + i * decisions, out + i * f->outputs);
-    mc_free(values);
+    conclusion c = {.f = f, .out = out};
+    MC_TRY(MC_ALLOC(ctx, c.values, rows->n * mc_form_decisions(f->form, f->outputs)));
+    mercer_status status = mc_fitted_decide(ctx, f, rows, c.values, NULL);
+    MC_THEN(status, mc_for(ctx, rows->n, CHUNK, conclude, &c));
+    mc_free(c.values);
     return status;
 }
 

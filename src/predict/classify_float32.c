@@ -10,8 +10,11 @@
    The side of a pair is sure where |d| is above its bound, and the winner is where no other class could have as many
    votes even if all pairs in doubt were its own. The other rows, few unless the multipliers are huge, are decided as
    mc_fitted_decide does. */
+#include "base/ctx.h"
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "base/status.h"
+#include "base/workspace.h"
 #include "data/table/data.h"
 #include "gram/operator/gram.h"
 #include "predict/feature_weights.h"
@@ -20,7 +23,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_OPEN = 4 };              /* one row in so many: floats gain less than half */
+enum { CHUNK = 512, MOST_OPEN = 4 }; /* one row in so many open: floats gain less than half */
 static const double doubled = 1.001; /* what doubles are wrong by is not a thousandth of a float's bound */
 
 typedef struct screening {
@@ -29,7 +32,10 @@ typedef struct screening {
     int64_t decisions;
     double *decision, *error_bound; /* n x decisions */
     double *part;                   /* n x (classes - 1) */
-    int64_t *least, *most;          /* per class: votes that it has, and could have */
+    double *fixed;                  /* classes - 1 */
+    int64_t *votes;                 /* of each thread, per class: votes that it has, and could have */
+    int64_t *centre;                /* 0, 1, 2, ... */
+    int64_t *out;
 } screening;
 
 int64_t mc_largest_index(const double *values, int64_t count) {
@@ -42,17 +48,32 @@ int64_t mc_largest_index(const double *values, int64_t count) {
 
 /* ---- In double ---- */
 
-static mercer_status classify_float64(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, int64_t *out) {
-    const int64_t decisions = mc_form_decisions(f->form, f->outputs);
-    double *values = NULL;
-    MC_TRY(MC_ALLOC(ctx, values, rows->n * decisions + f->outputs));
-    double *concluded = values + rows->n * decisions;
-    const mercer_status status = mc_fitted_decide(ctx, f, rows, values, NULL);
-    for (int64_t i = 0; i < rows->n && !status; i++) {
-        mc_fitted_conclude(f, values + i * decisions, concluded);
-        out[i] = mc_largest_index(concluded, f->outputs);
+typedef struct conclusion {
+    const mc_fitted *f;
+    double *values; /* n x decisions */
+    double *votes;  /* outputs of each thread */
+    int64_t *out;
+} conclusion;
+
+static void find_winners(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk;
+    const conclusion *c = arg;
+    const int64_t decisions = mc_form_decisions(c->f->form, c->f->outputs);
+    double *votes = c->votes + thread * c->f->outputs;
+    for (int64_t i = begin; i < end; i++) {
+        mc_fitted_conclude(c->f, c->values + i * decisions, votes);
+        c->out[i] = mc_largest_index(votes, c->f->outputs);
     }
-    mc_free(values);
+}
+
+static mercer_status classify_float64(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, int64_t *out) {
+    const int64_t count = rows->n * mc_form_decisions(f->form, f->outputs);
+    conclusion c = {.f = f, .out = out};
+    MC_TRY(MC_ALLOC(ctx, c.values, count + ctx->threads * f->outputs));
+    c.votes = c.values + count;
+    mercer_status status = mc_fitted_decide(ctx, f, rows, c.values, NULL);
+    MC_THEN(status, mc_for(ctx, rows->n, CHUNK, find_winners, &c));
+    mc_free(c.values);
     return status;
 }
 
@@ -95,97 +116,155 @@ static double coefficient_mass(const mc_fitted *f, int64_t c, int64_t column) {
     return sum;
 }
 
-static void add_class(const screening *l, const mc_gram *gram, int64_t c) {
+/* What the centres of class c add to the decisions of its pairs, and to their bounds. */
+typedef struct addition {
+    const screening *l;
+    int64_t c;
+    double relative;
+    const double *fixed; /* classes - 1: the part of the bound that is the same for all rows */
+} addition;
+
+static void add_to_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const addition *a = arg;
+    const screening *l = a->l;
     const int64_t classes = l->f->outputs, width = classes - 1;
-    double relative, rest;
-    mc_gram_product_terms(gram, width, &relative, &rest);
     for (int64_t other = 0; other < classes; other++) {
-        if (other == c)
+        if (other == a->c)
             continue;
-        const mc_pair_part at = mc_pair_part_of(classes, c, other);
-        const double fixed = rest * coefficient_mass(l->f, c, at.column);
-        for (int64_t i = 0; i < l->rows->n; i++)
+        const mc_pair_part at = mc_pair_part_of(classes, a->c, other);
+        for (int64_t i = begin; i < end; i++) {
+            const double part = l->part[i * width + at.column];
+            l->decision[i * l->decisions + at.decision] += part;
             l->error_bound[i * l->decisions + at.decision] +=
-                doubled * (relative * fabs(l->part[i * width + at.column]) + fixed);
+                doubled * (a->relative * fabs(part) + a->fixed[at.column]);
+        }
     }
-    mc_pairs_add_class(classes, c, l->rows->n, l->part, l->decision);
 }
 
-static mercer_status look_at_class(mercer_ctx *ctx, const screening *l, int64_t c) {
+static mercer_status add_class(mercer_ctx *ctx, const screening *l, const mc_gram *gram, int64_t c) {
+    addition a = {.l = l, .c = c, .fixed = l->fixed};
+    double rest;
+    mc_gram_product_terms(gram, l->f->outputs - 1, &a.relative, &rest);
+    for (int64_t k = 0; k < l->f->outputs - 1; k++)
+        l->fixed[k] = rest * coefficient_mass(l->f, c, k);
+    return mc_for(ctx, l->rows->n, CHUNK, add_to_rows, &a);
+}
+
+/* Dense rows are packed once, for the centres of all classes; compressed ones are laid out with those they meet. */
+static mercer_status open_all(mercer_ctx *ctx, const screening *l, mc_gram **whole) {
+    *whole = NULL;
+    if (l->rows->row_start || l->f->centres->row_start)
+        return MERCER_OK;
+    for (int64_t i = 0; i < l->f->centres->n; i++)
+        l->centre[i] = i;
+    return mc_gram_open(ctx, l->f->kernel, l->rows, l->f->centres, MERCER_F32, whole);
+}
+
+static mercer_status open_class(mercer_ctx *ctx, const screening *l, const mc_gram *whole, int64_t c, mercer_data **own,
+                                mc_gram **gram) {
+    const int64_t begin = l->f->class_start[c], end = l->f->class_start[c + 1];
+    if (whole)
+        return mc_gram_open_columns(ctx, whole, l->centre + begin, end - begin, gram);
+    MC_TRY(mc_data_range(ctx, l->f->centres, begin, end, own));
+    return mc_gram_open(ctx, l->f->kernel, l->rows, *own, MERCER_F32, gram);
+}
+
+static mercer_status look_at_class(mercer_ctx *ctx, const screening *l, const mc_gram *whole, int64_t c) {
     const mc_fitted *f = l->f;
     const int64_t width = f->outputs - 1;
-    mercer_data *centres = NULL;
+    mercer_data *own = NULL;
     mc_gram *gram = NULL;
     if (f->class_start[c + 1] == f->class_start[c])
         return MERCER_OK;
-    mercer_status status = mc_data_range(ctx, f->centres, f->class_start[c], f->class_start[c + 1], &centres);
-    MC_THEN(status, mc_gram_open(ctx, f->kernel, l->rows, centres, MERCER_F32, &gram));
+    mercer_status status = open_class(ctx, l, whole, c, &own, &gram);
     MC_THEN(status, mc_gram_apply(ctx, gram, width, f->alpha + f->class_start[c] * width, l->part));
-    if (!status)
-        add_class(l, gram, c);
+    MC_THEN(status, add_class(ctx, l, gram, c));
     mc_gram_close(gram);
-    mercer_data_free(centres);
+    mercer_data_free(own);
     return status;
 }
 
-static void count_votes(const screening *l, int64_t row) {
+static void count_votes(const screening *l, int64_t row, int64_t *least, int64_t *most) {
     const int64_t classes = l->f->outputs;
-    memset(l->least, 0, (size_t)classes * sizeof *l->least);
-    memset(l->most, 0, (size_t)classes * sizeof *l->most);
+    memset(least, 0, (size_t)classes * sizeof *least);
+    memset(most, 0, (size_t)classes * sizeof *most);
     for (int64_t a = 0, pair = 0; a < classes; a++)
         for (int64_t b = a + 1; b < classes; b++, pair++) {
             const int64_t at = row * l->decisions + pair, side = l->decision[at] > 0 ? a : b;
             const bool sure = fabs(l->decision[at]) > l->error_bound[at];
-            l->least[side] += sure;
-            l->most[a] += !sure || side == a;
-            l->most[b] += !sure || side == b;
+            least[side] += sure;
+            most[a] += !sure || side == a;
+            most[b] += !sure || side == b;
         }
 }
 
 /* The class that wins, whatever pairs in doubt say; -1: they matter. */
-static int64_t sure_winner(const screening *l, int64_t row) {
+static int64_t sure_winner(const screening *l, int64_t row, int64_t *least, int64_t *most) {
     int64_t best = 0;
-    count_votes(l, row);
+    count_votes(l, row, least, most);
     for (int64_t c = 1; c < l->f->outputs; c++)
-        if (l->least[c] > l->least[best])
+        if (least[c] > least[best])
             best = c;
     for (int64_t c = 0; c < l->f->outputs; c++)
-        if (c != best && (c < best ? l->most[c] >= l->least[best] : l->most[c] > l->least[best]))
+        if (c != best && (c < best ? most[c] >= least[best] : most[c] > least[best]))
             return -1;
     return best;
 }
 
-/* *open: rows whose class is left at -1. */
-static mercer_status look_at_rows(mercer_ctx *ctx, screening *l, int64_t *open, int64_t *out) {
-    const mc_fitted *f = l->f;
-    for (int64_t i = 0; i < l->rows->n; i++)
+static void begin_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const screening *l = arg;
+    for (int64_t i = begin; i < end; i++)
         for (int64_t k = 0; k < l->decisions; k++) {
-            l->decision[i * l->decisions + k] = f->intercept[k];
-            l->error_bound[i * l->decisions + k] = 8 * DBL_EPSILON * fabs(f->intercept[k]);
+            l->decision[i * l->decisions + k] = l->f->intercept[k];
+            l->error_bound[i * l->decisions + k] = 8 * DBL_EPSILON * fabs(l->f->intercept[k]);
         }
-    for (int64_t c = 0; c < f->outputs; c++)
-        MC_TRY(look_at_class(ctx, l, c));
-    *open = 0;
-    for (int64_t i = 0; i < l->rows->n; i++) {
-        out[i] = sure_winner(l, i);
-        *open += out[i] < 0;
-    }
-    return MERCER_OK;
 }
 
+static void conclude_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk;
+    const screening *l = arg;
+    int64_t *least = l->votes + thread * 2 * l->f->outputs;
+    for (int64_t i = begin; i < end; i++)
+        l->out[i] = sure_winner(l, i, least, least + l->f->outputs);
+}
+
+static mercer_status look_at_rows(mercer_ctx *ctx, screening *l) {
+    const mc_fitted *f = l->f;
+    mc_gram *whole = NULL;
+    mercer_status status = open_all(ctx, l, &whole);
+    MC_THEN(status, mc_for(ctx, l->rows->n, CHUNK, begin_rows, l));
+    for (int64_t c = 0; c < f->outputs; c++)
+        MC_THEN(status, look_at_class(ctx, l, whole, c));
+    mc_gram_close(whole);
+    MC_THEN(status, mc_for(ctx, l->rows->n, CHUNK, conclude_rows, l));
+    return status;
+}
+
+static void lay_out_screening(mc_work *work, int64_t threads, screening *l) {
+    const int64_t n = l->rows->n, classes = l->f->outputs;
+    l->decision = mc_work_take(work, n * l->decisions, sizeof(double));
+    l->error_bound = mc_work_take(work, n * l->decisions, sizeof(double));
+    l->part = mc_work_take(work, n * (classes - 1), sizeof(double));
+    l->fixed = mc_work_take(work, classes - 1, sizeof(double));
+    l->votes = mc_work_take(work, threads * 2 * classes, sizeof(int64_t));
+    l->centre = mc_work_take(work, l->f->centres->n, sizeof(int64_t));
+}
+
+/* *open: rows whose class is left at -1. */
 static mercer_status look_first(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, int64_t *open,
                                 int64_t *out) {
-    screening l = {.f = f, .rows = rows, .decisions = mc_form_decisions(f->form, f->outputs)};
-    mercer_status status = MC_ALLOC(ctx, l.decision, rows->n * (2 * l.decisions + f->outputs - 1));
-    MC_THEN(status, MC_ALLOC(ctx, l.least, 2 * f->outputs));
-    if (!status) {
-        l.error_bound = l.decision + rows->n * l.decisions;
-        l.part = l.error_bound + rows->n * l.decisions;
-        l.most = l.least + f->outputs;
-        status = look_at_rows(ctx, &l, open, out);
-    }
-    mc_free(l.least);
-    mc_free(l.decision);
+    screening l = {.f = f, .rows = rows, .decisions = mc_form_decisions(f->form, f->outputs), .out = out};
+    mc_work work = {0}, counted = {0};
+    lay_out_screening(&counted, ctx->threads, &l);
+    MC_TRY(mc_work_open(ctx, &work, counted.used));
+    lay_out_screening(&work, ctx->threads, &l);
+    const mercer_status status = look_at_rows(ctx, &l);
+    *open = 0;
+    for (int64_t i = 0; i < rows->n && !status; i++)
+        *open += out[i] < 0;
+    mc_work_close(&work);
     return status;
 }
 

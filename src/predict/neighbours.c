@@ -32,7 +32,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { STRIP = 1024, BLOCK = 1024, GRAIN = 8, LANES = 16 };
+enum { STRIP = 1024, BLOCK = 1024, GRAIN = 8, LANES = 16, VOTES = 512 };
 /* coordinates, neighbours and centres from, to and from which floats look first */
 enum { LONG = 64, FEW = 64, MANY = 8192 };
 
@@ -423,13 +423,19 @@ static mercer_status search_neighbours(mercer_ctx *ctx, search *s, const mercer_
     return search_rows(ctx, s, rows->n);
 }
 
+static void vote_by_distance(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const search *s = arg;
+    for (int64_t i = begin; i < end; i++)
+        vote_of_neighbours(s, s->heap + i * s->k, s->out + i * s->f->outputs);
+}
+
 /* By Euclidean distance: uniform votes need no more than the order. */
 static mercer_status decide_by_distance(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out) {
     search s = {.f = f, .k = f->report.neighbors, .out = out};
     MC_TRY(MC_ALLOC(ctx, s.heap, rows->n * s.k));
     mercer_status status = mc_euclidean_nearest(ctx, f->kernel, rows, f->centres, s.k, f->packed_cache, s.heap);
-    for (int64_t i = 0; i < rows->n && !status; i++)
-        vote_of_neighbours(&s, s.heap + i * s.k, out + i * f->outputs);
+    MC_THEN(status, mc_for(ctx, rows->n, VOTES, vote_by_distance, &s));
     mc_free(s.heap);
     return status;
 }

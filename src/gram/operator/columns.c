@@ -1,6 +1,6 @@
-/* columns.c: K of all rows against some of them, out of the operator of all against all: the left side is borrowed, the
-   points and vectors of the right are copied from it as they lie packed, so that nothing is measured, weighted or
-   rounded again. What is given from elsewhere, which is more than points, is opened anew. */
+/* columns.c: K of all rows against some columns, out of the operator of all against all, or of rows against others: the
+   left side is borrowed, the points and vectors of the right are copied from it as they lie packed, so that nothing is
+   measured, weighted or rounded again. What is given from elsewhere, which is more than points, is opened anew. */
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -119,7 +119,7 @@ static bool can_lend(const mc_gram *g) {
     for (int i = 0; i < g->plan.parts; i++)
         if (g->plan.part[i].precomputed)
             return false;
-    return g->symmetric;
+    return g->symmetric || mc_gram_right_stands_alone(g);
 }
 
 static mercer_status open_view(mercer_ctx *ctx, const mc_gram *whole, const int64_t *ids, int64_t count,
@@ -143,7 +143,7 @@ mercer_status mc_gram_open_columns(mercer_ctx *ctx, const mc_gram *whole, const 
                                    mc_gram **out) {
     mercer_data *taken = NULL;
     *out = NULL;
-    MC_TRY(mc_data_take(ctx, whole->x, ids, count, &taken));
+    MC_TRY(mc_data_take(ctx, whole->z, ids, count, &taken));
     mercer_status status = can_lend(whole) && count > 0
                                ? open_view(ctx, whole, ids, count, taken, out)
                                : mc_gram_open(ctx, whole->kernel, whole->x, taken, whole->precision, out);

@@ -24,8 +24,8 @@ mercer_status mc_gram_open(mercer_ctx *ctx, const mercer_kernel *kernel, const m
    */
 mercer_status mc_gram_open_both_triangles(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x,
                                           mc_gram **out);
-/* K of all rows of a symmetric operator against those listed, which rise: its packed points serve again, so that
-   opening costs no more than copying the listed ones. whole must outlive it. */
+/* K of all rows against the columns listed, which rise: the packed points of the whole serve again, so that opening
+   costs no more than copying the listed ones. whole must outlive it. */
 mercer_status mc_gram_open_columns(mercer_ctx *ctx, const mc_gram *whole, const int64_t *ids, int64_t count,
                                    mc_gram **out);
 void mc_gram_close(mc_gram *gram);

@@ -49,7 +49,9 @@ mercer_status mc_gram_choose(mercer_ctx *ctx, mc_gram *gram, mercer_dtype precis
 mercer_status mc_gram_pack(mercer_ctx *ctx, mc_gram *gram);
 /* columns.c: what such an operator has of its own in the plan. */
 void mc_gram_close_view(mc_gram *gram);
-/* reuse_packed.c: what is another operator's is let go of, before the rest is freed. */
+/* reuse_packed.c: whether the right side can be used without the left; what is another operator's is let go of, before
+   the rest is freed. */
+bool mc_gram_right_stands_alone(const mc_gram *gram);
 void mc_gram_release_packed(mc_gram *gram);
 /* norms.c: the norms of the packed points, by the tiles' own arithmetic. */
 mercer_status mc_norms_fill(mercer_ctx *ctx, mc_gram *gram);

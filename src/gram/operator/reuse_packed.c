@@ -13,7 +13,7 @@
 
 /* Compressed rows lay out both sides together, as do texts, values from elsewhere and numbers of equal rows; angles on
    circles are bounded over both sides. */
-static bool right_stands_alone(const mc_gram *g) {
+bool mc_gram_right_stands_alone(const mc_gram *g) {
     for (int i = 0; i < g->plan.parts; i++) {
         const mc_tile_part *p = &g->plan.part[i];
         if (p->sparse || p->precomputed || p->strings || p->feature == MC_COS_SIN)
@@ -40,7 +40,7 @@ static void drop_left(mc_tile_part *p) {
 }
 
 bool mc_gram_keep_packed(mc_gram *g) {
-    if (!right_stands_alone(g))
+    if (!mc_gram_right_stands_alone(g))
         return false;
     for (int i = 0; i < g->plan.parts; i++)
         drop_left(&g->plan.part[i]);
