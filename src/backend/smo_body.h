@@ -7,6 +7,7 @@
 #define MC_BACKEND_SMO_BODY_H
 
 #include "base/cpu.h"
+#include <stdint.h>
 
 enum { MC_LANES = 8, MC_SMO_RUNS = 2 };
 
@@ -24,6 +25,8 @@ typedef struct mc_smo_block {
     double *up, *down; /* 0 while the variable may grow (shrink), minus (plus) infinity once it may not */
     double tolerance;  /* stop when the violation is at most this */
     int64_t steps_max, steps;
+    const int32_t *line; /* where each row of K lies, in rows; -1: it is not there. NULL: each in its place */
+    int64_t wanted;      /* a row that is not there, for want of which it stopped; -1: none */
 } mc_smo_block;
 
 typedef struct mc_smo_body {

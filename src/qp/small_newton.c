@@ -48,7 +48,7 @@ static void factor_free(const mc_kernel_runs *K, few *s) {
     for (int64_t i = 0; i < s->count;) {
         double left = K->diagonal[s->row[i]];
         for (int64_t j = 0; j < i; j++) {
-            double sum = K->K[s->row[i] * K->ld + s->row[j]];
+            double sum = mc_kernel_runs_row(K, s->row[i])[s->row[j]];
             for (int64_t k = 0; k < j; k++)
                 sum -= s->A[i][k] * s->A[j][k];
             s->A[i][j] = sum / s->A[j][j];
@@ -146,7 +146,7 @@ static void move_function(const mc_dual *dual, const mc_kernel_runs *K, const fe
         for (int64_t k = 0; k < K->count[r]; k++, t++) {
             double sum = f[mc_dual_row(dual, t)];
             for (int64_t i = 0; i < s->count; i++)
-                sum += s->d[i] * K->K[s->row[i] * K->ld + K->first[r] + k];
+                sum += s->d[i] * mc_kernel_runs_row(K, s->row[i])[K->first[r] + k];
             next[mc_dual_row(dual, t)] = sum;
         }
 }

@@ -66,6 +66,113 @@ static void take_block(const mc_dual *dual, const mc_kernel_runs *K, const mc_sm
         }
 }
 
+/* ---- Rows made when they are needed ---- */
+
+/* Places that a step may come to next: the worst on one side. */
+typedef struct worst_places {
+    int64_t count, most, row[MC_ROWS_TOGETHER];
+    double size[MC_ROWS_TOGETHER];
+} worst_places;
+
+/* Kept in order, the worst first; of equals the first. */
+static void note_place(worst_places *w, double size, int64_t row) {
+    if (w->count == w->most && !(size > w->size[w->most - 1]))
+        return;
+    int64_t at = w->count < w->most ? w->count++ : w->most - 1;
+    for (; at > 0 && size > w->size[at - 1]; at--) {
+        w->size[at] = w->size[at - 1];
+        w->row[at] = w->row[at - 1];
+    }
+    w->size[at] = size;
+    w->row[at] = row;
+}
+
+/* The row that is wanted and those that violate most, half of them on either side: a few cost hardly more than one. */
+static int64_t list_wanted(const mc_rows_on_demand *d, const mc_smo_block *b, int64_t *row) {
+    worst_places up = {.most = d->together / 2}, down = {.most = (d->together - 1) / 2};
+    for (int r = 0; r < b->runs; r++)
+        for (int64_t at = b->begin[r]; at < b->begin[r + 1]; at++) {
+            const int64_t k = b->first[r] + at - b->begin[r];
+            if ((b->up[at] < 0 && b->down[at] > 0) || d->line[k] >= 0 || k == b->wanted)
+                continue;
+            if (b->up[at] == 0)
+                note_place(&up, b->v[at], k);
+            if (b->down[at] == 0)
+                note_place(&down, -b->v[at], k);
+        }
+    int64_t count = 0;
+    row[count++] = b->wanted;
+    for (int64_t k = 0; k < up.count; k++)
+        row[count++] = up.row[k];
+    for (int64_t k = 0, own = count; k < down.count; k++) {
+        bool listed = false;
+        for (int64_t i = 1; i < own; i++)
+            listed = listed || row[i] == down.row[k];
+        if (!listed)
+            row[count++] = down.row[k];
+    }
+    return count;
+}
+
+bool mc_kernel_runs_complete(const mc_kernel_runs *K) {
+    mc_rows_on_demand *d = K->demand;
+    if (!d)
+        return true;
+    d->over = !d->all;
+    if (!d->all)
+        return false;
+    d->make(d, NULL, 0, 0);
+    for (int r = 0; r < K->runs; r++)
+        for (int64_t k = K->first[r]; k < K->first[r] + K->count[r]; k++)
+            d->line[k] = (int32_t)k;
+    return true;
+}
+
+/* Variables that have left zero, and those that will want to as things stand: on the wrong side of the middle of the
+   worst two. */
+static int64_t count_in_question(const mc_smo_block *b) {
+    double top = -INFINITY, bottom = INFINITY;
+    int64_t count = 0;
+    for (int64_t at = 0; at < b->begin[b->runs]; at++) {
+        top = fmax(top, b->v[at] + b->up[at]);
+        bottom = fmin(bottom, b->v[at] + b->down[at]);
+    }
+    for (int64_t at = 0; at < b->begin[b->runs]; at++)
+        count += b->beta[at] != 0 || b->v[at] + b->up[at] > (top + bottom) / 2
+                 || b->v[at] + b->down[at] < (top + bottom) / 2;
+    return count;
+}
+
+static bool wants_all(const mc_rows_on_demand *d, const mc_smo_block *b) {
+    return d->count + d->together > d->most || (d->count >= d->look && count_in_question(b) > d->many);
+}
+
+static void make_wanted(const mc_kernel_runs *K, const mc_smo_block *b) {
+    mc_rows_on_demand *d = K->demand;
+    int64_t row[MC_ROWS_TOGETHER];
+    if (wants_all(d, b)) {
+        mc_kernel_runs_complete(K);
+        return;
+    }
+    const int64_t count = list_wanted(d, b, row);
+    d->make(d, row, count, d->count);
+    for (int64_t k = 0; k < count; k++)
+        d->line[row[k]] = (int32_t)d->count++;
+}
+
+static void solve_block(const mc_kernel_runs *K, mc_smo_block *b) {
+    const int64_t most = b->steps_max;
+    int64_t steps = 0;
+    for (b->wanted = 0; b->wanted >= 0 && !(K->demand && K->demand->over);) {
+        b->steps_max = most - steps;
+        mc_qp_bodies_of(K->isa)->smo[MERCER_F64].block(b);
+        steps += b->steps;
+        if (b->wanted >= 0)
+            make_wanted(K, b);
+    }
+    b->steps = steps;
+}
+
 void mc_stored_smo_solve(const mc_dual *dual, const mc_kernel_runs *K, double tolerance, int64_t steps_max,
                          mc_work *work, double *beta, double *f, mc_smo_result *result) {
     mc_work scratch = *work; /* given back by being forgotten */
@@ -75,10 +182,11 @@ void mc_stored_smo_solve(const mc_dual *dual, const mc_kernel_runs *K, double to
                       .ld = K->ld,
                       .width = K->ld,
                       .tolerance = tolerance,
-                      .steps_max = steps_max};
+                      .steps_max = steps_max,
+                      .line = K->demand ? K->demand->line : NULL};
     lay_out_block(&scratch, padded_run(dual->m) + MC_LANES * (MC_SMO_RUNS - 1), &b);
     fill_block(dual, K, beta, f, &b);
-    mc_qp_bodies_of(K->isa)->smo[MERCER_F64].block(&b);
+    solve_block(K, &b);
     take_block(dual, K, &b, beta, f);
     result->steps += b.steps;
     result->updates += b.steps * dual->m;
@@ -107,7 +215,7 @@ static void add_rows(const mc_kernel_runs *K, const int64_t *row, const double *
         const int64_t from = begin > start ? begin - start : 0,
                       to = end - start < K->count[r] ? end - start : K->count[r];
         for (int64_t k = 0; k < count; k++)
-            place[k] = K->K + row[k] * K->ld + K->first[r];
+            place[k] = mc_kernel_runs_row(K, row[k]) + K->first[r];
         if (from < to)
             mc_qp_bodies_of(K->isa)->smo[MERCER_F64].accumulate(place, c, count, from, to, f + start);
     }

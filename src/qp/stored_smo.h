@@ -8,6 +8,21 @@
 #include "base/workspace.h"
 #include "qp/smo.h"
 
+/* Rows of a K that are made when a step first needs them: most problems want those of their support vectors and few
+   others. One is there at the start. */
+typedef struct mc_rows_on_demand {
+    int32_t *line;       /* of each row of K where it lies, in the order they were made; -1: it is not there */
+    int64_t count, most; /* how many are there; before there are more than so many all the others follow, */
+    int64_t look;        /* or once so many are there and more than `many` variables seem to be wanted, */
+    int64_t many;
+    bool all;         /* if there is room for them; otherwise that is the end, */
+    bool over;        /* which it is */
+    int64_t together; /* rows made at a time, MC_ROWS_TOGETHER at most and no more than most */
+    /* Rows, to the lines from `to` on; rows NULL: all, each to its own place. */
+    void (*make)(const struct mc_rows_on_demand *self, const int64_t *rows, int64_t count, int64_t to);
+} mc_rows_on_demand;
+enum { MC_ROWS_TOGETHER = 32 };
+
 /* Run r of the variables, in their order, has rows first[r] .. first[r] + count[r] - 1 of K. */
 typedef struct mc_kernel_runs {
     int runs;
@@ -16,7 +31,14 @@ typedef struct mc_kernel_runs {
     int64_t ld;
     const double *diagonal; /* of K */
     mc_isa isa;
+    mc_rows_on_demand *demand; /* NULL: all of K is there */
 } mc_kernel_runs;
+
+/* A row of K that is there. */
+static inline const double *mc_kernel_runs_row(const mc_kernel_runs *K, int64_t row) {
+    return K->K + (K->demand ? K->demand->line[row] : row) * K->ld;
+}
+bool mc_kernel_runs_complete(const mc_kernel_runs *K); /* all rows are there now; false: there is no room for them */
 
 /* The ld of n rows: lanes beyond the last column are read, and are to be zeros. */
 static inline int64_t mc_kernel_runs_ld(int64_t n) {
@@ -26,7 +48,7 @@ static inline int64_t mc_kernel_runs_ld(int64_t n) {
 /* Bytes of scratch for m variables. */
 size_t mc_stored_smo_bytes(int64_t m);
 /* As mc_smo_solve, on the thread that calls, with scratch from work, for at most steps_max steps beyond those of
-   *result. A program with groups has one run for each. */
+   *result, or as far as there is room for rows that are made on demand. A program with groups has one run for each. */
 void mc_stored_smo_solve(const mc_dual *dual, const mc_kernel_runs *K, double tolerance, int64_t steps_max,
                          mc_work *work, double *beta, double *f, mc_smo_result *result);
 /* small_newton.c: a solution that meets its tolerance, brought to all digits where so few variables are free that it
@@ -34,7 +56,7 @@ void mc_stored_smo_solve(const mc_dual *dual, const mc_kernel_runs *K, double to
 void mc_small_newton(const mc_dual *dual, const mc_kernel_runs *K, double tolerance, mc_work *work, double *beta,
                      double *f);
 /* f_i <- (K c)_i for begin <= i < end, sums in double and in the order of the rows; f and c have a number for each row
-   of the program. */
+   of the program, and the rows that have a c are there. */
 void mc_kernel_runs_multiply(const mc_kernel_runs *K, const double *c, int64_t begin, int64_t end, double *f);
 
 #endif

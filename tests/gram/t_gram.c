@@ -454,6 +454,17 @@ static void test_a_square_of_two_runs_is_made_of_its_blocks(void **state) {
                                   b = j < count[0] ? first[0] + j : first[1] + j - count[0];
                     assert_true(square[i * ld + j] == K[a * n + b]);
                 }
+            const int64_t rows[] = {200, 3, 77, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13};
+            const int64_t listed = k < 3 ? 13 : k;
+            double *to[13];
+            for (int64_t i = 0; i < listed; i++)
+                to[i] = square + (listed - 1 - i) * ld;
+            mc_gram_write_rows(&writer, rows, listed, 2, first, count, to);
+            for (int64_t i = 0; i < listed; i++)
+                for (int64_t j = 0; j < m; j++) {
+                    const int64_t b = j < count[0] ? first[0] + j : first[1] + j - count[0];
+                    assert_close(to[i][j], K[rows[i] * n + b], 1e-14 * fabs(K[rows[i] * n + b]));
+                }
         }
         assert_ok(o.ctx, mc_gram_writers_report(o.ctx, o.gram));
         mc_work_close(&work);

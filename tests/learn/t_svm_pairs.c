@@ -149,6 +149,35 @@ static void test_the_certificate_is_that_of_the_rows(void **state) {
     close_clean(ctx);
 }
 
+/* Pairs of 5000 rows, far apart or over each other: few rows of K are enough, or active sets go on. The answer is that
+   of any number of threads, and within the tolerance. */
+static void test_pairs_of_many_rows(void **state) {
+    (void)state;
+    for (int far = 0; far < 2; far++) {
+        double first[2] = {0};
+        for (int threads = 1; threads <= 3; threads += 2) {
+            mercer_ctx *ctx = open_ctx(threads);
+            mercer_data *data = NULL;
+            mercer_model *model = NULL;
+            mercer_kernel *kernel = NULL;
+            assert_ok(ctx, mercer_data_generate(ctx, "blobs", 7500, far ? 0.3 : 1.2, 5, &data));
+            assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=0.5)", &kernel));
+            const mercer_svm set = plain("svc", 1e-3);
+            assert_ok(ctx, mercer_fit(ctx, "svc", &set, kernel, data, &model));
+            const mercer_report *r = mercer_model_report(model);
+            assert_true(r->certificate.kkt_violation <= 1e-3 && r->certificate.gap <= 0.01 * r->certificate.primal);
+            const double said[] = {r->certificate.primal, r->certificate.dual};
+            if (threads == 1)
+                memcpy(first, said, sizeof said);
+            assert_memory_equal(first, said, sizeof said);
+            mercer_model_free(model);
+            mercer_kernel_free(kernel);
+            mercer_data_free(data);
+            close_clean(ctx);
+        }
+    }
+}
+
 static mercer_status fit_pairs(mercer_ctx *ctx, void *arg) {
     const table *t = arg;
     const char *labels[MOST];
@@ -173,6 +202,7 @@ int main(void) {
         cmocka_unit_test(test_a_class_without_rows_has_no_part),
         cmocka_unit_test(test_pairs_out_of_steps_are_certified),
         cmocka_unit_test(test_the_certificate_is_that_of_the_rows),
+        cmocka_unit_test(test_pairs_of_many_rows),
         cmocka_unit_test(test_survives_failing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

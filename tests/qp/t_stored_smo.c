@@ -80,6 +80,59 @@ static void test_a_pair_of_classes_is_solved_where_its_rows_lie(void **state) {
     close_clean(ctx);
 }
 
+/* Rows of K copied from the whole when they are asked for. */
+typedef struct source {
+    mc_rows_on_demand demand; /* first */
+    const pair *p;
+    double *K;
+} source;
+
+static void copy_rows(const mc_rows_on_demand *self, const int64_t *rows, int64_t count, int64_t to) {
+    const source *s = (const source *)self;
+    const int64_t ld = s->p->runs.ld;
+    for (int64_t k = 0; k < (rows ? count : ALL); k++)
+        memcpy(s->K + (to + k) * ld, s->p->K + (rows ? rows[k] : k) * ld, (size_t)ld * sizeof *s->K);
+}
+
+static source source_of(const pair *p, int64_t most, bool all, int32_t *line) {
+    source s = {.p = p, .K = malloc((size_t)(ALL * p->runs.ld) * sizeof(double))};
+    s.demand = (mc_rows_on_demand){.line = line, .count = 1, .most = most, .look = 20, .many = ALL, .all = all};
+    s.demand.together = 5;
+    s.demand.make = copy_rows;
+    for (int64_t i = 0; i < ALL; i++)
+        line[i] = i == p->runs.first[0] ? 0 : -1;
+    copy_rows(&s.demand, p->runs.first, 1, 0);
+    return s;
+}
+
+/* As many as there is room for, all once that is used up, or an end short of the solution, which goes on with the
+   whole. */
+static void test_rows_are_made_when_they_are_needed(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    for (int k = 0; k < 3; k++) {
+        pair p = pair_of(ctx, 3, 70, 80, 65);
+        int32_t line[ALL];
+        source s = source_of(&p, k ? 30 : ALL, k < 2, line);
+        for (int64_t i = 0; i < p.s.n; i++)
+            p.s.y[i] = i < 70 ? 1 : -1;
+        as_classifier(&p.s, 10);
+        const mc_dual dual = {.m = p.s.n, .q = p.s.q, .low = p.s.low, .high = p.s.high};
+        p.runs.demand = &s.demand;
+        p.runs.K = s.K;
+        mc_smo_result r = solve(ctx, &p, &dual, 1e-4);
+        assert_true(s.demand.over == (k == 2) && r.converged == (k < 2));
+        for (int64_t i = 0; k == 2 && i < p.s.n; i++)
+            assert_close(p.s.f[i], (double)value_at(&p.s, &dual, i), 1e-9);
+        p.runs.demand = NULL;
+        p.runs.K = p.K;
+        check_solution(&p, &dual, k < 2 ? r : solve(ctx, &p, &dual, 1e-4), 1e-4);
+        free(s.K);
+        pair_free(&p);
+    }
+    close_clean(ctx);
+}
+
 /* Each run keeps its own sum. */
 static void test_groups_keep_their_sums(void **state) {
     (void)state;
@@ -164,6 +217,7 @@ static void test_products_are_those_of_the_raw_numbers(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_pair_of_classes_is_solved_where_its_rows_lie),
+        cmocka_unit_test(test_rows_are_made_when_they_are_needed),
         cmocka_unit_test(test_groups_keep_their_sums),
         cmocka_unit_test(test_a_tube_has_its_rows_twice),
         cmocka_unit_test(test_few_free_variables_have_all_digits),

@@ -309,6 +309,30 @@ void mc_gram_write_square(const mc_gram_writer *writer, int runs, const int64_t 
             write_slab(&q, (int)a, s, begin + s);
 }
 
+/* Two groups: the columns, which come from a cache further away, are read once for both. */
+int64_t mc_gram_writer_rows(const mc_gram *gram) {
+    const int64_t rows = 2 * gram->ops->rows;
+    return rows < MC_GRAM_WRITER_ROWS ? rows : MC_GRAM_WRITER_ROWS;
+}
+
+void mc_gram_write_rows(const mc_gram_writer *writer, const int64_t *rows, int64_t listed, int runs,
+                        const int64_t *first, const int64_t *count, double *const *out) {
+    void *to[MC_GRAM_WRITER_ROWS];
+    int64_t column = 0;
+    for (int a = 0; a < runs; column += count[a++]) {
+        for (int64_t k = 0; k < listed; k++)
+            to[k] = out[k] + column;
+        rectangle r = {.gram = writer->gram,
+                       .rows = rows,
+                       .count = listed,
+                       .j0 = first[a],
+                       .j1 = first[a] + count[a],
+                       .dtype = MERCER_F64,
+                       .scattered = to};
+        write_rectangle(writer, &r);
+    }
+}
+
 mercer_status mc_gram_writers_report(mercer_ctx *ctx, const mc_gram *gram) {
     return mc_fault_report(ctx, gram);
 }

@@ -67,6 +67,12 @@ size_t mc_gram_writer_bytes(const mc_gram *gram);
 mc_gram_writer mc_gram_writer_open(const mc_gram *gram, mc_work *work);
 void mc_gram_write_square(const mc_gram_writer *writer, int runs, const int64_t *first, const int64_t *count,
                           double *out, int64_t ld);
+/* Listed rows of the operator against the columns of the runs, one run behind the other, each to a place of its own. It
+   does best with mc_gram_writer_rows at a time, and takes MC_GRAM_WRITER_ROWS at most. */
+enum { MC_GRAM_WRITER_ROWS = 32 };
+int64_t mc_gram_writer_rows(const mc_gram *gram);
+void mc_gram_write_rows(const mc_gram_writer *writer, const int64_t *rows, int64_t listed, int runs,
+                        const int64_t *first, const int64_t *count, double *const *out);
 mercer_status mc_gram_writers_report(mercer_ctx *ctx, const mc_gram *gram);
 /* A block as floats and, beside each, what it rounds off in units of `unit`: K_ij = high + unit low, wrong by less
    than a unit. gram is one of doubles, and 2^-24 |K_ij| < 2^15 units. */

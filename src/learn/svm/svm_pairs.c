@@ -4,9 +4,12 @@
    together have twice the entries of the one of all rows (svm_stored.c), which would have to be written to memory and
    read from there.
 
+   Rows of K are made when a step first needs them: classes that are well apart want few. Once a pair wants a share of
+   them all are made, which costs half as much for each; or, where they would not stay in the caches, it is
+   for active sets (svm_matrix.c), as is one that steps do not settle.
+
    Nothing that a pair is given depends on who solves it or when, so that the answer has the same bits on any number of
-   threads. There are as many threads as have room for a K each. A pair that is too large for that, or that steps do not
-   settle, is solved by all threads together (svm_matrix.c). */
+   threads. There are as many threads as have room for a K each. */
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -21,10 +24,18 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST = 4000 }; /* rows of a pair that one thread solves */
+enum {
+    MOST = 4000,       /* rows of a pair all of whose K is made where many of them are needed */
+    LARGE_SHARE = 12,  /* of the rows of a larger one, after which active sets go on */
+    ENTRIES = 1 << 24, /* of the rows that are kept of one */
+    LEAST = 128        /* rows for which it is worth beginning */
+};
 
-/* What a thread has for a pair. */
+/* What a thread has for a pair, the rows of K that are made among it. */
 typedef struct place {
+    mc_rows_on_demand demand; /* first: rows are asked for by it */
+    const mc_svm *s;
+    const mc_svm_program *t;
     double *K, *diagonal;
     mc_gram_writer writer;
     mc_work scratch;
@@ -33,8 +44,9 @@ typedef struct place {
 typedef struct queue {
     mc_svm *s;
     mc_isa isa;
-    int64_t *task, count, most; /* pairs, the largest first; rows of that */
-    mc_stored_progress *of;     /* each task */
+    int64_t *task, count;   /* pairs, the largest first */
+    size_t bytes;           /* that each takes at most */
+    mc_stored_progress *of; /* each task */
     int threads;
     char *block;
     place *place; /* of each thread */
@@ -42,10 +54,16 @@ typedef struct queue {
 
 /* ---- Memory ---- */
 
-/* Of pairs of up to so many rows, without the writer. */
+/* Rows of K that there is room for, of a pair of so many. */
+static int64_t kept_rows(int64_t n) {
+    const int64_t share = n / LARGE_SHARE, fit = ENTRIES / mc_kernel_runs_ld(n);
+    return n <= MOST ? n : share < fit ? share : fit;
+}
+
+/* Of a pair of so many rows, without the writer. */
 static size_t pair_bytes(int64_t n) {
-    return mc_work_need(n * mc_kernel_runs_ld(n), sizeof(double)) + mc_work_need(n, sizeof(double))
-           + mc_stored_program_bytes(n);
+    return mc_work_need(kept_rows(n) * mc_kernel_runs_ld(n), sizeof(double)) + mc_work_need(n, sizeof(double))
+           + mc_work_need(n, sizeof(int32_t)) + mc_stored_program_bytes(n);
 }
 
 /* Threads that have room, with so many bytes for each: half of what is left may be taken. */
@@ -55,15 +73,14 @@ static int threads_with_room(const mercer_ctx *ctx, int64_t pairs, size_t each) 
     return room < (size_t)threads ? (int)room : threads;
 }
 
-/* Rows of the largest pair that one thread solves, and how many such pairs there are, of classes of so many rows. */
-static int64_t largest_pair(const int64_t *rows, int64_t classes, int64_t *pairs) {
-    int64_t most = 0;
-    *pairs = 0;
+/* The most that a pair of classes of so many rows takes, and how many pairs there are. */
+static size_t largest_pair_bytes(const int64_t *rows, int64_t classes, int64_t *pairs) {
+    size_t most = 0;
+    *pairs = classes * (classes - 1) / 2;
     for (int64_t a = 0; a < classes; a++)
         for (int64_t b = a + 1; b < classes; b++) {
-            const int64_t n = rows[a] + rows[b];
-            *pairs += n <= MOST;
-            most = n <= MOST && n > most ? n : most;
+            const size_t bytes = pair_bytes(rows[a] + rows[b]);
+            most = bytes > most ? bytes : most;
         }
     return most;
 }
@@ -74,7 +91,7 @@ size_t mc_svm_pairs_bytes(mercer_ctx *ctx, const mc_problem *p) {
         return 0;
     for (int64_t i = 0; i < p->n; i++)
         rows[p->class_of[i]]++;
-    const size_t each = pair_bytes(largest_pair(rows, p->x->classes, &pairs));
+    const size_t each = largest_pair_bytes(rows, p->x->classes, &pairs);
     mc_free(rows);
     return pairs ? (size_t)threads_with_room(ctx, pairs, each) * each : 0;
 }
@@ -91,75 +108,143 @@ static int by_rows(const void *arg, int64_t a, int64_t b) {
     return (s->task[a].n < s->task[b].n) - (s->task[a].n > s->task[b].n);
 }
 
+static bool starts_at_zero(const mc_svm_program *t) {
+    for (int64_t v = 0; v < t->m; v++)
+        if (t->beta[v] != 0)
+            return false;
+    return true;
+}
+
+/* There must be room for it, of a larger one for enough rows, and these start with none. */
+static bool may_queue(const mercer_ctx *ctx, const mc_svm *s, const mc_svm_program *t) {
+    return !mc_svm_program_C_is_large(s, t)
+           && (t->n <= MOST || (kept_rows(t->n) >= LEAST && t->n < INT32_MAX && starts_at_zero(t)))
+           && pair_bytes(t->n) + mc_gram_writer_bytes(s->kept.gram) <= mc_memory_left(ctx) / 2;
+}
+
 static mercer_status list_pairs(mercer_ctx *ctx, queue *q) {
     const mc_svm *s = q->s;
     int64_t *scratch = NULL;
     MC_TRY(MC_ALLOC(ctx, q->of, s->tasks));
     MC_TRY(MC_ALLOC(ctx, q->task, s->tasks));
     MC_TRY(MC_ALLOC(ctx, scratch, s->tasks));
-    for (int64_t k = 0; k < s->tasks; k++)
-        if (s->task[k].n <= MOST && !mc_svm_program_C_is_large(s, &s->task[k]))
-            q->task[q->count++] = k;
+    for (int64_t k = 0; k < s->tasks; k++) {
+        const size_t bytes = pair_bytes(s->task[k].n) + mc_gram_writer_bytes(s->kept.gram);
+        if (!may_queue(ctx, s, &s->task[k]))
+            continue;
+        q->task[q->count++] = k;
+        q->bytes = bytes > q->bytes ? bytes : q->bytes;
+    }
     mc_sort(q->task, scratch, q->count, by_rows, s);
-    q->most = q->count ? s->task[q->task[0]].n : 0;
     mc_free(scratch);
     return MERCER_OK;
 }
 
 /* ---- A thread ---- */
 
-static void lay_out_place(mc_work *work, const mc_gram *gram, int64_t n, place *p) {
-    p->K = mc_work_take(work, n * mc_kernel_runs_ld(n), sizeof *p->K);
-    p->diagonal = mc_work_take(work, n, sizeof *p->diagonal);
-    p->scratch = (mc_work){.block = mc_work_take(work, (int64_t)mc_stored_program_bytes(n), 1),
+/* What a thread has is laid out anew for every pair. */
+static void lay_out_place(mc_work work, const mc_gram *gram, int64_t n, place *p) {
+    p->K = mc_work_take(&work, kept_rows(n) * mc_kernel_runs_ld(n), sizeof *p->K);
+    p->diagonal = mc_work_take(&work, n, sizeof *p->diagonal);
+    p->demand.line = mc_work_take(&work, n, sizeof *p->demand.line);
+    p->scratch = (mc_work){.block = mc_work_take(&work, (int64_t)mc_stored_program_bytes(n), 1),
                            .size = mc_stored_program_bytes(n)};
-    p->writer = mc_gram_writer_open(gram, work);
-}
-
-static size_t place_bytes(const queue *q) {
-    return pair_bytes(q->most) + mc_gram_writer_bytes(q->s->kept.gram);
+    p->writer = mc_gram_writer_open(gram, &work);
 }
 
 static mercer_status open_places(mercer_ctx *ctx, queue *q) {
-    const size_t each = place_bytes(q);
     MC_TRY(MC_ALLOC(ctx, q->place, q->threads));
-    if (!(q->block = mc_alloc_unset(ctx, q->threads, each)))
-        return MERCER_MEMORY;
-    for (int k = 0; k < q->threads; k++) {
-        mc_work work = {.block = q->block + (size_t)k * each, .size = each};
-        lay_out_place(&work, q->s->kept.gram, q->most, &q->place[k]);
-    }
-    return MERCER_OK;
+    q->block = mc_alloc_unset(ctx, q->threads, q->bytes);
+    return q->block ? MERCER_OK : MERCER_MEMORY;
 }
 
-/* K of the pair, its rows numbered as the program numbers them. */
-static mc_kernel_runs make_kernel(const queue *q, const mc_svm_program *t, const place *p) {
+static void close_row(double *row, int64_t n) {
+    memset(row + n, 0, (size_t)(mc_kernel_runs_ld(n) - n) * sizeof *row);
+}
+
+static void make_all_rows(const place *p, const int64_t *from, const int64_t *count) {
+    const int64_t n = p->t->n, ld = mc_kernel_runs_ld(n);
+    mc_gram_write_square(&p->writer, 2, from, count, p->K, ld);
+    for (int64_t i = 0; i < n; i++)
+        close_row(p->K + i * ld, n);
+}
+
+/* Rows of the pair, numbered as the program numbers them. */
+static void make_rows(const mc_rows_on_demand *self, const int64_t *rows, int64_t listed, int64_t line) {
+    const place *p = (const place *)self;
+    const mc_svm_program *t = p->t;
+    const int64_t ld = mc_kernel_runs_ld(t->n), from[] = {p->s->start[t->a], p->s->start[t->b]},
+                  count[] = {t->split, t->n - t->split};
+    int64_t row[MC_ROWS_TOGETHER];
+    double *to[MC_ROWS_TOGETHER];
+    if (!rows) {
+        make_all_rows(p, from, count);
+        return;
+    }
+    for (int64_t k = 0; k < listed; k++) {
+        row[k] = mc_svm_program_row(p->s, t, rows[k]);
+        to[k] = p->K + (line + k) * ld;
+        close_row(to[k], t->n);
+    }
+    mc_gram_write_rows(&p->writer, row, listed, 2, from, count, to);
+}
+
+/* Nothing but the first row of K is there. */
+static void open_demand(const mc_svm_program *t, place *p) {
+    const bool all = t->n <= MOST;
+    const int64_t kept = kept_rows(t->n);
+    p->demand = (mc_rows_on_demand){.line = p->demand.line,
+                                    .count = 1,
+                                    .most = all ? 2 * t->n / 5 : kept,
+                                    .look = all ? t->n / 8 : kept / 4,
+                                    .many = all ? t->n / 3 : kept,
+                                    .all = all,
+                                    .together = mc_gram_writer_rows(p->writer.gram),
+                                    .make = make_rows};
+    for (int64_t i = 0; i < t->n; i++)
+        p->demand.line[i] = i ? -1 : 0;
+    if (t->n)
+        make_rows(&p->demand, (const int64_t[]){0}, 1, 0);
+}
+
+static mc_kernel_runs open_kernel(const queue *q, const mc_svm_program *t, place *p) {
     const mc_svm *s = q->s;
-    const int64_t ld = mc_kernel_runs_ld(t->n), from[] = {s->start[t->a], s->start[t->b]};
-    mc_kernel_runs K = {.runs = 2, .first = {0, t->split}, .count = {t->split, t->n - t->split}, .K = p->K, .ld = ld};
+    mc_kernel_runs K = {.runs = 2, .first = {0, t->split}, .count = {t->split, t->n - t->split}, .K = p->K};
+    K.ld = mc_kernel_runs_ld(t->n);
     K.diagonal = p->diagonal;
     K.isa = q->isa;
-    mc_gram_write_square(&p->writer, 2, from, K.count, p->K, ld);
-    for (int64_t i = 0; i < t->n; i++) {
-        memset(p->K + i * ld + t->n, 0, (size_t)(ld - t->n) * sizeof *p->K);
+    K.demand = &p->demand;
+    p->s = s;
+    p->t = t;
+    open_demand(t, p);
+    for (int64_t i = 0; i < t->n; i++)
         p->diagonal[i] = s->diagonal[mc_svm_program_row(s, t, i)];
-    }
     return K;
+}
+
+/* Active sets begin anew: from where so few rows were looked at they would not be there sooner. */
+static void leave_pair(mc_svm_program *t) {
+    memset(t->beta, 0, (size_t)t->m * sizeof *t->beta);
+    memset(t->f, 0, (size_t)t->n * sizeof *t->f);
+    t->result = (mc_smo_result){0};
 }
 
 static void solve_pair(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)begin, (void)end;
     const queue *q = arg;
-    const place *p = &q->place[thread];
+    place *p = &q->place[thread];
     mc_svm_program *t = &q->s->task[q->task[chunk]];
     mc_stored_progress *of = &q->of[q->task[chunk]];
-    const mc_kernel_runs K = make_kernel(q, t, p);
+    lay_out_place((mc_work){.block = q->block + (size_t)thread * q->bytes, .size = q->bytes}, q->s->kept.gram, t->n, p);
+    const mc_kernel_runs K = open_kernel(q, t, p);
     mc_stored_program_begin(q->s, t, &K, p->scratch);
     while (!of->done && !of->left)
         mc_stored_program_step(q->s, t, &K, p->scratch, of);
     t->solved = of->done;
     if (of->done)
         mc_svm_program_decide(t, &K, p->scratch);
+    else if (p->demand.over)
+        leave_pair(t);
 }
 
 /* ---- All of them ---- */
@@ -185,11 +270,9 @@ static mercer_status run_queue(mercer_ctx *ctx, queue *q) {
 }
 
 static mercer_status queue_pairs(mercer_ctx *ctx, queue *q) {
-    MC_TRY(list_pairs(ctx, q));
-    if (!q->count)
-        return MERCER_OK;
     MC_TRY(mc_gram_open(ctx, q->s->p.kernel, q->s->p.x, NULL, MERCER_F64, &q->s->kept.gram));
-    q->threads = threads_with_room(ctx, q->count, place_bytes(q));
+    MC_TRY(list_pairs(ctx, q));
+    q->threads = q->count ? threads_with_room(ctx, q->count, q->bytes) : 0;
     if (q->threads)
         return run_queue(ctx, q);
     mc_svm_kept_close(q->s);

@@ -140,13 +140,16 @@ void mc_stored_program_step(const mc_svm *s, mc_svm_program *t, const mc_kernel_
     mc_stored_smo_solve(&program.dual, K, t->tolerance, left < STEPS ? left : STEPS, &work, t->beta, t->f, &t->result);
     if (t->result.converged)
         conclude_program(s, t, p);
-    p->left = p->left || t->result.steps >= s->set->iterations || t->result.steps > STEPS + CRAWL * t->m;
+    p->left = p->left || t->result.steps >= s->set->iterations || t->result.steps > STEPS + CRAWL * t->m
+              || (!p->done && K->demand && K->demand->over);
 }
 
 void mc_stored_program_begin(const mc_svm *s, mc_svm_program *t, const mc_kernel_runs *K, mc_work work) {
-    double *c = mc_work_take(&work, t->n, sizeof *c);
+    double *c = mc_work_take(&work, t->n, sizeof *c), mass = 0;
     for (int64_t i = 0; i < t->n; i++)
-        c[i] = mc_svm_program_multiplier(t, i);
+        mass += fabs(c[i] = mc_svm_program_multiplier(t, i));
+    if (mass > 0)
+        mc_kernel_runs_complete(K);
     mc_kernel_runs_multiply(K, c, 0, t->n, t->f);
     t->tolerance = CLOSE * s->set->tolerance;
 }
