@@ -5,8 +5,17 @@
 #include "base/memory.h"
 #include "base/cpu.h"
 #include <mercer.h>
+#include <stdatomic.h>
 
 enum { MC_MESSAGE_SIZE = 1024 };
+
+/* Of a context that does one of several pieces of work at once (base/jobs.h). */
+typedef struct mc_job_link {
+    mercer_ctx *whole;      /* that they are pieces of; NULL: there are no pieces */
+    atomic_int *stop;       /* the status by which all of them are to end */
+    double done, share;     /* of the whole: what is done when the piece begins, and what the piece is */
+    bool on_calling_thread; /* which alone reports */
+} mc_job_link;
 
 struct mercer_ctx {
     mc_heap *heap;
@@ -14,6 +23,7 @@ struct mercer_ctx {
     int threads;
     const char *threads_decided; /* by what: a text that stays */
     mc_isa isa;
+    mc_job_link job;
     double call_began;    /* clock at the start of the public call now running */
     double next_progress; /* when the callback may be called again */
     mercer_status stop;   /* CANCELLED or TIME once a call has been told to stop */

@@ -21,6 +21,7 @@ struct mc_heap {
     atomic_size_t used, peak;
     atomic_size_t holders; /* the context and every live block */
     mc_spare_blocks spare; /* of the C library's; used and spare together stay within the limit */
+    mc_heap *of;           /* that this is a share of; NULL: none */
     atomic_bool retired;   /* nobody will ask for another block */
 };
 
@@ -97,7 +98,10 @@ mc_heap *mc_heap_open(const mercer_options *options) {
 void mc_heap_release(mc_heap *heap) {
     if (atomic_fetch_sub(&heap->holders, 1) == 1) {
         mc_spare_clear(&heap->spare);
+        mc_heap *const of = heap->of;
         heap->hook(heap->user, heap, sizeof *heap, 0);
+        if (of)
+            mc_heap_release(of);
     }
 }
 
@@ -185,6 +189,52 @@ static void *obtain_raw_block(mc_heap *heap, size_t size, bool zero, size_t *roo
     return raw;
 }
 
+static bool may_keep(mc_heap *heap, size_t room) {
+    const size_t held = mc_heap_used(heap) + mc_heap_spare(heap);
+    return heap->hook == libc_hook && !atomic_load(&heap->retired) && held <= heap->limit && room <= heap->limit - held;
+}
+
+static void give_raw_block_back(mc_heap *heap, void *raw, size_t size, size_t room) {
+    atomic_fetch_sub(&heap->used, size);
+    if (may_keep(heap, room))
+        mc_spare_put(&heap->spare, raw, room);
+    else
+        heap->hook(heap->user, raw, size, 0);
+}
+
+/* ---- A share of a heap ---- */
+
+static void *share_hook(void *user, void *block, size_t old_size, size_t new_size) {
+    mc_heap *of = user;
+    size_t room;
+    if (!new_size) {
+        give_raw_block_back(of, block, old_size, old_size);
+        return NULL;
+    }
+    if (!charge_heap(of, new_size))
+        return NULL;
+    void *raw = obtain_raw_block(of, new_size, false, &room);
+    if (!raw)
+        atomic_fetch_sub(&of->used, new_size);
+    return raw;
+}
+
+mc_heap *mc_heap_share(mc_heap *of, size_t limit) {
+    mc_heap *heap = share_hook(of, NULL, 0, sizeof *heap);
+    if (!heap)
+        return NULL;
+    *heap = (mc_heap){.hook = share_hook, .user = of, .limit = limit, .of = of};
+    atomic_init(&heap->holders, 1);
+    atomic_fetch_add(&of->holders, 1);
+    return heap;
+}
+
+bool mc_heap_has_hook(const mc_heap *heap) {
+    return heap->hook != libc_hook && heap->hook != share_hook;
+}
+
+/* ---- Blocks ---- */
+
 static void *allocate_block(mercer_ctx *ctx, int64_t count, size_t size, bool zero) {
     size_t bytes;
     if (count < 0 || __builtin_mul_overflow((size_t)count, size, &bytes) || bytes > SIZE_MAX / 2)
@@ -227,20 +277,11 @@ void *mc_grow_block(mercer_ctx *ctx, void *block, int64_t count, size_t size) {
     return fresh;
 }
 
-static bool may_keep(mc_heap *heap, size_t room) {
-    const size_t held = mc_heap_used(heap) + mc_heap_spare(heap);
-    return heap->hook == libc_hook && !atomic_load(&heap->retired) && held <= heap->limit && room <= heap->limit - held;
-}
-
 void mc_free(void *block) {
     if (!block)
         return;
     const header h = *header_of(block);
-    atomic_fetch_sub(&h.heap->used, h.raw_size);
-    if (may_keep(h.heap, h.room))
-        mc_spare_put(&h.heap->spare, h.raw, h.room);
-    else
-        h.heap->hook(h.heap->user, h.raw, h.raw_size, 0);
+    give_raw_block_back(h.heap, h.raw, h.raw_size, h.room);
     mc_heap_release(h.heap);
 }
 

@@ -57,6 +57,10 @@ size_t mc_heap_spare(const mc_heap *heap); /* bytes that were freed and are kept
 size_t mc_heap_peak(const mc_heap *heap);
 size_t mc_heap_limit(const mc_heap *heap);
 void mc_heap_lower(mc_heap *heap, size_t limit); /* never raises it */
+/* A heap whose blocks are those of another and count there too, up to a limit of its own; NULL: there is no memory for
+   it. Only a heap without a hook of the caller's, who need not expect several threads, may be used by several. */
+mc_heap *mc_heap_share(mc_heap *of, size_t limit);
+bool mc_heap_has_hook(const mc_heap *heap);
 
 /* Bytes that can still be mapped; SIZE_MAX where nothing limits them. */
 size_t mc_address_left(void);

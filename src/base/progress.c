@@ -23,7 +23,9 @@ void mc_hold_phase(mercer_ctx *ctx, const char *phase, double low, double high) 
 }
 
 void mc_progress_held(mercer_ctx *ctx, double done) {
-    if (ctx->held && ctx->held_low >= 0)
+    if (ctx->job.whole && ctx->job.on_calling_thread)
+        mc_progress_held(ctx->job.whole, ctx->job.done + ctx->job.share * done);
+    else if (ctx->held && ctx->held_low >= 0)
         ctx->held_done = fmax(ctx->held_done, ctx->held_low + (ctx->held_high - ctx->held_low) * done);
 }
 
@@ -68,8 +70,27 @@ static mercer_status call_progress_callback(mercer_ctx *ctx, double done, double
     return MERCER_OK;
 }
 
+static mercer_status check_limits_and_report(mercer_ctx *ctx, double done, int64_t step);
+
+/* A piece of work beside others: what all of them have been told, by the caller or by the clock. */
+static mercer_status check_limits_of_whole(mercer_ctx *ctx, int64_t step) {
+    const mc_job_link *job = &ctx->job;
+    if (!ctx->stop && job->on_calling_thread)
+        ctx->stop = check_limits_and_report(job->whole, job->done, step);
+    if (!ctx->stop)
+        ctx->stop = (mercer_status)atomic_load_explicit(job->stop, memory_order_relaxed);
+    if (!ctx->stop && mc_time_left(ctx) < 0)
+        ctx->stop = mc_fail(ctx, MERCER_TIME, "the time limit of %g s was reached", ctx->options.time_limit);
+    if (ctx->stop && !ctx->shield)
+        atomic_store_explicit(job->stop, (int)ctx->stop, memory_order_relaxed);
+    ctx->told = ctx->stop;
+    return ctx->shield ? MERCER_OK : ctx->stop;
+}
+
 /* step 0: from within a step */
 static mercer_status check_limits_and_report(mercer_ctx *ctx, double done, int64_t step) {
+    if (ctx->job.whole)
+        return check_limits_of_whole(ctx, step);
     if (ctx->stop || (!ctx->options.progress && ctx->options.time_limit <= 0))
         return ctx->shield ? MERCER_OK : ctx->stop;
     const double now = mc_clock_seconds(), seconds = now - ctx->call_began;

@@ -222,10 +222,50 @@ static void test_equal_rows_are_counted_as_often_as_they_are_there(void **state)
     close_clean(ctx);
 }
 
+/* The votes of a walk over four classes on so many threads, at a tolerance that leaves them open. */
+static void vote_with(int threads, const table *t, double *out) {
+    mercer_ctx *ctx = open_ctx(threads);
+    const mercer_svm set = plain("svc", 0.05);
+    mercer_data *data = data_of(ctx, t, true);
+    mercer_kernel *kernel = NULL;
+    mc_svm_buffers buffers = {0};
+    mc_svm_folds *folds = NULL;
+    mc_svm_split split[SPLITS];
+    int64_t rows[SPLITS * MOST];
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 801);
+    assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=0.4)", &kernel));
+    assert_ok(ctx, mc_svm_folds_open(ctx, MC_SVC, &set, kernel, data, SPLITS, &buffers, &folds));
+    draw_splits(t->n, &rng, 4, rows, split);
+    assert_ok(ctx, mc_svm_folds_walk(ctx, folds, split, SPLITS, costs, COSTS));
+    for (int k = 0; k < SPLITS; k++) {
+        const int64_t count = COSTS * (split[k].all - split[k].learned) * 4;
+        memcpy(out, split[k].out, (size_t)count * sizeof *out);
+        out += count;
+        free(split[k].out);
+    }
+    mc_svm_folds_close(folds);
+    mc_svm_buffers_close(&buffers);
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
+static void test_votes_do_not_depend_on_threads(void **state) {
+    (void)state;
+    static double one[COSTS * MOST * 4], many[COSTS * MOST * 4];
+    const table t = random_table(600, 4, 800);
+    vote_with(1, &t, one);
+    for (int threads = 2; threads <= 7; threads += 5) {
+        vote_with(threads, &t, many);
+        assert_memory_equal(one, many, sizeof one);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_left_out_get_what_a_fit_of_the_others_says),
         cmocka_unit_test(test_equal_rows_are_counted_as_often_as_they_are_there),
+        cmocka_unit_test(test_votes_do_not_depend_on_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

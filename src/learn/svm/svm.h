@@ -112,6 +112,8 @@ mercer_status mc_stored_program_finish(mercer_ctx *ctx, mc_svm *s, mc_svm_progra
 /* svm_pairs.c: pairs of classes as a queue over the threads, each with a K of its own; those solved are marked so. */
 mercer_status mc_svm_solve_pairs(mercer_ctx *ctx, mc_svm *s);
 size_t mc_svm_pairs_bytes(mercer_ctx *ctx, const mc_problem *p); /* that this takes */
+/* For mc_sort, of tasks of an mc_svm: those of the most rows first. */
+int mc_svm_by_rows(const void *svm, int64_t a, int64_t b);
 
 /* svm_margin.c: what a solution says of the margin of nu-svc; where it is not known the tolerance is lowered. */
 typedef enum mc_margin { MC_MARGIN_FOUND, MC_MARGIN_UNKNOWN, MC_MARGIN_NEAREST, MC_MARGIN_NONE } mc_margin;

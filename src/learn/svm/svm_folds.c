@@ -3,16 +3,18 @@
        open    rows made ready as for one fit of all of them (svm.c), equal ones made one (svm_duplicates.c), K stored
        walk    costs of the rows learned from, 0 for the others; for every quadratic program a rising C, each solution
                from the last (svm_path.c), all splits together (qp/batch_smo.h) and each to its end alone
-               (qp/active_set.h), over the K of fold_matrix.c
+               (qp/active_set.h), over the K of fold_matrix.c; pairs of several classes side by side (base/jobs.h)
        values  of quadratic programs over all rows they stand in f; of pairs among more classes they are products of the
                rows left out with the coefficients of all C at once, class by class (predict/decision.c)
 
    The solver's own values end the walk: nothing is certified here, and the one model that is kept is fitted anew. */
 #include "learn/svm/svm_folds.h"
 #include "base/ctx.h"
+#include "base/jobs.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/progress.h"
+#include "base/sort.h"
 #include "base/status.h"
 #include "base/workspace.h"
 #include "data/table/data.h"
@@ -228,12 +230,12 @@ typedef struct walk {
     part *part;
     int64_t parts, count;
     const double *C;
-    int64_t solved; /* quadratic programs: for the progress */
+    int64_t tasks, solved; /* that are walked, and quadratic programs solved: for the progress */
 } walk;
 
 /* Of all quadratic programs, once so many more are solved. */
 static double share_of(const walk *w, int64_t more) {
-    return (double)(w->solved + more) / (double)(w->m->s.tasks * w->count * w->parts);
+    return (double)(w->solved + more) / (double)(w->tasks * w->count * w->parts);
 }
 
 /* Of each variable of a pair of classes the one of the other class on an equal row; *duplicate stays NULL where there
@@ -408,69 +410,151 @@ static mercer_status walk_task(mercer_ctx *ctx, walk *w, const mc_svm_program *t
     return status;
 }
 
-/* ---- Values of many pairs ---- */
+/* ---- Pairs of several classes side by side ---- */
 
-/* The rows of K of those left out, one below the other, in double. */
-static mercer_status take_held(mercer_ctx *ctx, const walk *w, const part *p, int64_t begin, int64_t end,
-                               double **out) {
-    const int64_t n = w->m->s.p.n, width = end - begin;
-    if (!(*out = mc_alloc_unset(ctx, p->few * width, sizeof **out)))
-        return MERCER_MEMORY;
-    for (int64_t h = 0; h < p->few; h++) {
-        const int64_t from = w->m->place[p->held[h]] * n + begin;
-        for (int64_t j = 0; j < width; j++)
-            (*out)[h * width + j] = w->m->s.solver->dtype == MERCER_F64 ? ((const double *)w->m->K)[from + j]
-                                                                        : (double)((const float *)w->m->K)[from + j];
-    }
+typedef struct pair_jobs {
+    const walk *w;
+    int64_t *order; /* tasks, the largest first */
+} pair_jobs;
+
+/* All that the largest pair can make use of: so none does otherwise than it would with all memory to itself. */
+static size_t pair_job_bytes(const mc_svm_folds *m, int64_t splits) {
+    const int64_t pair = largest_pair(m), together = at_once(splits);
+    const mercer_dtype dtype = m->s.solver->dtype;
+    const size_t beside = mc_fold_square_bytes(pair, entry_bytes(m)) + mc_batch_smo_bytes(pair, together)
+                          + mc_active_bytes(pair, pair, m->s.solver->most, dtype)
+                          + (size_t)splits * 16 * mc_work_need(pair, sizeof(double));
+    const size_t spare = mc_batch_smo_spare_bytes(pair, together) + mc_newton_free_bytes(pair)
+                         + mc_active_spare_bytes(pair, pair, m->s.solver->most, dtype);
+    return beside + 2 * spare + ((size_t)4 << 20);
+}
+
+/* What changes while a pair is walked is its own: C and the costs of the moment, buffers, programs. */
+static mercer_status walk_pair(mercer_ctx *ctx, void *arg, int64_t k) {
+    const pair_jobs *j = arg;
+    mc_svm_buffers buffers = {0};
+    mc_svm_folds own = *j->w->m;
+    walk w = *j->w;
+    own.buffers = &buffers;
+    w.m = &own;
+    w.tasks = 1;
+    MC_TRY(MC_ALLOC(ctx, w.part, w.parts));
+    memcpy(w.part, j->w->part, (size_t)w.parts * sizeof *w.part);
+    const mercer_status status = walk_task(ctx, &w, &own.s.task[j->order[k]]);
+    mc_free(w.part);
+    mc_svm_buffers_close(&buffers);
+    return status;
+}
+
+static mercer_status walk_pairs(mercer_ctx *ctx, const walk *w, size_t bytes) {
+    const mc_svm *s = &w->m->s;
+    pair_jobs j = {.w = w};
+    int64_t *scratch = NULL;
+    mercer_status status = MC_ALLOC(ctx, j.order, s->tasks);
+    MC_THEN(status, MC_ALLOC(ctx, scratch, s->tasks));
+    for (int64_t t = 0; t < s->tasks && !status; t++)
+        j.order[t] = t;
+    if (!status)
+        mc_sort(j.order, scratch, s->tasks, mc_svm_by_rows, s);
+    MC_THEN(status, mc_run_jobs(ctx, s->tasks, bytes, walk_pair, &j));
+    mc_free(scratch);
+    mc_free(j.order);
+    return status;
+}
+
+/* One after the other where memory has no room for what they would take side by side. */
+static mercer_status walk_tasks(mercer_ctx *ctx, walk *w) {
+    const mc_svm *s = &w->m->s;
+    const size_t bytes = many_pairs(w->m) ? pair_job_bytes(w->m, w->parts) : 0;
+    if (bytes && mc_jobs_at_once(ctx, s->tasks, bytes))
+        return walk_pairs(ctx, w, bytes);
+    for (int64_t t = 0; t < s->tasks; t++)
+        MC_TRY(walk_task(ctx, w, &s->task[t]));
     return MERCER_OK;
 }
 
-/* To the decisions on all pairs with class c. sums: few x count x (classes - 1). */
-static void add_class(const walk *w, const part *p, int64_t c, const double *sums) {
+/* ---- Values of many pairs ---- */
+
+enum { HELD = 64 }; /* rows left out that are decided at once */
+
+/* Of the rows of a split, blocks of which threads take. */
+typedef struct deciding {
+    const walk *w;
+    const part *p;
+    int64_t most;  /* rows of a class */
+    int64_t share; /* numbers of a thread */
+    double *space; /* of each thread: K of a block with a class, and the sums */
+} deciding;
+
+static int64_t sums_width(const walk *w) {
+    return (w->m->s.classes - 1) * w->count;
+}
+
+/* The rows of K of those left out, one below the other, in double. */
+static void take_held(const walk *w, const int64_t *held, int64_t few, int64_t begin, int64_t end, double *out) {
+    const int64_t n = w->m->s.p.n, width = end - begin;
+    for (int64_t h = 0; h < few; h++) {
+        const int64_t from = w->m->place[held[h]] * n + begin;
+        for (int64_t j = 0; j < width; j++)
+            out[h * width + j] = w->m->s.solver->dtype == MERCER_F64 ? ((const double *)w->m->K)[from + j]
+                                                                     : (double)((const float *)w->m->K)[from + j];
+    }
+}
+
+/* To the decisions of rows from first on, on all pairs with class c. sums: few x count x (classes - 1). */
+static void add_class(const walk *w, const part *p, int64_t first, int64_t few, int64_t c, const double *sums) {
     const int64_t classes = w->m->s.classes, columns = classes - 1, tasks = w->m->s.tasks;
-    for (int64_t h = 0; h < p->few; h++)
+    for (int64_t h = 0; h < few; h++)
         for (int64_t k = 0; k < w->count; k++)
             for (int64_t other = 0; other < classes; other++) {
                 if (other == c)
                     continue;
                 const int64_t pair = other < c ? mc_pair_of(classes, other, c) : mc_pair_of(classes, c, other);
                 const int64_t column = other < c ? other : other - 1;
-                p->decision[(k * p->few + h) * tasks + pair] += sums[(h * w->count + k) * columns + column];
+                p->decision[(k * p->few + first + h) * tasks + pair] += sums[(h * w->count + k) * columns + column];
             }
 }
 
-static mercer_status decide_class(mercer_ctx *ctx, const walk *w, const part *p, int64_t c, double *sums) {
+static void decide_held(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk;
+    const deciding *d = arg;
+    const walk *w = d->w;
     const mc_svm *s = &w->m->s;
-    const int64_t begin = s->start[c], end = s->start[c + 1], width = (s->classes - 1) * w->count;
-    double *K = NULL;
-    if (end == begin)
-        return MERCER_OK;
-    MC_TRY(take_held(ctx, w, p, begin, end, &K));
-    mc_gemm(1, mc_row_major(K, p->few, end - begin, end - begin),
-            mc_row_major(p->alpha + begin * width, end - begin, width, width), 0,
-            mc_row_major(sums, p->few, width, width));
-    mc_free(K);
-    add_class(w, p, c, sums);
-    return MERCER_OK;
+    const int64_t few = end - begin, width = sums_width(w);
+    double *K = d->space + thread * d->share, *sums = K + HELD * d->most;
+    for (int64_t c = 0; c < s->classes; c++) {
+        const int64_t from = s->start[c], rows = s->start[c + 1] - from;
+        if (!rows)
+            continue;
+        take_held(w, d->p->held + begin, few, from, from + rows, K);
+        mc_gemm(1, mc_row_major(K, few, rows, rows), mc_row_major(d->p->alpha + from * width, rows, width, width), 0,
+                mc_row_major(sums, few, width, width));
+        add_class(w, d->p, begin, few, c, sums);
+    }
 }
 
 static mercer_status decide_pairs(mercer_ctx *ctx, const walk *w, const part *p) {
-    double *sums = NULL;
-    MC_TRY(MC_ALLOC(ctx, sums, p->few * w->count * (w->m->s.classes - 1)));
-    mercer_status status = MERCER_OK;
-    for (int64_t c = 0; c < w->m->s.classes && !status; c++)
-        status = decide_class(ctx, w, p, c, sums);
-    mc_free(sums);
+    const mc_svm *s = &w->m->s;
+    deciding d = {.w = w, .p = p};
+    for (int64_t c = 0; c < s->classes; c++)
+        d.most = s->start[c + 1] - s->start[c] > d.most ? s->start[c + 1] - s->start[c] : d.most;
+    d.share = HELD * (d.most + sums_width(w));
+    d.space = mc_alloc_unset(ctx, mc_for_threads(ctx, mc_chunk_count(p->few, HELD)) * d.share, sizeof *d.space);
+    const mercer_status status = d.space ? mc_for(ctx, p->few, HELD, decide_held, &d) : MERCER_MEMORY;
+    mc_free(d.space);
     return status;
 }
 
 /* ---- The whole ---- */
 
-static void write_held_out_outputs(const walk *w, const part *p) {
-    const mc_fitted *shape = &w->m->shape;
-    const int64_t tasks = w->m->s.tasks;
+static void write_held_out_outputs(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const deciding *d = arg;
+    const mc_fitted *shape = &d->w->m->shape;
+    const int64_t tasks = d->w->m->s.tasks;
+    const part *p = d->p;
     double *out = p->split->out;
-    for (int64_t i = 0; i < w->count * p->few; i++)
+    for (int64_t i = begin; i < end; i++)
         if (shape->form == MC_VALUES)
             memcpy(out + i * tasks, p->decision + i * tasks, (size_t)tasks * sizeof *out);
         else
@@ -487,22 +571,21 @@ static mercer_status open_part(mercer_ctx *ctx, const walk *w, const mc_svm_spli
 }
 
 static mercer_status walk_all(mercer_ctx *ctx, walk *w, const mc_svm_split *split) {
-    const mc_svm *s = &w->m->s;
     for (int64_t k = 0; k < w->parts; k++)
         MC_TRY(open_part(ctx, w, &split[k], &w->part[k]));
-    for (int64_t t = 0; t < s->tasks; t++)
-        MC_TRY(walk_task(ctx, w, &s->task[t]));
+    MC_TRY(walk_tasks(ctx, w));
     for (int64_t k = 0; k < w->parts; k++) {
         if (w->part[k].alpha && w->part[k].few)
             MC_TRY(decide_pairs(ctx, w, &w->part[k]));
-        write_held_out_outputs(w, &w->part[k]);
+        deciding d = {.w = w, .p = &w->part[k]};
+        MC_TRY(mc_for(ctx, w->count * d.p->few, HELD, write_held_out_outputs, &d));
     }
     return MERCER_OK;
 }
 
 mercer_status mc_svm_folds_walk(mercer_ctx *ctx, mc_svm_folds *m, const mc_svm_split *split, int64_t splits,
                                 const double *C, int64_t count) {
-    walk w = {.m = m, .parts = splits, .count = count, .C = C};
+    walk w = {.m = m, .parts = splits, .count = count, .C = C, .tasks = m->s.tasks};
     MC_TRY(MC_ALLOC(ctx, w.part, splits));
     const mercer_status status = walk_all(ctx, &w, split);
     for (int64_t k = 0; k < splits; k++) {

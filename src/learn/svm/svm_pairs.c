@@ -103,7 +103,7 @@ static bool takes_pairs(const mc_svm *s) {
            && s->set->precision[0] != 's';
 }
 
-static int by_rows(const void *arg, int64_t a, int64_t b) {
+int mc_svm_by_rows(const void *arg, int64_t a, int64_t b) {
     const mc_svm *s = arg;
     return (s->task[a].n < s->task[b].n) - (s->task[a].n > s->task[b].n);
 }
@@ -135,7 +135,7 @@ static mercer_status list_pairs(mercer_ctx *ctx, queue *q) {
         q->task[q->count++] = k;
         q->bytes = bytes > q->bytes ? bytes : q->bytes;
     }
-    mc_sort(q->task, scratch, q->count, by_rows, s);
+    mc_sort(q->task, scratch, q->count, mc_svm_by_rows, s);
     mc_free(scratch);
     return MERCER_OK;
 }
