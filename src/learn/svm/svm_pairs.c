@@ -6,11 +6,12 @@
 
    Rows of K are made when a step first needs them: classes that are well apart want few. Once a pair wants a share of
    them all are made, which costs half as much for each; or, where they would not stay in the caches, it is
-   for active sets (svm_matrix.c), as is one that steps do not settle.
+   for active sets (svm_matrix.c), as is one that steps do not settle; these go side by side too (base/jobs.h).
 
    Nothing that a pair is given depends on who solves it or when, so that the answer has the same bits on any number of
    threads. There are as many threads as have room for a K each. */
 #include "base/ctx.h"
+#include "base/jobs.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/progress.h"
@@ -249,14 +250,78 @@ static void solve_pair(void *arg, int64_t chunk, int64_t begin, int64_t end, int
 
 /* ---- All of them ---- */
 
-static mercer_status finish_pairs(mercer_ctx *ctx, queue *q) {
-    for (int64_t k = 0; k < q->count; k++) {
-        mc_svm_program *t = &q->s->task[q->task[k]];
-        if (!t->solved)
-            MC_TRY(mc_stored_program_finish(ctx, q->s, t, &q->of[q->task[k]]));
-        t->solved = true;
-    }
+/* ---- Those that are left, each by itself where there are enough of them ---- */
+
+/* Rows of K that are worth keeping between the sets of a large one. */
+static int64_t stored_rows(const mc_svm *s, int64_t n) {
+    return s->solver->store && s->solver->most < n ? n / 2 : 0;
+}
+
+/* All that one of so many rows can make use of: so it does no otherwise than with all memory to itself. */
+static size_t left_bytes(mercer_ctx *ctx, const mc_svm *s, int64_t n) {
+    const mc_svm_solver *solver = s->solver;
+    const int64_t most = solver->whole > solver->most ? solver->whole : solver->most;
+    const double share = (double)n / (double)s->p.n;
+    const size_t packed = mc_gram_bytes(ctx, s->p.kernel, s->p.x, NULL, MERCER_F64, 1),
+                 rows = (size_t)mercer_data_stored(s->p.x) * 12 + (size_t)s->p.n * 40;
+    return (size_t)(3 * share * (double)(packed + rows)) + mc_active_bytes(n, n, most, solver->dtype)
+           + 2 * mc_active_spare_bytes(n, n, most, solver->dtype) + 64 * (size_t)n * sizeof(double)
+           + 2 * (size_t)stored_rows(s, n) * (size_t)(n + 16) * sizeof(float) + ((size_t)32 << 20);
+}
+
+/* What changes on the way is its own. */
+static mercer_status finish_pair(mercer_ctx *ctx, queue *q, int64_t task) {
+    mc_svm own = *q->s;
+    mc_svm_solver solver = *own.solver;
+    mc_svm_program *t = &own.task[task];
+    own.solver = &solver;
+    solver.store = NULL;
+    solver.stored = NULL;
+    solver.open = NULL;
+    solver.buffer = (mc_active_buffer){0};
+    const int64_t rows = stored_rows(q->s, t->n);
+    mercer_status status = rows ? mc_row_store_open(ctx, t->n, rows, &solver.store) : MERCER_OK;
+    MC_THEN(status, mc_stored_program_finish(ctx, &own, t, &q->of[task]));
+    mc_svm_rows_close(&own);
+    mc_row_store_close(solver.store);
+    t->solved = !status;
+    return status;
+}
+
+static mercer_status finish_pair_beside_others(mercer_ctx *ctx, void *arg, int64_t k) {
+    queue *q = arg;
+    const mercer_status status = finish_pair(ctx, q, q->task[k]);
+    if (status != MERCER_MEMORY || q->s->kind != MC_SVC)
+        return status;
+    mc_clear_failure(ctx); /* it is solved later, from the start, with the memory of all */
+    leave_pair(&q->s->task[q->task[k]]);
     return MERCER_OK;
+}
+
+/* The largest first, which have all threads while they are more than the share of one of what is left to do. */
+static mercer_status finish_pairs(mercer_ctx *ctx, queue *q) {
+    double work = 0;
+    int64_t count = 0, first = 0;
+    for (int64_t k = 0; k < q->count; k++)
+        if (!q->s->task[q->task[k]].solved) {
+            work += pow((double)q->s->task[q->task[k]].n, 2);
+            q->task[count++] = q->task[k];
+        }
+    for (; first < count; first++) {
+        const mc_svm_program *t = &q->s->task[q->task[first]];
+        const double own = pow((double)t->n, 2);
+        if (own * mercer_threads(ctx) <= work && mc_jobs_at_once(ctx, count - first, left_bytes(ctx, q->s, t->n)))
+            break;
+        MC_TRY(finish_pair(ctx, q, q->task[first]));
+        work -= own;
+    }
+    q->task += first;
+    const int64_t left = count - first;
+    const mercer_status status =
+        left ? mc_run_jobs(ctx, left, left_bytes(ctx, q->s, q->s->task[q->task[0]].n), finish_pair_beside_others, q)
+             : MERCER_OK;
+    q->task -= first;
+    return status;
 }
 
 static mercer_status run_queue(mercer_ctx *ctx, queue *q) {
