@@ -6,9 +6,10 @@
    (D + 1) k unknowns, whatever the number of rows. A small system is written out and factored; a large one is solved by
    conjugate gradients, each a pass over Z, preconditioned class by class with
 
-       theta_a (Z, 1)' S (Z, 1) + lambda I,   S_i the mean of the diagonal of W_i, theta_a the share class a has in it:
+       (Z, 1)' S_a (Z, 1) + lambda I,   S_a the diagonal of the W_i for class a,
 
-   one matrix of (D + 1)^2 for all classes. Softmax: W_i = diag(w_i) - w_i w_i' / c_i, w_i = c_i p_i, so that H is the
+   from as many rows as cost about what a pass does. What a class has on average over all classes is taken off, for
+   steps that are the same in every class change nothing but the penalty. Softmax: W_i = diag(w_i) - w_i w_i' / c_i, w_i = c_i p_i, so that H is the
    matrices of the w_a on its diagonal less the square of the rows w_i (x) z_i / sqrt(c_i). It has one null vector, the
    same step in every intercept, which is filled in: a right-hand side has nothing along it. */
 #include "learn/loss/loss_primal.h"
@@ -26,9 +27,12 @@
 #include <string.h>
 
 enum { ROWS = 128, TILE = 256, SEGMENTS = 8, STEPS_MOST = 2000, MOST_FEATURES = 1024, RAISES = 8 };
-/* unknowns up to which H is written out: beyond, passes over Z cost less; of few rows, which are solved to rounding */
-enum { SMALL = 160, SMALL_FEW = 800 };
+/* unknowns up to which H is written out: beyond, passes over Z cost less */
+enum { SMALL = 160 };
+/* rows for a feature that a preconditioner is made from at least, and the features at which all of them cost a pass */
+enum { ROWS_EACH = 16, AS_A_PASS = 12 };
 static const double SEGMENT = 1 << 20; /* products worth a thread */
+enum { CLASS = 1 << 14 };              /* entries of factors worth one */
 
 struct mc_loss_primal {
     mc_feature_products z;
@@ -53,12 +57,12 @@ int64_t mc_loss_primal_features(const mc_problem *p) {
     return D > 0 && !p->x->texts ? D : 0;
 }
 
-static bool is_dense(int64_t n, int64_t k, int64_t M) {
-    return k == 1 || M <= (n <= MC_LOSS_FEW ? SMALL_FEW : SMALL);
+static bool is_dense(int64_t k, int64_t M) {
+    return k == 1 || M <= SMALL;
 }
 
-static int64_t square_of(int64_t n, int64_t k, int64_t P) {
-    const int64_t side = is_dense(n, k, k * P) ? k * P : P;
+static int64_t square_of(int64_t k, int64_t P) {
+    const int64_t side = is_dense(k, k * P) ? k * P : P;
     return side * side;
 }
 
@@ -69,11 +73,11 @@ static int64_t segment_count(int64_t n, double each, int64_t numbers) {
 }
 
 static void lay_out_primal(mercer_ctx *ctx, mc_work *work, int64_t n, int64_t D, int64_t k, mc_loss_primal *s) {
-    const int64_t P = D + 1, M = k * P, square = square_of(n, k, P);
-    s->scratch_each = ROWS * (P * (is_dense(n, k, M) ? k : 1) + 2 * k);
+    const int64_t P = D + 1, M = k * P, square = square_of(k, P);
+    s->scratch_each = ROWS * (P * (is_dense(k, M) ? k : 1) + 2 * k);
     s->segments = segment_count(n, (double)square, square);
     s->H = mc_work_take(work, s->segments * square, 8);
-    s->factors = is_dense(n, k, M) ? NULL : mc_work_take(work, k * P * P, 8);
+    s->factors = is_dense(k, M) ? NULL : mc_work_take(work, k * P * P, 8);
     s->part = mc_work_take(work, SEGMENTS * M, 8);
     double **const vectors[] = {&s->x, &s->r, &s->q, &s->p, &s->y};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
@@ -155,7 +159,9 @@ static double diagonal_of_row(int64_t k, const double *root, int64_t a) {
 typedef struct squares {
     const mc_loss_primal *s;
     int64_t side, rows_each, tiles;
-    int64_t class; /* of the weights; -1: the rows w (x) z / sqrt(c); -2: the mean of all classes */
+    int64_t class;  /* whose weights; -1: the rows w (x) z / sqrt(c) */
+    bool diagonal;  /* weights: the diagonal of W, not the first part of it */
+    int64_t stride; /* every so many-th row, each counted as often */
     double sign;
     double *to;     /* segments x matrix */
     int64_t matrix; /* numbers of one */
@@ -170,18 +176,11 @@ static void write_features(const mc_loss_primal *s, int64_t i, double factor, do
         out[s->D] = factor;
 }
 
-static double mean_of_row(int64_t k, const double *root) {
-    double sum = 0;
-    for (int64_t a = 0; a < k; a++)
-        sum += diagonal_of_row(k, root, a);
-    return sum / (double)k;
-}
-
 static void write_square_row(const squares *q, int64_t i, double *out) {
     const mc_loss_primal *s = q->s;
     const double *root = s->root + i * s->k;
-    if (q->class == -2)
-        write_features(s, i, sqrt(mean_of_row(s->k, root)), out);
+    if (q->diagonal)
+        write_features(s, i, sqrt((double)q->stride * diagonal_of_row(s->k, root, q->class)), out);
     else if (q->class >= 0)
         write_features(s, i, root[q->class], out);
     else {
@@ -198,7 +197,8 @@ static void add_square(void *arg, int64_t chunk, int64_t begin, int64_t end, int
     const squares *q = arg;
     const mc_loss_primal *s = q->s;
     const int64_t pairs = q->tiles * (q->tiles + 1) / 2, first = chunk / pairs * q->rows_each;
-    const int64_t last = first + q->rows_each < s->n ? first + q->rows_each : s->n;
+    const int64_t rows_all = mc_chunk_count(s->n, q->stride);
+    const int64_t last = first + q->rows_each < rows_all ? first + q->rows_each : rows_all;
     int64_t a = 0, b = chunk % pairs;
     for (; b > a; a++)
         b -= a + 1;
@@ -208,7 +208,7 @@ static void add_square(void *arg, int64_t chunk, int64_t begin, int64_t end, int
     for (int64_t from = first; from < last; from += ROWS) {
         const int64_t count = last - from < ROWS ? last - from : ROWS;
         for (int64_t r = 0; r < count; r++)
-            write_square_row(q, from + r, rows + r * q->side);
+            write_square_row(q, (from + r) * q->stride, rows + r * q->side);
         const mc_dense X = mc_column_major(rows + i, m, count, q->side);
         if (a == b)
             mc_syrk(q->sign, X, 1, mc_submatrix(all, i, i, m, m));
@@ -217,18 +217,13 @@ static void add_square(void *arg, int64_t chunk, int64_t begin, int64_t end, int
     }
 }
 
-static mercer_status add_squares(mercer_ctx *ctx, mc_loss_primal *s, int64_t class, int64_t side, int64_t at,
-                                 int64_t ld, double sign) {
-    squares q = {.s = s,
-                 .side = side,
-                 .rows_each = mc_chunk_count(s->n, s->segments),
-                 .tiles = mc_chunk_count(side, TILE),
-                 .class = class,
-                 .sign = sign,
-                 .to = s->H,
-                 .matrix = ld * ld,
-                 .at = at,
-                 .ld = ld};
+/* Adds to s->H, of which there are `segments`, what q says of the rows, their class, and the place. */
+static mercer_status add_squares(mercer_ctx *ctx, mc_loss_primal *s, squares q) {
+    q.s = s;
+    q.rows_each = mc_chunk_count(mc_chunk_count(s->n, q.stride), s->segments);
+    q.tiles = mc_chunk_count(q.side, TILE);
+    q.to = s->H;
+    q.matrix = q.ld * q.ld;
     return mc_for(ctx, s->segments * (q.tiles * (q.tiles + 1) / 2), 1, add_square, &q);
 }
 
@@ -265,9 +260,10 @@ static mercer_status write_dense(mercer_ctx *ctx, mc_loss_primal *s) {
     const int64_t M = s->M;
     memset(s->H, 0, (size_t)(s->segments * M * M) * sizeof *s->H);
     for (int64_t a = 0; a < s->k; a++)
-        MC_TRY(add_squares(ctx, s, a, s->P, a * s->P * (M + 1), M, 1));
+        MC_TRY(add_squares(
+            ctx, s, (squares){.class = a, .stride = 1, .sign = 1, .side = s->P, .at = a * s->P * (M + 1), .ld = M}));
     if (s->k > 1)
-        MC_TRY(add_squares(ctx, s, -1, M, 0, M, -1));
+        MC_TRY(add_squares(ctx, s, (squares){.class = -1, .stride = 1, .sign = -1, .side = M, .ld = M}));
     add_up_segments(s, M * M);
     return MERCER_OK;
 }
@@ -291,27 +287,36 @@ static mercer_status factor_dense(mercer_ctx *ctx, mc_loss_primal *s) {
 
 /* ---- The preconditioner ---- */
 
+static int64_t stride_of(const mc_loss_primal *s) {
+    const int64_t cheap = s->P / AS_A_PASS, enough = s->n / (ROWS_EACH * s->P),
+                  stride = cheap < enough ? cheap : enough;
+    return stride > 1 ? stride : 1;
+}
+
+/* Of intercepts, which no penalty holds, a tenth of what they have. */
+static void add_shift(const mc_loss_primal *s, double *F) {
+    const int64_t P = s->P;
+    double trace = 0;
+    for (int64_t j = 0; j < P; j++)
+        trace += F[j * (P + 1)];
+    const double least = 0x1p-44 * trace, last = F[P * P - 1];
+    for (int64_t j = 0; j < P; j++)
+        F[j * (P + 1)] += fmax(s->lambda, least);
+    if (P > s->D)
+        F[P * P - 1] = last + fmin(fmax(s->lambda, least), 0.1 * last) + least + DBL_MIN;
+}
+
 static mercer_status factor_classes(mercer_ctx *ctx, mc_loss_primal *s) {
-    const int64_t P = s->P, k = s->k;
-    memset(s->H, 0, (size_t)(s->segments * P * P) * sizeof *s->H);
-    MC_TRY(add_squares(ctx, s, -2, P, 0, P, 1));
-    add_up_segments(s, P * P);
-    double all = 0, *share = s->y;
-    memset(share, 0, (size_t)k * sizeof *share);
-    for (int64_t i = 0; i < s->n; i++)
-        for (int64_t a = 0; a < k; a++)
-            share[a] += diagonal_of_row(k, s->root + i * k, a);
-    for (int64_t a = 0; a < k; a++)
-        all += share[a] / (double)k;
-    const double shift = fmax(s->lambda, 0x1p-44 * trace_of(s, P));
-    for (int64_t a = 0; a < k; a++) {
+    const int64_t P = s->P;
+    for (int64_t a = 0; a < s->k; a++) {
         double *F = s->factors + a * P * P;
-        const double theta = all > 0 ? fmax(share[a] / all, 1e-6) : 1;
         int64_t bad = 0;
-        for (int64_t j = 0; j < P * P; j++)
-            F[j] = theta * s->H[j];
-        for (int64_t j = 0; j < P; j++)
-            F[j * (P + 1)] += shift;
+        memset(s->H, 0, (size_t)(s->segments * P * P) * sizeof *s->H);
+        MC_TRY(add_squares(
+            ctx, s, (squares){.class = a, .diagonal = true, .stride = stride_of(s), .sign = 1, .side = P, .ld = P}));
+        add_up_segments(s, P * P);
+        memcpy(F, s->H, (size_t)(P * P) * sizeof *F);
+        add_shift(s, F);
         MC_TRY(mc_potrf(ctx, mc_column_major(F, P, P, P), &bad));
         if (bad)
             return mc_fail(ctx, MERCER_NUMERIC,
@@ -320,17 +325,33 @@ static mercer_status factor_classes(mercer_ctx *ctx, mc_loss_primal *s) {
     return MERCER_OK;
 }
 
+typedef struct classes {
+    const mc_loss_primal *s;
+    double *y;
+} classes;
+
+static void solve_class(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const classes *c = arg;
+    const int64_t P = c->s->P;
+    for (int64_t a = begin; a < end; a++) {
+        const mc_dense L = mc_column_major(c->s->factors + a * P * P, P, P, P),
+                       y = mc_column_major(c->y + a * P, P, 1, P);
+        mc_trsm(1, L, false, y);
+        mc_trsm(1, L, true, y);
+    }
+}
+
 static mercer_status precondition(mercer_ctx *ctx, const mc_loss_primal *s, const double *r, double *y) {
     const int64_t P = s->P;
     memcpy(y, r, (size_t)s->M * sizeof *y);
-    for (int64_t a = 0; a < s->k; a++)
-        MC_TRY(mc_potrs(ctx, mc_column_major(s->factors + a * P * P, P, P, P), mc_column_major(y + a * P, P, 1, P)));
-    if (s->k > 1 && P > s->D) { /* nothing along the null vector */
+    MC_TRY(mc_for(ctx, s->k, mc_chunk_count(CLASS, P * P), solve_class, &(classes){s, y}));
+    for (int64_t j = 0; j < P; j++) {
         double mean = 0;
         for (int64_t a = 0; a < s->k; a++)
-            mean += y[a * P + s->D] / (double)s->k;
+            mean += y[a * P + j] / (double)s->k;
         for (int64_t a = 0; a < s->k; a++)
-            y[a * P + s->D] -= mean;
+            y[a * P + j] -= mean;
     }
     return MERCER_OK;
 }
@@ -421,7 +442,7 @@ mercer_status mc_loss_primal_set(mercer_ctx *ctx, mc_loss_primal *s, const mc_lo
     s->M = s->k * s->P;
     s->lambda = t->lambda;
     s->root = root;
-    s->dense = is_dense(s->n, s->columns, s->columns * (s->D + 1));
+    s->dense = is_dense(s->columns, s->columns * (s->D + 1));
     return s->dense ? factor_dense(ctx, s) : factor_classes(ctx, s);
 }
 

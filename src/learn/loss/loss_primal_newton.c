@@ -268,13 +268,13 @@ static mercer_status solve_step(mercer_ctx *ctx, newton *s, double accuracy, dou
 static mercer_status make_step(mercer_ctx *ctx, newton *s, double aim, bool *arrived) {
     const bool few = s->t->n <= MC_LOSS_FEW;
     const double size = fabs(s->objective), nearly = (few ? NEARLY_FEW : NEARLY) * aim * size;
-    const double least = 2 * LITTLE * aim * size * s->t->lambda * s->t->lambda, loose = few ? TIGHT : LOOSE;
+    const double least = 2 * LITTLE * aim * size * s->t->lambda * s->t->lambda, last = few ? TIGHT : LOOSE;
     const bool expected = s->promise <= nearly;
     MC_TRY(mc_loss_primal_set(ctx, s->s, s->t, s->root));
-    MC_TRY(solve_step(ctx, s, loose, expected ? least : 0));
+    MC_TRY(solve_step(ctx, s, expected ? last : LOOSE, expected ? least : 0));
     const bool near = s->promise <= nearly;
     if (near && !expected)
-        MC_TRY(solve_step(ctx, s, loose, least));
+        MC_TRY(solve_step(ctx, s, last, least));
     MC_TRY(mc_loss_primal_expand(ctx, s->s, s->t, s->U, s->E));
     if (near)
         MC_TRY(try_answer(ctx, s, true));
