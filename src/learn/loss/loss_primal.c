@@ -9,9 +9,10 @@
        (Z, 1)' S_a (Z, 1) + lambda I,   S_a the diagonal of the W_i for class a,
 
    from as many rows as cost about what a pass does. What a class has on average over all classes is taken off, for
-   steps that are the same in every class change nothing but the penalty. Softmax: W_i = diag(w_i) - w_i w_i' / c_i, w_i = c_i p_i, so that H is the
-   matrices of the w_a on its diagonal less the square of the rows w_i (x) z_i / sqrt(c_i). It has one null vector, the
-   same step in every intercept, which is filled in: a right-hand side has nothing along it. */
+   steps that are the same in every class change nothing but the penalty. Softmax: W_i = diag(w_i) - w_i w_i' / c_i,
+   w_i = c_i p_i, so that H is the matrices of the w_a on its diagonal less the square of the rows w_i (x) z_i /
+   sqrt(c_i). It has one null vector, the same step in every intercept, which is filled in: a right-hand side has
+   nothing along it. */
 #include "learn/loss/loss_primal.h"
 #include "base/ctx.h"
 #include "base/memory.h"
@@ -26,19 +27,22 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROWS = 128, TILE = 256, SEGMENTS = 8, STEPS_MOST = 2000, MOST_FEATURES = 1024, RAISES = 8 };
-/* unknowns up to which H is written out: beyond, passes over Z cost less */
-enum { SMALL = 160 };
+enum { ROWS = 256, TILE = 256, SEGMENTS = 8, STEPS_MOST = 2000, MOST_FEATURES = 1024, RAISES = 8 };
+/* unknowns up to which H is written out, or its squares over all rows: beyond, passes over Z cost less */
+enum { SMALL = 48, SMALL_SQUARES = 1 << 22 };
 /* rows for a feature that a preconditioner is made from at least, and the features at which all of them cost a pass */
-enum { ROWS_EACH = 16, AS_A_PASS = 12 };
-static const double SEGMENT = 1 << 20; /* products worth a thread */
-enum { CLASS = 1 << 14 };              /* entries of factors worth one */
+enum { ROWS_EACH = 16, AS_A_PASS = 12, KEEP = 48 }; /* KEEP: features from which on a factor serves several steps */
+static const double SEGMENT = 1 << 20;              /* products worth a thread */
+enum { CLASS = 1 << 14 };                           /* entries of factors worth one */
 
 struct mc_loss_primal {
     mc_feature_products z;
     int64_t n, D, columns, segments; /* segments: of sums of matrices */
     int64_t k, P, M;                 /* of the task now: classes, features of a class with the intercept, unknowns */
     bool dense;                      /* H is factored, not the preconditioner */
+    bool kept;                       /* the factor is that of an earlier H */
+    const mc_loss_task *of;          /* of this task */
+    int64_t first, extra; /* steps of conjugate gradients with a new factor, and what they are more with it kept */
     double lambda;
     const double *root;        /* n x k: of W; borrowed */
     double *H;                 /* segments x M x M, or segments x P x P; the first becomes the factor, or k of P x P */
@@ -57,12 +61,12 @@ int64_t mc_loss_primal_features(const mc_problem *p) {
     return D > 0 && !p->x->texts ? D : 0;
 }
 
-static bool is_dense(int64_t k, int64_t M) {
-    return k == 1 || M <= SMALL;
+static bool is_dense(int64_t n, int64_t k, int64_t M) {
+    return k == 1 || M <= SMALL || (double)n * (double)M * (double)M <= SMALL_SQUARES;
 }
 
-static int64_t square_of(int64_t k, int64_t P) {
-    const int64_t side = is_dense(k, k * P) ? k * P : P;
+static int64_t square_of(int64_t n, int64_t k, int64_t P) {
+    const int64_t side = is_dense(n, k, k * P) ? k * P : P;
     return side * side;
 }
 
@@ -73,11 +77,11 @@ static int64_t segment_count(int64_t n, double each, int64_t numbers) {
 }
 
 static void lay_out_primal(mercer_ctx *ctx, mc_work *work, int64_t n, int64_t D, int64_t k, mc_loss_primal *s) {
-    const int64_t P = D + 1, M = k * P, square = square_of(k, P);
-    s->scratch_each = ROWS * (P * (is_dense(k, M) ? k : 1) + 2 * k);
+    const int64_t P = D + 1, M = k * P, square = square_of(n, k, P);
+    s->scratch_each = ROWS * (P * (is_dense(n, k, M) ? k : 1) + 2 * k);
     s->segments = segment_count(n, (double)square, square);
     s->H = mc_work_take(work, s->segments * square, 8);
-    s->factors = is_dense(k, M) ? NULL : mc_work_take(work, k * P * P, 8);
+    s->factors = is_dense(n, k, M) ? NULL : mc_work_take(work, k * P * P, 8);
     s->part = mc_work_take(work, SEGMENTS * M, 8);
     double **const vectors[] = {&s->x, &s->r, &s->q, &s->p, &s->y};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
@@ -91,10 +95,17 @@ static size_t own_bytes(mercer_ctx *ctx, int64_t n, int64_t D, int64_t k) {
     return counted.used;
 }
 
+/* Of mc_loss_primal_sample and its task, every fourth row at most. */
+static size_t sample_bytes(mercer_ctx *ctx, int64_t n, int64_t D, int64_t k) {
+    const int64_t m = n / 4 + 1;
+    return sizeof(mc_loss_primal) + own_bytes(ctx, m, D, k) + mc_loss_primal_newton_bytes(m, D, k)
+           + mc_work_need(m * (D + 2 * k + 2) + k, 8) + 8 * MC_ALIGN;
+}
+
 size_t mc_loss_primal_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t columns) {
     const int64_t D = mc_loss_primal_features(p);
     return sizeof(mc_loss_primal) + 2 * MC_ALIGN + own_bytes(ctx, p->n, D, columns)
-           + mc_loss_primal_newton_bytes(p->n, D, columns)
+           + mc_loss_primal_newton_bytes(p->n, D, columns) + sample_bytes(ctx, p->n, D, columns)
            + mc_feature_products_bytes(ctx, p->kernel, p->x, true, D, columns);
 }
 
@@ -114,6 +125,32 @@ mercer_status mc_loss_primal_open(mercer_ctx *ctx, const mc_problem *p, int64_t 
     lay_out_primal(ctx, &s->work, s->n, s->D, columns, s);
     *out = s;
     return MERCER_OK;
+}
+
+static mercer_status copy_sample(mercer_ctx *ctx, const mc_loss_primal *all, int64_t stride, mc_loss_primal *s) {
+    MC_TRY(MC_ALLOC(ctx, s->z.own, s->n * s->D));
+    for (int64_t i = 0; i < s->n; i++)
+        memcpy(s->z.own + i * s->D, all->z.Z + i * stride * s->D, (size_t)s->D * sizeof(double));
+    s->z.Z = s->z.own;
+    MC_TRY(mc_work_open(ctx, &s->work, own_bytes(ctx, s->n, s->D, s->columns)));
+    lay_out_primal(ctx, &s->work, s->n, s->D, s->columns, s);
+    return MERCER_OK;
+}
+
+mercer_status mc_loss_primal_sample(mercer_ctx *ctx, const mc_loss_primal *all, int64_t stride, mc_loss_primal **out) {
+    mc_loss_primal *s = NULL;
+    *out = NULL;
+    MC_TRY(MC_ALLOC(ctx, s, 1));
+    s->n = mc_chunk_count(all->n, stride);
+    s->D = all->D;
+    s->columns = all->columns;
+    s->z = (mc_feature_products){.x = all->z.x, .n = s->n, .D = s->D};
+    const mercer_status status = copy_sample(ctx, all, stride, s);
+    if (status)
+        mc_loss_primal_close(s);
+    else
+        *out = s;
+    return status;
 }
 
 void mc_loss_primal_close(mc_loss_primal *s) {
@@ -345,6 +382,8 @@ static void solve_class(void *arg, int64_t chunk, int64_t begin, int64_t end, in
 static mercer_status precondition(mercer_ctx *ctx, const mc_loss_primal *s, const double *r, double *y) {
     const int64_t P = s->P;
     memcpy(y, r, (size_t)s->M * sizeof *y);
+    if (s->dense)
+        return mc_potrs(ctx, mc_column_major(s->H, s->M, s->M, s->M), mc_column_major(y, s->M, 1, s->M));
     MC_TRY(mc_for(ctx, s->k, mc_chunk_count(CLASS, P * P), solve_class, &(classes){s, y}));
     for (int64_t j = 0; j < P; j++) {
         double mean = 0;
@@ -432,24 +471,38 @@ static mercer_status solve_by_gradients(mercer_ctx *ctx, mc_loss_primal *s, doub
         before = now;
         MC_TRY(mc_report_progress(ctx, -1));
     }
+    s->first = s->kept || s->dense ? s->first : steps;
+    s->extra = steps - s->first;
     mc_log_message(ctx, "primal: %lld products of %lld features to %.2g", (long long)steps, (long long)s->D, accuracy);
     return MERCER_OK;
 }
 
+/* Where a factor costs many passes, that of the step before serves as a preconditioner until it costs as many; but not
+   where curvatures jump. */
+static bool is_worth_keeping(const mc_loss_primal *s, const mc_loss_task *t) {
+    return t->loss->probabilities && s->of == t && s->lambda == t->lambda && s->n > MC_LOSS_FEW && s->P >= KEEP
+           && (s->k == 1 || !s->dense) && s->extra <= s->P / (AS_A_PASS * (s->dense ? 1 : stride_of(s)));
+}
+
 mercer_status mc_loss_primal_set(mercer_ctx *ctx, mc_loss_primal *s, const mc_loss_task *t, const double *root) {
+    s->root = root;
+    s->kept = is_worth_keeping(s, t);
+    if (s->kept)
+        return MERCER_OK;
     s->k = t->k;
     s->P = s->D + t->intercept;
     s->M = s->k * s->P;
     s->lambda = t->lambda;
-    s->root = root;
-    s->dense = is_dense(s->columns, s->columns * (s->D + 1));
+    s->of = t;
+    s->first = s->extra = 0;
+    s->dense = is_dense(s->n, s->columns, s->columns * (s->D + 1));
     return s->dense ? factor_dense(ctx, s) : factor_classes(ctx, s);
 }
 
 mercer_status mc_loss_primal_solve(mercer_ctx *ctx, mc_loss_primal *s, const double *G, double accuracy, double least,
                                    double *U) {
     const size_t bytes = (size_t)s->M * sizeof *U;
-    if (s->dense) {
+    if (s->dense && !s->kept) {
         memcpy(U, G, bytes);
         return mc_potrs(ctx, mc_column_major(s->H, s->M, s->M, s->M), mc_column_major(U, s->M, 1, s->M));
     }

@@ -11,6 +11,8 @@ typedef struct mc_loss_primal mc_loss_primal;
 int64_t mc_loss_primal_features(const mc_problem *p);
 size_t mc_loss_primal_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t columns);
 mercer_status mc_loss_primal_open(mercer_ctx *ctx, const mc_problem *p, int64_t columns, mc_loss_primal **out);
+/* The same on every stride-th row, copied. */
+mercer_status mc_loss_primal_sample(mercer_ctx *ctx, const mc_loss_primal *s, int64_t stride, mc_loss_primal **out);
 void mc_loss_primal_close(mc_loss_primal *s);
 
 /* ---- Systems ---- */

@@ -10,8 +10,12 @@
 
    whose gap is of fourth order in the step, so that one which promises little is tried for the answer: its system is
    solved until r does not matter beside lambda, alpha is made feasible, f = Z Z'alpha, and the gap of the two decides.
-   The best so far is kept in the task, whatever ends the search. */
+   The best so far is kept in the task, whatever ends the search.
+
+   The first steps from nothing are long ways to a place that some of the rows know nearly as well as all: many rows
+   begin with every EVERY-th or so, each counted as often (loss_start.c has the same for kernels without features). */
 #include "learn/loss/loss_primal.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/status.h"
@@ -21,6 +25,8 @@
 #include <string.h>
 
 enum { HALVINGS = 40, REFINES = 4, IDLE = 4 };
+enum { MANY = 1000, EVERY = 8, EVERY_LEAST = 4, ENOUGH = 16, STEPS = 10 }; /* ENOUGH: rows of the part for a feature */
+static const double EASY = 0.1, ROUGH = 1e-3;  /* promise: a part of the rows knows no better */
 enum { ENTRIES = 1024, CHUNKS = 64 };          /* of rows that are looked at at once, and how many of these at most */
 static const double LOOSE = 0.1, TIGHT = 1e-9; /* of linear systems */
 static const double DESCENT = 1e-4;            /* share of the promised decrease that a step must bring */
@@ -40,6 +46,7 @@ typedef struct newton {
     double *found;                         /* n x k: coefficients on trial */
     mc_loss_mean mean;                     /* scratch alone */
     double loss, objective, promise, best; /* best: the gap of what the task holds */
+    bool begun;                            /* at what a part of the rows led to */
 } newton;
 
 static void lay_out_newton(mc_work *work, int64_t n, int64_t k, int64_t M, newton *s) {
@@ -138,7 +145,10 @@ static mercer_status evaluate_point(mercer_ctx *ctx, newton *s, bool chord) {
 /* The weights of the task's coefficients, and their objective. */
 static mercer_status start_newton(mercer_ctx *ctx, newton *s) {
     const mc_loss_task *t = s->t;
-    MC_TRY(mc_loss_primal_project(ctx, s->s, t, t->alpha, s->w));
+    if (t->warm || t->iterations > 0)
+        MC_TRY(mc_loss_primal_project(ctx, s->s, t, t->alpha, s->w));
+    else
+        memset(s->w, 0, (size_t)s->M * sizeof *s->w);
     for (int64_t a = 0; a < t->k && t->intercept; a++)
         s->w[a * s->P + s->P - 1] = t->b[a];
     take_intercepts(s, s->w, s->b);
@@ -200,7 +210,7 @@ static mercer_status search_along_step(mercer_ctx *ctx, newton *s, bool *moved) 
         MC_TRY(mc_loss_check_sum(ctx, s->t, s->trial, s->b, value));
         *moved = value <= s->objective - DESCENT * step * 2 * s->promise + (s->promise < noise ? noise : 0);
         if (*moved) {
-            if (s->t->k > 1)
+            if (s->t->loss->probabilities)
                 MC_TRY(refine_step_length(ctx, s, step, &value));
             take_step(s, value);
             return MERCER_OK;
@@ -300,7 +310,7 @@ static mercer_status iterate_newton(mercer_ctx *ctx, newton *s, double aim) {
     double before = INFINITY;
     for (int64_t idle = 0; idle <= IDLE;) {
         bool arrived = false, moved = false;
-        MC_TRY(evaluate_point(ctx, s, t->iterations == 0 && !t->warm && t->k == 1));
+        MC_TRY(evaluate_point(ctx, s, t->iterations == 0 && !t->warm && t->k == 1 && !s->begun));
         mc_log_message(ctx, "%s %lld: objective %.10g, promise %.3g, gap %.3g", t->loss->name, (long long)t->iterations,
                        s->objective, s->promise, s->best);
         MC_TRY(
@@ -331,16 +341,113 @@ static void settle_answer(mercer_ctx *ctx, newton *s) {
     mc_shield_from_stop(ctx, false);
 }
 
+static mercer_status open_newton(mercer_ctx *ctx, mc_loss_primal *primal, mc_loss_task *t, mc_work *work, newton *s) {
+    *s = (newton){.s = primal, .t = t, .promise = INFINITY, .best = INFINITY, .count = t->n * t->k};
+    s->M = mc_loss_primal_unknowns(primal, t);
+    s->P = s->M / t->k;
+    MC_TRY(mc_work_open(ctx, work, mc_loss_primal_newton_bytes(t->n, s->P, t->k)));
+    lay_out_newton(work, t->n, t->k, s->M, s);
+    return start_newton(ctx, s);
+}
+
+/* ---- A part of the rows first ---- */
+
+/* 1: no part of the rows would do. */
+static int64_t row_stride(const newton *s) {
+    const mc_loss_task *t = s->t;
+    const int64_t most = t->n / (ENOUGH * s->P);
+    return t->k > 1 || t->own || t->warm || t->iterations > 0 || t->n < MANY || most < EVERY_LEAST ? 1
+           : most < EVERY                                                                          ? most
+                                                                                                   : EVERY;
+}
+
+static void take_part(const mc_loss_task *t, int64_t stride, mc_loss_task *part, double *block) {
+    double *cost = block, *y = block + part->n;
+    part->cost = cost;
+    part->y = y;
+    part->alpha = y + part->n;
+    part->f = part->alpha + part->n * t->k;
+    part->b = part->f + part->n * t->k;
+    for (int64_t i = 0; i < part->n; i++) {
+        cost[i] = (double)stride * t->cost[i * stride];
+        y[i] = t->y[i * stride];
+    }
+    memset(part->alpha, 0, (size_t)(2 * part->n * t->k) * sizeof *part->alpha);
+    memcpy(part->b, t->b, (size_t)t->k * sizeof *part->b);
+}
+
+/* Steps until they promise little. *begun: whether there was any; where the first promises little, all rows are soon
+   there too. */
+static mercer_status descend_roughly(mercer_ctx *ctx, newton *s, bool *begun) {
+    *begun = false;
+    for (int step = 0; step < STEPS; step++) {
+        bool moved;
+        MC_TRY(evaluate_point(ctx, s, step == 0 && s->t->k == 1));
+        MC_TRY(mc_loss_primal_set(ctx, s->s, s->t, s->root));
+        MC_TRY(solve_step(ctx, s, LOOSE, 0));
+        if (!(s->promise > (step ? ROUGH : EASY) * fabs(s->objective)))
+            return MERCER_OK;
+        MC_TRY(mc_loss_primal_expand(ctx, s->s, s->t, s->U, s->E));
+        MC_TRY(search_along_step(ctx, s, &moved));
+        *begun = true;
+        if (!moved)
+            return MERCER_OK;
+    }
+    return MERCER_OK;
+}
+
+static mercer_status solve_part(mercer_ctx *ctx, newton *s, int64_t stride, mc_loss_task *part, bool *begun) {
+    mc_loss_primal *primal = NULL;
+    mc_work work = {0};
+    newton some;
+    mercer_status status = mc_loss_primal_sample(ctx, s->s, stride, &primal);
+    MC_THEN(status, open_newton(ctx, primal, part, &work, &some));
+    MC_THEN(status, descend_roughly(ctx, &some, begun));
+    if (!status)
+        memcpy(s->trial_w, some.w, (size_t)s->M * sizeof *s->w);
+    mc_work_close(&work);
+    mc_loss_primal_close(primal);
+    return status;
+}
+
+/* The weights of the part, where the objective of all rows is lower there than at the start. */
+static mercer_status adopt_weights(mercer_ctx *ctx, newton *s) {
+    mercer_status status = mc_loss_primal_expand(ctx, s->s, s->t, s->trial_w, s->trial);
+    take_intercepts(s, s->trial_w, s->b);
+    MC_THEN(status, sum_losses(ctx, s, s->trial));
+    const double value = s->loss + penalty_of(s, s->trial_w);
+    s->begun = !status && value < s->objective;
+    if (s->begun)
+        take_step(s, value);
+    take_intercepts(s, s->w, s->b);
+    return status;
+}
+
+static mercer_status begin_with_part(mercer_ctx *ctx, newton *s) {
+    const int64_t stride = row_stride(s);
+    mc_loss_task part = *s->t;
+    double *block = NULL;
+    if (stride == 1)
+        return MERCER_OK;
+    part.n = mc_chunk_count(s->t->n, stride);
+    MC_TRY(MC_ALLOC(ctx, block, part.n * (2 + 2 * part.k) + part.k));
+    take_part(s->t, stride, &part, block);
+    bool begun = false;
+    mercer_status status = solve_part(ctx, s, stride, &part, &begun);
+    if (begun)
+        MC_THEN(status, adopt_weights(ctx, s));
+    mc_free(block);
+    return status;
+}
+
 mercer_status mc_loss_primal_newton(mercer_ctx *ctx, mc_loss_primal *primal, mc_loss_task *t, double aim) {
-    newton s = {.s = primal, .t = t, .promise = INFINITY, .best = INFINITY, .count = t->n * t->k};
-    mc_work work;
-    s.M = mc_loss_primal_unknowns(primal, t);
-    s.P = s.M / t->k;
-    MC_TRY(mc_work_open(ctx, &work, mc_loss_primal_newton_bytes(t->n, s.P, t->k)));
-    lay_out_newton(&work, t->n, t->k, s.M, &s);
-    mercer_status status = start_newton(ctx, &s);
+    newton s;
+    mc_work work = {0};
+    mercer_status status = open_newton(ctx, primal, t, &work, &s);
+    const bool ready = !status;
+    MC_THEN(status, begin_with_part(ctx, &s));
     MC_THEN(status, iterate_newton(ctx, &s, aim));
-    if (status == MERCER_TIME || status == MERCER_CANCELLED)
+    if (ready && (status == MERCER_TIME || status == MERCER_CANCELLED))
         settle_answer(ctx, &s);
     mc_work_close(&work);
     return status;
