@@ -255,7 +255,7 @@ class ClassifierBase(KernelEstimator):
             X = self._to_library(self._check_rows(X))
             model = self.model_
         winners = model.winners(X)
-        return self.classes_[winners if self._order is None else self._order[winners]]
+        return self.classes_.take(winners if self._order is None else self._order[winners])
 
 
 class ClassifierScore(ClassifierMixin):

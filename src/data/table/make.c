@@ -114,15 +114,12 @@ static void copy_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
     const mercer_table *t = c->table;
     const size_t size = mc_dtype_size(t->dtype);
     const int64_t d = t->d, stride = t->stride ? t->stride : d;
-    c->bad[chunk] = -1;
-    for (int64_t i = begin; i < end && d > 0; i++) {
-        char *to = (char *)c->data->values + (size_t)(i * d) * size;
-        if (!c->data->borrowed)
-            memcpy(to, (const char *)t->values + (size_t)(i * stride) * size, (size_t)d * size);
-        const int64_t j = mc_first_not_finite(t->dtype, to, d);
-        if (j >= 0 && c->bad[chunk] < 0)
-            c->bad[chunk] = i * d + j;
-    }
+    for (int64_t i = begin; i < end && d > 0 && !c->data->borrowed; i++)
+        memcpy((char *)c->data->values + (size_t)(i * d) * size, (const char *)t->values + (size_t)(i * stride) * size,
+               (size_t)d * size);
+    const char *rows = d > 0 ? (const char *)c->data->values + (size_t)(begin * d) * size : NULL;
+    const int64_t bad = d > 0 ? mc_first_not_finite(t->dtype, rows, (end - begin) * d) : -1;
+    c->bad[chunk] = bad < 0 ? -1 : begin * d + bad;
 }
 
 static mercer_status fail_value(mercer_ctx *ctx, const mercer_table *t, int64_t i, int64_t j) {
