@@ -33,6 +33,7 @@ enum { SMALL = 48, SMALL_SQUARES = 1 << 22 };
 /* rows for a feature that a preconditioner is made from at least, and the features at which all of them cost a pass */
 enum { ROWS_EACH = 16, AS_A_PASS = 12, KEEP = 48 }; /* KEEP: features from which on a factor serves several steps */
 static const double SEGMENT = 1 << 20;              /* products worth a thread */
+static const double NEGLIGIBLE = 1e-9;              /* of the weight that a row must have to count by itself */
 enum { CLASS = 1 << 14 };                           /* entries of factors worth one */
 
 struct mc_loss_primal {
@@ -47,6 +48,8 @@ struct mc_loss_primal {
     const double *root;        /* n x k: of W; borrowed */
     double *H;                 /* segments x M x M, or segments x P x P; the first becomes the factor, or k of P x P */
     double *factors;           /* k x P x P, by conjugate gradients */
+    int64_t *row;              /* n, of which some count for a preconditioner, */
+    double *factor;            /* n: with these */
     double *part;              /* segments x M */
     double *x, *r, *q, *p, *y; /* M each: class by class the weights, then the intercept */
     double *scratch;           /* per thread: ROWS x (P + k) */
@@ -82,6 +85,8 @@ static void lay_out_primal(mercer_ctx *ctx, mc_work *work, int64_t n, int64_t D,
     s->segments = segment_count(n, (double)square, square);
     s->H = mc_work_take(work, s->segments * square, 8);
     s->factors = is_dense(n, k, M) ? NULL : mc_work_take(work, k * P * P, 8);
+    s->row = is_dense(n, k, M) ? NULL : mc_work_take(work, n, 8);
+    s->factor = is_dense(n, k, M) ? NULL : mc_work_take(work, n, 8);
     s->part = mc_work_take(work, SEGMENTS * M, 8);
     double **const vectors[] = {&s->x, &s->r, &s->q, &s->p, &s->y};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
@@ -196,9 +201,10 @@ static double diagonal_of_row(int64_t k, const double *root, int64_t a) {
 typedef struct squares {
     const mc_loss_primal *s;
     int64_t side, rows_each, tiles;
-    int64_t class;  /* whose weights; -1: the rows w (x) z / sqrt(c) */
-    bool diagonal;  /* weights: the diagonal of W, not the first part of it */
-    int64_t stride; /* every so many-th row, each counted as often */
+    int64_t class;        /* whose weights; -1: the rows w (x) z / sqrt(c) */
+    int64_t count;        /* of rows */
+    const int64_t *row;   /* which they are; NULL: all */
+    const double *factor; /* of each of these, in place of the root */
     double sign;
     double *to;     /* segments x matrix */
     int64_t matrix; /* numbers of one */
@@ -216,8 +222,8 @@ static void write_features(const mc_loss_primal *s, int64_t i, double factor, do
 static void write_square_row(const squares *q, int64_t i, double *out) {
     const mc_loss_primal *s = q->s;
     const double *root = s->root + i * s->k;
-    if (q->diagonal)
-        write_features(s, i, sqrt((double)q->stride * diagonal_of_row(s->k, root, q->class)), out);
+    if (q->row)
+        write_features(s, q->row[i], q->factor[i], out);
     else if (q->class >= 0)
         write_features(s, i, root[q->class], out);
     else {
@@ -234,8 +240,7 @@ static void add_square(void *arg, int64_t chunk, int64_t begin, int64_t end, int
     const squares *q = arg;
     const mc_loss_primal *s = q->s;
     const int64_t pairs = q->tiles * (q->tiles + 1) / 2, first = chunk / pairs * q->rows_each;
-    const int64_t rows_all = mc_chunk_count(s->n, q->stride);
-    const int64_t last = first + q->rows_each < rows_all ? first + q->rows_each : rows_all;
+    const int64_t last = first + q->rows_each < q->count ? first + q->rows_each : q->count;
     int64_t a = 0, b = chunk % pairs;
     for (; b > a; a++)
         b -= a + 1;
@@ -245,7 +250,7 @@ static void add_square(void *arg, int64_t chunk, int64_t begin, int64_t end, int
     for (int64_t from = first; from < last; from += ROWS) {
         const int64_t count = last - from < ROWS ? last - from : ROWS;
         for (int64_t r = 0; r < count; r++)
-            write_square_row(q, (from + r) * q->stride, rows + r * q->side);
+            write_square_row(q, from + r, rows + r * q->side);
         const mc_dense X = mc_column_major(rows + i, m, count, q->side);
         if (a == b)
             mc_syrk(q->sign, X, 1, mc_submatrix(all, i, i, m, m));
@@ -257,7 +262,7 @@ static void add_square(void *arg, int64_t chunk, int64_t begin, int64_t end, int
 /* Adds to s->H, of which there are `segments`, what q says of the rows, their class, and the place. */
 static mercer_status add_squares(mercer_ctx *ctx, mc_loss_primal *s, squares q) {
     q.s = s;
-    q.rows_each = mc_chunk_count(mc_chunk_count(s->n, q.stride), s->segments);
+    q.rows_each = q.count > s->segments ? mc_chunk_count(q.count, s->segments) : 1;
     q.tiles = mc_chunk_count(q.side, TILE);
     q.to = s->H;
     q.matrix = q.ld * q.ld;
@@ -298,9 +303,9 @@ static mercer_status write_dense(mercer_ctx *ctx, mc_loss_primal *s) {
     memset(s->H, 0, (size_t)(s->segments * M * M) * sizeof *s->H);
     for (int64_t a = 0; a < s->k; a++)
         MC_TRY(add_squares(
-            ctx, s, (squares){.class = a, .stride = 1, .sign = 1, .side = s->P, .at = a * s->P * (M + 1), .ld = M}));
+            ctx, s, (squares){.class = a, .count = s->n, .sign = 1, .side = s->P, .at = a * s->P * (M + 1), .ld = M}));
     if (s->k > 1)
-        MC_TRY(add_squares(ctx, s, (squares){.class = -1, .stride = 1, .sign = -1, .side = M, .ld = M}));
+        MC_TRY(add_squares(ctx, s, (squares){.class = -1, .count = s->n, .sign = -1, .side = M, .ld = M}));
     add_up_segments(s, M * M);
     return MERCER_OK;
 }
@@ -330,6 +335,25 @@ static int64_t stride_of(const mc_loss_primal *s) {
     return stride > 1 ? stride : 1;
 }
 
+/* The rows of class a with their roots of what it has on the diagonal of W: those that have much, and of the others
+   every so many-th, counted as often. Where classes are well apart a few rows are nearly all of it. */
+static int64_t choose_rows(const mc_loss_primal *s, int64_t a) {
+    const int64_t stride = stride_of(s);
+    double all = 0, *weight = s->factor;
+    for (int64_t i = 0; i < s->n; i++)
+        all += weight[i] = diagonal_of_row(s->k, s->root + i * s->k, a);
+    const double heavy = all * (double)stride / (double)s->n, nothing = NEGLIGIBLE * heavy;
+    int64_t count = 0;
+    for (int64_t i = 0; i < s->n; i++) {
+        const bool much = stride == 1 || weight[i] > heavy;
+        if (weight[i] <= nothing || (!much && i % stride != 0))
+            continue;
+        s->row[count] = i;
+        s->factor[count++] = sqrt(weight[i] * (much ? 1 : (double)stride));
+    }
+    return count;
+}
+
 /* Of intercepts, which no penalty holds, a tenth of what they have. */
 static void add_shift(const mc_loss_primal *s, double *F) {
     const int64_t P = s->P;
@@ -349,8 +373,10 @@ static mercer_status factor_classes(mercer_ctx *ctx, mc_loss_primal *s) {
         double *F = s->factors + a * P * P;
         int64_t bad = 0;
         memset(s->H, 0, (size_t)(s->segments * P * P) * sizeof *s->H);
+        const int64_t count = choose_rows(s, a);
         MC_TRY(add_squares(
-            ctx, s, (squares){.class = a, .diagonal = true, .stride = stride_of(s), .sign = 1, .side = P, .ld = P}));
+            ctx, s,
+            (squares){.class = a, .count = count, .row = s->row, .factor = s->factor, .sign = 1, .side = P, .ld = P}));
         add_up_segments(s, P * P);
         memcpy(F, s->H, (size_t)(P * P) * sizeof *F);
         add_shift(s, F);
