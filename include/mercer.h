@@ -791,6 +791,7 @@ typedef struct mercer_report {
     double stored;
     double seconds; /* of the fit; not saved in the model */
     mercer_certificate certificate;
+    double log_evidence_error; /* gp: the standard error of log_evidence where it is an estimate; 0 otherwise */
 } mercer_report;
 
 /* One principal component: its eigenvalue of M, the share of the variance, and a bound: an eigenvalue of M lies that

@@ -3,7 +3,7 @@
    Some rows are held out, and the machine is fitted to few of the others, then to four times as many, and so on: there
    is a model after a tenth of the time, and one takes its place only when it is better on the rows held out, or is the
    machine itself on all rows, by its certificate. Ridge, beyond some thousand rows, goes on with landmarks of all rows.
-   A Gaussian process learns its parameters on a thousand rows or so, and takes them to more.
+   A Gaussian process learns its parameters on two thousand rows or so, and takes them to more.
 
    What a stage would take is forecast (plan/forecast.c) and corrected by what the last one took; one that would not be
    done is made smaller, or not begun. Without a time limit the seconds are those of a nominal machine, so that what is
@@ -31,7 +31,7 @@ enum {
     FIRST = 256,          /* rows of the first stage under a limit */
     LAST_RESORT = 64,     /* rows that are learned from whatever the clock says, where else there would be nothing */
     FIRST_IN_WORK = 4096, /* of the first stage without one */
-    ROWS_TO_LEARN = 1024  /* gp: beyond them parameters are taken over */
+    ROWS_TO_LEARN = 2048  /* gp: beyond them parameters are taken over */
 };
 static const double ENOUGH = 0.005; /* without a limit: a stage that gains less, relative to the error, is the last */
 static const double SAFE = 0.7;     /* of the time left may be planned for a stage */

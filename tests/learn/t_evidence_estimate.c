@@ -109,10 +109,43 @@ static void test_the_same_bits_on_any_number_of_threads(void **state) {
     assert_true(value[0] == value[1] && memcmp(gradient[0], gradient[1], 3 * sizeof(double)) == 0);
 }
 
+/* Where there is no memory for a factorisation: the mean with its certificate, the evidence with its error. */
+static void test_a_process_of_more_rows_than_memory_can_factor(void **state) {
+    (void)state;
+    enum { ROWS = 2600 };
+    mercer_report report[2];
+    for (int small = 0; small < 2; small++) {
+        mercer_options options = mercer_options_defaults();
+        options.memory_limit = small ? 24 << 20 : 256 << 20; /* n^2 / 2 doubles are 26 MiB */
+        mercer_ctx *ctx = NULL;
+        assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
+        mercer_data *data = NULL;
+        mercer_kernel *kernel = NULL;
+        mercer_model *model = NULL;
+        mercer_gp set = mercer_gp_defaults();
+        set.learn = false;
+        set.noise = 0.1;
+        assert_ok(ctx, mercer_data_generate(ctx, "friedman1", ROWS, 0.3, test_seed(), &data));
+        assert_ok(ctx, mercer_kernel_parse(ctx, "20*rbf(gamma=0.05)", &kernel));
+        assert_ok(ctx, mercer_fit(ctx, "gp", &set, kernel, data, &model));
+        report[small] = *mercer_model_report(model);
+        assert_string_equal(report[small].solver, small ? "pcg" : "cholesky");
+        mercer_model_free(model);
+        mercer_kernel_free(kernel);
+        mercer_data_free(data);
+        close_clean(ctx);
+    }
+    assert_true(report[0].log_evidence_error == 0 && report[1].log_evidence_error > 0);
+    assert_true(fabs(report[1].log_evidence - report[0].log_evidence) <= 4 * report[1].log_evidence_error);
+    assert_true(report[1].certificate.residual_relative < 1e-5);
+    assert_close(report[1].norm, report[0].norm, 1e-4);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_error_bars_hold),
         cmocka_unit_test(test_the_same_bits_on_any_number_of_threads),
+        cmocka_unit_test(test_a_process_of_more_rows_than_memory_can_factor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -173,7 +173,11 @@ static const report_row certificate_rows[] = {
 
 static const report_row fit_rows[] = {
     {"dof", NULL, "{dof:.4g} effective degrees of freedom of {n} rows; GCV {gcv:.4g}"},
-    {"evidence", NULL,
+    {"evidence", "log_evidence_error",
+     "log marginal likelihood {log_evidence:.6g} +- {log_evidence_error:.2g}, an estimate and its standard error, "
+     "after "
+     "{iterations:iteration}"},
+    {"evidence", "!log_evidence_error",
      "log marginal likelihood {log_evidence:.6g} after {iterations:iteration}[; leave-one-out log density "
      "{loo_log_density:.4g} a row]"},
     {"passes", "step certificate.kind!=none stopped!=held-out", "{iterations}"},
@@ -327,6 +331,8 @@ json_t *json_report(const mercer_model *model) {
     }
     if (!isnan(r->log_evidence)) {
         json_put(object, "log_evidence", json_value(r->log_evidence));
+        if (r->log_evidence_error > 0)
+            json_put(object, "log_evidence_error", json_value(r->log_evidence_error));
         json_put(object, "loo_log_density", json_value(r->loo_log_density));
     }
     if (r->step > 0)

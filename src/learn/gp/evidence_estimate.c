@@ -27,7 +27,7 @@
 #include "linalg/dense.h"
 #include <math.h>
 
-enum { PROBES = 12, STEPS = 400, ROWS = 256, PAIRS = 512, OUTPUTS_MOST = 64 };
+enum { PROBES = 12, STEPS = 400, ROWS = 256, PAIRS = 512 };
 static const double TOLERANCE = 1e-4;
 /* floats serve where what they round off, beside the noise, is no more */
 static const double FLOATS = 0.01;
@@ -45,7 +45,7 @@ typedef struct estimate {
     double *u;         /* rank x PROBES */
     double *W;         /* n x PROBES: P^-1 Z */
     double *left, *right;
-    double logs[OUTPUTS_MOST + PROBES], squares[OUTPUTS_MOST + PROBES];
+    double logs[MC_ESTIMATED_OUTPUTS + PROBES], squares[MC_ESTIMATED_OUTPUTS + PROBES];
     uint64_t seed;
 } estimate;
 
@@ -262,9 +262,9 @@ mercer_status mc_estimate_evidence(mercer_ctx *ctx, const mc_problem *p, const m
     estimate e = {.p = p, .kernel = kernel, .noise = noise, .n = p->n, .t = p->outputs, .seed = seed};
     e.columns = mc_estimate_evidence_columns(p);
     *out = (mc_evidence_estimate){.value = -INFINITY};
-    if (e.t > OUTPUTS_MOST)
+    if (e.t > MC_ESTIMATED_OUTPUTS)
         return mc_fail(ctx, MERCER_INVALID, "gp: at most %d outputs are estimated together, got %lld",
-                       (int)OUTPUTS_MOST, (long long)e.t);
+                       (int)MC_ESTIMATED_OUTPUTS, (long long)e.t);
     const mercer_status status = estimate_all(ctx, &e, alpha, gradient, out);
     close_estimate(&e);
     return status;

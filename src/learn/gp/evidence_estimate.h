@@ -4,6 +4,8 @@
 
 #include "problem/problem.h"
 
+enum { MC_ESTIMATED_OUTPUTS = 64 }; /* at most */
+
 typedef struct mc_evidence_estimate {
     double value; /* -infinity: conjugate gradients did not come to an end */
     double error; /* its standard error, from the spread over the probes */

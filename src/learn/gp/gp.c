@@ -24,11 +24,14 @@
 #include "kernel/language/node.h"
 #include "certify/ridge_certificate.h"
 #include "learn/gp/evidence.h"
+#include "learn/gp/evidence_estimate.h"
 #include "learn/gp/gp_learn.h"
 #include "learn/common/machines.h"
+#include "learn/ridge/ridge_pcg.h"
 #include "learn/ridge/ridge_system.h"
 #include "linalg/cholesky.h"
 #include <math.h>
+#include <string.h>
 
 const mercer_setting mc_gp_settings[MC_GP_SETTINGS] = {
     MC_REAL_ROW(mercer_gp, noise, "noise", -1, -1, 1e100,
@@ -43,9 +46,12 @@ const mercer_setting mc_gp_settings[MC_GP_SETTINGS] = {
                 "leave-one-out error and density; always given where something is learned, which takes many times as "
                 "long"),
     MC_FLAG_ROW(mercer_gp, exact, "exact", 0,
-                "learn from all rows, however many; otherwise beyond 10000 rows the parameters are learned on about a "
-                "thousand, and the process is that of as many as work in proportion to the rows allows"),
+                "learn from all rows, however many; otherwise beyond 10000 rows the parameters are learned on about "
+                "2000, and the process is that of as many as work in proportion to the rows allows"),
 };
+
+enum { ESTIMATES = 20 };              /* of the evidence that a search from a good start takes, most often */
+static const double TOLERANCE = 5e-7; /* of the residual of the coefficients, where they come by steps */
 
 /* ---- The kernel made ready to learn ---- */
 
@@ -196,10 +202,15 @@ typedef struct work {
     mc_fitted *f;
     double *mean;
     mc_evidence *evidence;
-    double noise, value, density, loo_rmse;
-    int64_t evaluations;
+    bool estimated; /* the evidence; the coefficients are those of conjugate gradients */
+    double noise, value, error, density, loo_rmse;
+    int64_t evaluations, rank;
     mercer_status stopped; /* TIME or CANCELLED: the best point so far was taken */
 } work;
+
+static bool learns(const mercer_gp *set) {
+    return set->learn || set->noise < 0;
+}
 
 static mercer_status choose_parameters(mercer_ctx *ctx, work *w, double variance) {
     mercer_kernel *widened = NULL;
@@ -212,6 +223,7 @@ static mercer_status choose_parameters(mercer_ctx *ctx, work *w, double variance
                                  .restarts = w->set->restarts,
                                  .iterations_max = w->set->iterations,
                                  .seed = ctx->options.seed,
+                                 .estimated = w->estimated,
                                  .scale = variance,
                                  .x = w->p->x};
     if (!search.learn_kernel && !search.learn_noise)
@@ -231,12 +243,55 @@ static mercer_status choose_parameters(mercer_ctx *ctx, work *w, double variance
     return w->stopped ? MERCER_OK : status;
 }
 
-static bool learns(const mercer_gp *set) {
-    return set->learn || set->noise < 0;
+/* alpha by conjugate gradients to the tolerance of ridge. */
+static mercer_status solve_by_steps(mercer_ctx *ctx, work *w) {
+    const mc_problem *p = w->p;
+    double none[MC_ESTIMATED_OUTPUTS] = {0};
+    mc_ridge_system r = {.p = p,
+                         .lambda = w->noise,
+                         .columns = p->outputs,
+                         .alpha = w->f->alpha,
+                         .b = none,
+                         .mean = none,
+                         .tolerance = TOLERANCE,
+                         .checkpoint = "",
+                         .solver = "pcg",
+                         .stopped = "no",
+                         .norm_bound = INFINITY};
+    MC_TRY(MC_ALLOC(ctx, r.X, p->n * p->outputs));
+    mc_ridge_right_hand_sides(&r);
+    const mercer_status status = mc_ridge_pcg(ctx, &r);
+    mc_cached_product_close(&r.cached_product);
+    mc_free(r.X);
+    w->rank = r.rank;
+    if (!status && strcmp(r.stopped, "no") != 0)
+        w->stopped = mc_stop_taken(ctx);
+    return status;
+}
+
+/* The mean, certified as ever, and the evidence with its error. */
+static mercer_status estimate_at_optimum(mercer_ctx *ctx, work *w) {
+    mc_begin_phase(ctx, "evidence");
+    MC_TRY(mc_evidence_value(ctx, w->evidence, w->p->kernel, w->noise, &w->value, NULL));
+    if (!isfinite(w->value))
+        return mc_fail(
+            ctx, MERCER_NUMERIC,
+            "gp: conjugate gradients do not come to an end at noise %g beside a K of this size; give a larger "
+            "--noise, or fewer rows",
+            w->noise);
+    w->error = mc_evidence_error(w->evidence);
+    for (int64_t i = 0; i < w->p->n; i++)
+        w->f->noise[i] = w->noise / mc_problem_weight(w->p, i);
+    MC_TRY(solve_by_steps(ctx, w));
+    for (int64_t i = 0; i < w->p->n * w->p->outputs; i++) /* y'A^-1 y without the rounding of floats in A */
+        w->value -= 0.5 * w->p->Y[i] * (w->f->alpha[i] - mc_evidence_alpha(w->evidence)[i]);
+    return MERCER_OK;
 }
 
 /* The evidence at what was chosen; its coefficients are the answer. */
 static mercer_status solve_at_optimum(mercer_ctx *ctx, work *w) {
+    if (w->estimated)
+        return estimate_at_optimum(ctx, w);
     mc_gram *gram = NULL;
     mc_begin_phase(ctx, "factor");
     MC_TRY(mc_problem_gram_open(ctx, w->p, &gram));
@@ -263,7 +318,7 @@ static mercer_status solve_at_optimum(mercer_ctx *ctx, work *w) {
 static void write_report(const work *w, const mc_residual_findings *found, mercer_report *out) {
     const mc_problem *p = w->p;
     *out = (mercer_report){.machine = "gp",
-                           .solver = "cholesky",
+                           .solver = w->estimated ? "pcg" : "cholesky",
                            .scale = mc_scaling_names[p->scale.kind],
                            .n = p->n,
                            .d = mc_data_width(p->x)};
@@ -273,9 +328,10 @@ static void write_report(const work *w, const mc_residual_findings *found, merce
     out->objective = found->objective;
     out->loo_rmse = w->loo_rmse;
     out->iterations = w->evaluations;
-    out->rank = p->n;
+    out->rank = w->estimated ? w->rank : p->n;
     out->stopped = w->stopped == MERCER_TIME ? "time" : w->stopped ? "caller" : "no";
     out->log_evidence = w->value;
+    out->log_evidence_error = w->error;
     out->loo_log_density = w->density;
     out->dof = out->gcv = NAN;
     out->certificate = found->certificate;
@@ -306,7 +362,8 @@ static mercer_status learn_gp(mercer_ctx *ctx, work *w) {
     MC_TRY(centre_targets(ctx, w->set, p, w->mean, &variance));
     if (w->set->noise == 0)
         MC_TRY(refuse_duplicate_rows(ctx, p));
-    MC_TRY(mc_evidence_open(ctx, p->x, p->outputs, p->Y, p->root, &w->evidence));
+    MC_TRY(w->estimated ? mc_evidence_open_estimated(ctx, p, ctx->options.seed, &w->evidence)
+                        : mc_evidence_open(ctx, p->x, p->outputs, p->Y, p->root, &w->evidence));
     MC_TRY(choose_parameters(ctx, w, variance));
     if (!w->stopped)
         return certify_gp(ctx, w);
@@ -319,8 +376,38 @@ static mercer_status learn_gp(mercer_ctx *ctx, work *w) {
 static size_t bytes_of(mercer_ctx *ctx, const mc_problem *p) {
     return mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, mc_certify_columns_most(p->outputs))
            + mc_evidence_bytes(p->n, p->outputs) + mc_certify_bytes(p->n, p->outputs)
-           + mc_gram_contract_bytes(ctx, p->kernel, p->x) + mc_gp_learn_bytes(p)
+           + mc_gram_contract_bytes(ctx, p->kernel, p->x) + mc_gp_learn_bytes(p, false)
            + (size_t)(p->n * (p->x->d + 2 * p->outputs + 1)) * sizeof(double);
+}
+
+/* Where the evidence is estimated. */
+static size_t estimated_bytes(mercer_ctx *ctx, const mc_problem *p) {
+    mc_ridge_pcg_plan plan;
+    mc_ridge_pcg_size(ctx, p, p->outputs, 0, mc_memory_left(ctx), &plan);
+    const size_t estimate = mc_estimate_evidence_bytes(ctx, p), check = mc_certify_bytes(p->n, p->outputs);
+    return (plan.bytes > estimate ? plan.bytes : estimate) + check + mc_gp_learn_bytes(p, true)
+           + (size_t)(p->n * (p->x->d + 3 * p->outputs + 1)) * sizeof(double);
+}
+
+static bool can_be_estimated(const mercer_gp *set, const mc_problem *p) {
+    return set->noise != 0 && !set->loo && p->outputs <= MC_ESTIMATED_OUTPUTS && !mc_kernel_precomputed(p->kernel);
+}
+
+static double estimate_work(const mercer_gp *set, const mc_problem *p) {
+    const double d = (double)mercer_data_stored(p->x) / (double)p->n;
+    const double step = mc_rank_step(p->n, mc_rank_entry(d), mc_estimate_evidence_columns(p)) / 2; /* in floats */
+    return (learns(set) ? ESTIMATES : 1) * MC_PCG_TYPICAL_STEPS * step;
+}
+
+static double exact_factors(const mercer_gp *set, const mc_problem *p) {
+    return learns(set) ? 3 * mc_gp_learn_evaluations(p->n, set->restarts) : set->loo ? 2 : 1;
+}
+
+/* Of many rows, where it is shorter, and where there is no memory for a factorisation; counted, not timed. */
+static bool is_estimated(mercer_ctx *ctx, const mercer_gp *set, const mc_problem *p) {
+    const bool shorter =
+        p->n > MC_GP_ROWS && estimate_work(set, p) < exact_factors(set, p) * mc_factor_work((double)p->n);
+    return can_be_estimated(set, p) && (shorter || bytes_of(ctx, p) > mc_memory_left(ctx));
 }
 
 static mercer_status check_target(mercer_ctx *ctx, const mercer_data *data) {
@@ -342,21 +429,26 @@ static mercer_status prepare_gp(mercer_ctx *ctx, const void *settings, const mer
 
 static void rank_gp_solvers(mercer_ctx *ctx, const void *settings, const mc_problem *problem, mc_solver_options *out) {
     const mercer_gp *set = settings;
-    const double n = (double)problem->n,
-                 evaluations = learns(set) ? mc_gp_learn_evaluations(problem->n, set->restarts) : 1;
+    const double n = (double)problem->n, evaluations = exact_factors(set, problem) / 3;
     const size_t bytes = bytes_of(ctx, problem);
-    *out = (mc_solver_options){.count = 1};
+    *out = (mc_solver_options){.count = 1, .chosen = is_estimated(ctx, set, problem)};
     out->option[0] = (mc_solver_option){
         .solver = "cholesky",
         .possible = bytes <= mc_memory_left(ctx),
         .bytes = bytes,
-        .factor = (learns(set) ? 3 * evaluations
-                   : set->loo  ? 2
-                               : 1)
-                  * mc_factor_work(n),
-        .pairs = evaluations * n * n,
+        .factor = exact_factors(set, problem) * mc_factor_work(n),
+        .pairs = fmax(1, evaluations) * n * n,
         .reason = learns(set) ? "the evidence and its gradient need the whole inverse; about thirty evaluations"
                               : "one factorisation gives the coefficients and the evidence"};
+    if (!can_be_estimated(set, problem) || (!out->chosen && problem->n <= MC_GP_ROWS))
+        return;
+    out->count = 2;
+    out->option[1] = (mc_solver_option){.solver = "pcg",
+                                        .possible = estimated_bytes(ctx, problem) <= mc_memory_left(ctx),
+                                        .bytes = estimated_bytes(ctx, problem),
+                                        .factor = estimate_work(set, problem),
+                                        .pairs = (learns(set) ? ESTIMATES : 1) * n * n,
+                                        .reason = "the evidence is estimated, with its error, by Lanczos quadrature"};
 }
 
 static mercer_status fit_gp(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel, const mercer_data *data,
@@ -366,7 +458,9 @@ static mercer_status fit_gp(mercer_ctx *ctx, const void *settings, const mercer_
     mc_problem p;
     work w = {.set = settings, .p = &p, .f = out, .density = NAN, .loo_rmse = NAN};
     MC_TRY(prepare_gp(ctx, settings, kernel, data, &p));
-    mercer_status status = mc_memory_check(ctx, bytes_of(ctx, &p), "gp: the exact evidence");
+    w.estimated = is_estimated(ctx, settings, &p);
+    mercer_status status = mc_memory_check(ctx, w.estimated ? estimated_bytes(ctx, &p) : bytes_of(ctx, &p),
+                                           w.estimated ? "gp: an estimate of the evidence" : "gp: the exact evidence");
     if (!status)
         status = learn_gp(ctx, &w);
     mc_evidence_close(w.evidence);

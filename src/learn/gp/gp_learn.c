@@ -14,14 +14,24 @@
 #include <math.h>
 #include <string.h>
 
-enum { SMALLEST = 512, STEP = 4, EVALUATIONS = 30 }; /* of a search, most often */
+enum {
+    SMALLEST = 512,
+    STEP = 4,
+    EVALUATIONS = 30,     /* of a search, most often */
+    ESTIMATED_MOST = 2048 /* rows of a sample where the evidence of all rows is estimated */
+};
 /* evidence of a row: a search ends where steps gain less, all rows together; on a sample, where the next takes over */
 static const double GAIN = 5e-6, GAIN_ROUGHLY = 1e-4;
 
-/* The sample after one of so many rows; n: all rows, where the last had about half of them. */
-static int64_t next_count(int64_t n, int64_t count) {
+/* The sample after one of so many rows; n: all rows, where the last had about half of them or as many as samples may
+   have. */
+static int64_t next_count(int64_t n, int64_t most, int64_t count) {
     const int64_t next = count ? STEP * count : SMALLEST;
-    return 2 * next <= n ? next : n;
+    return 2 * next <= n && next <= most ? next : n;
+}
+
+static int64_t most_of(int64_t n, bool estimated) {
+    return estimated ? ESTIMATED_MOST : n;
 }
 
 typedef struct sample {
@@ -83,7 +93,8 @@ static mercer_status learn_from_samples(mercer_ctx *ctx, const mc_problem *p, do
     MC_TRY(MC_ALLOC(ctx, rows, p->n));
     mc_landmarks_uniform(set->seed, 5, p->n, p->n - 1, rows);
     mercer_status status = MERCER_OK;
-    for (int64_t count = next_count(p->n, 0); count < p->n && !status; count = next_count(p->n, count)) {
+    const int64_t most = most_of(p->n, set->estimated);
+    for (int64_t count = next_count(p->n, most, 0); count < p->n && !status; count = next_count(p->n, most, count)) {
         set->gain = GAIN_ROUGHLY * (double)count;
         status = learn_from_sample(ctx, p, rows, count, noise, set, out);
         set->restarts = isfinite(out->value) ? 0 : set->restarts;
@@ -93,15 +104,15 @@ static mercer_status learn_from_samples(mercer_ctx *ctx, const mc_problem *p, do
     return status;
 }
 
-size_t mc_gp_learn_bytes(const mc_problem *p) {
-    const int64_t count = p->n / 2;
+size_t mc_gp_learn_bytes(const mc_problem *p, bool estimated) {
+    const int64_t half = p->n / 2, most = most_of(p->n, estimated), count = half < most ? half : most;
     return mc_evidence_bytes(count, p->outputs) + (size_t)(count * (p->outputs + 1 + p->x->d) + p->n) * sizeof(double)
            + 8 * MC_ALIGN;
 }
 
 double mc_gp_learn_evaluations(int64_t n, int64_t restarts) {
     double all = 0;
-    for (int64_t count = next_count(n, 0), searches = restarts + 1;; count = next_count(n, count), searches = 1) {
+    for (int64_t count = next_count(n, n, 0), searches = restarts + 1;; count = next_count(n, n, count), searches = 1) {
         all += EVALUATIONS * (double)searches * pow((double)count / (double)n, 3);
         if (count == n)
             return all;

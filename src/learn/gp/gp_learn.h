@@ -6,7 +6,7 @@
 #include "problem/problem.h"
 
 /* Bytes that the largest of the samples takes, beside what is there for all rows. */
-size_t mc_gp_learn_bytes(const mc_problem *p);
+size_t mc_gp_learn_bytes(const mc_problem *p, bool estimated);
 /* Evaluations to expect, in units of one on all n rows. */
 double mc_gp_learn_evaluations(int64_t n, int64_t restarts);
 /* As mc_gp_maximise over the evidence of all rows of p, whose kernel is where the search begins. What a stop leaves is

@@ -10,6 +10,7 @@ typedef struct mc_gp_search {
     int64_t iterations_max; /* of each search */
     uint64_t seed;
     double scale;     /* variance of the target: the noise is sought in [1e-6, 10] times it, factors in [1e-8, 1e8] */
+    bool estimated;   /* the evidence of all rows is: samples, whose evidence is not, are small beside them */
     bool from_sample; /* the start was found on fewer rows: what they did not need is brought back to where it counts */
     double gain;      /* two steps in a row that gain less evidence are the last */
     const mercer_data *x; /* the rows, whose ranges bound the length scales; NULL: a factor of 1e10 either way */

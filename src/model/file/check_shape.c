@@ -26,7 +26,7 @@ static const mc_model_kind kinds[] = {
      .labels = MC_MAY,
      .row = MC_MAY,
      .centres = MC_CENTRES_FREQUENCIES},
-    {.machines = "gp", .solvers = "cholesky", .forms = V, .row = MC_MAY, .noise = true},
+    {.machines = "gp", .solvers = "cholesky|pcg", .forms = V, .row = MC_MAY, .noise = true},
     {.machines = "svc|nu-svc",
      .solvers = "smo",
      .forms = V | P,

@@ -21,6 +21,7 @@ const mc_field mc_report_fields[MC_FIELDS] = {
     {"iteration_bound", MC_FIELD_COUNT, offsetof(mercer_report, iteration_bound), "0"},
     {"stopped", MC_FIELD_WORD, offsetof(mercer_report, stopped), "no"},
     {"log_evidence", MC_FIELD_REAL, offsetof(mercer_report, log_evidence), "nan"},
+    {"log_evidence_error", MC_FIELD_REAL, offsetof(mercer_report, log_evidence_error), "0"},
     {"loo_log_density", MC_FIELD_REAL, offsetof(mercer_report, loo_log_density), "nan"},
     {"dof", MC_FIELD_REAL, offsetof(mercer_report, dof), "nan"},
     {"gcv", MC_FIELD_REAL, offsetof(mercer_report, gcv), "nan"},

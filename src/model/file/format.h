@@ -30,7 +30,7 @@ typedef struct mc_field {
     size_t offset;      /* in mercer_report */
     const char *absent; /* what a file without it means, for fields younger than the format; NULL: it must be there */
 } mc_field;
-enum { MC_FIELDS = 42 };
+enum { MC_FIELDS = 43 };
 extern const mc_field mc_report_fields[MC_FIELDS];
 
 /* What decides which arrays there are and how large, and what must go with it (check_shape.h). */

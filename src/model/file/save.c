@@ -11,6 +11,7 @@
 #include "model/file/crc64.h"
 #include "model/file/format.h"
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 /* ---- JSON ---- */
@@ -107,7 +108,9 @@ static void add_metadata(mc_text *text, const mercer_model *model) {
     mc_text_add(text, MC_FORMAT_BEGIN "%s" MC_FORMAT_MIDDLE "0000000000000000\"",
                 x->used ? MC_FORMAT_COLUMNS : MC_FORMAT_VERSION);
     for (int i = 0; i < MC_FIELDS; i++)
-        add_field(text, &mc_report_fields[i], &model->f.report);
+        if (mc_report_fields[i].offset != offsetof(mercer_report, log_evidence_error)
+            || model->f.report.log_evidence_error > 0) /* files without it are those of every other process */
+            add_field(text, &mc_report_fields[i], &model->f.report);
     add_pair(text, "settings", model->settings);
     if (model->search)
         add_pair(text, "search", model->search);
