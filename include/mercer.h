@@ -523,7 +523,7 @@ typedef struct mercer_svm {
     const char *machine;
     double C;  /* svc, svr, nu-svr */
     double nu; /* nu-svc, nu-svr, one-class */
-    /* nu-svc: where nu is infeasible or leaves no margin, take the nearest with one of a thousandth of k(x,x)'s mean */
+    /* nu-svc: where nu is infeasible or leaves no margin, take the nearest with one of a hundredth of k(x,x)'s mean */
     bool nearest_nu;
     double epsilon;         /* svr */
     double tolerance;       /* of the largest violation of the optimality conditions */

@@ -338,6 +338,30 @@ static void test_the_nearest_nu_has_an_answer(void **state) {
     close_clean(ctx);
 }
 
+/* Classes that cannot be told apart have no margin at a small nu: the answer of the nearest is that of svc with 100
+   over the mean of k(x,x). */
+static void test_the_nearest_nu_of_noise_is_an_svc(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    table t = random_table(200, 2, 16);
+    for (int64_t i = 0; i < t.n; i++)
+        t.class_of[i] = (int)(i % 2);
+    mercer_svm set = plain("nu-svc", 1e-3), svc = plain("svc", 1e-3);
+    mercer_model *none = NULL;
+    set.nu = 0.1;
+    svc.C = 100;
+    assert_fails(ctx, try_fit(ctx, "nu-svc", &set, "rbf(gamma=0.01)", &t, &none), MERCER_NUMERIC, "raise nu");
+    set.nearest_nu = true;
+    mercer_model *near = fit(ctx, "nu-svc", &set, "rbf(gamma=0.01)", &t),
+                 *same = fit(ctx, "svc", &svc, "rbf(gamma=0.01)", &t);
+    const mercer_report *a = mercer_model_report(near), *b = mercer_model_report(same);
+    assert_close(a->norm, b->norm, 1e-3 * b->norm);
+    assert_close(a->objective, b->objective, 1e-4 * b->objective);
+    mercer_model_free(near);
+    mercer_model_free(same);
+    close_clean(ctx);
+}
+
 /* ---- The model ---- */
 
 static void test_a_linear_machine_keeps_its_weight_vector(void **state) {
@@ -569,6 +593,7 @@ int main(void) {
         cmocka_unit_test(test_columns_of_a_million_unscaled),
         cmocka_unit_test(test_an_infeasible_nu_is_named),
         cmocka_unit_test(test_the_nearest_nu_has_an_answer),
+        cmocka_unit_test(test_the_nearest_nu_of_noise_is_an_svc),
         cmocka_unit_test(test_a_linear_machine_keeps_its_weight_vector),
         cmocka_unit_test(test_a_saved_machine_decides_the_same_bits),
         cmocka_unit_test(test_the_multipliers_of_nu_svr_are_balanced),

@@ -102,6 +102,7 @@ void mc_svm_kept_close(mc_svm *s);
    steps, for a round or until its tolerance is met; and what steps have not settled, on all threads. */
 typedef struct mc_stored_progress {
     bool nearest, done, left; /* it is that of the nearest nu that has a margin; steps do not settle it */
+    bool refused;             /* left, for there is no margin */
 } mc_stored_progress;
 size_t mc_stored_program_bytes(int64_t m);
 void mc_stored_program_begin(const mc_svm *s, mc_svm_program *t, const mc_kernel_runs *K, mc_work work);

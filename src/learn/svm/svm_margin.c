@@ -8,23 +8,37 @@
 #include <math.h>
 
 /* Relative to the mean of the diagonal: a margin below the first is none; the second is that of the nearest nu, whose
-   function is then that of svc with C = 1000 over that mean. */
-static const double NO_MARGIN = 1e-9, NEAREST_MARGIN = 1e-3;
+   function is then that of svc with C = 100 over that mean. */
+static const double NO_MARGIN = 1e-4, NEAREST_MARGIN = 1e-2;
 
 static mercer_status refuse_margin(mercer_ctx *ctx, const mc_svm *s, const mc_svm_program *t) {
     const char *first = s->p.x->label[t->a], *second = mc_svm_program_second(s, t);
     const double highest = mc_svm_program_highest_nu(s, t);
     if (mc_svm_program_nu(s, t) < 0.99 * highest)
         return mc_fail(ctx, MERCER_NUMERIC,
-                       "nu-svc: at nu = %g the margin between '%s' and '%s' is zero; raise nu (at most %.6g) or take a "
+                       "nu-svc: at nu = %g the margin between '%s' and '%s' is zero to four digits; raise nu (at most "
+                       "%.6g) or take a "
                        "kernel that tells "
                        "the rows apart",
                        mc_svm_program_nu(s, t), first, second, highest);
     return mc_fail(ctx, MERCER_NUMERIC,
-                   "nu-svc: the margin between '%s' and '%s' is zero even at nu = %g, the largest there is for them; "
+                   "nu-svc: the margin between '%s' and '%s' is zero to four digits even at nu = %g, the largest there "
+                   "is for them; "
                    "take svc or a kernel "
                    "that tells the rows apart",
                    first, second, mc_svm_program_nu(s, t));
+}
+
+/* What no margin is above: at the optimum |w|^2 is the margin times the sum of the multipliers, which all feasible
+   ones share, and no other |w| is smaller. So it shows long before the tolerance would tell that there is none. */
+static double largest_margin(const mc_svm_program *t) {
+    double norm2 = 0, sum = 0;
+    for (int64_t i = 0; i < t->n; i++) {
+        const double c = mc_svm_program_multiplier(t, i);
+        norm2 += c * t->f[i];
+        sum += fabs(c);
+    }
+    return fmax(norm2, 0) / sum;
 }
 
 /* A tolerance above the kernel's own size says nothing: the next one is below it at once. */
@@ -32,9 +46,10 @@ mc_margin mc_svm_program_find_margin(const mc_svm *s, mc_svm_program *t) {
     const double mean = mc_svm_program_mean_diagonal(s, t);
     if ((t->result.intercept[1] - t->result.intercept[0]) / 2 > 4 * t->tolerance)
         return MC_MARGIN_FOUND;
-    if (s->set->nearest_nu && !(t->tolerance > NEAREST_MARGIN / 8 * mean))
+    const double most = fmin(8 * t->tolerance, largest_margin(t));
+    if (s->set->nearest_nu && !(most > NEAREST_MARGIN * mean))
         return MC_MARGIN_NEAREST;
-    if (!(t->tolerance > NO_MARGIN * mean))
+    if (!(most > NO_MARGIN * mean))
         return MC_MARGIN_NONE;
     t->tolerance = fmin(t->tolerance / 10, 0.1 * mean);
     return MC_MARGIN_UNKNOWN;

@@ -102,7 +102,7 @@ static void turn_to_nearest(const mc_svm *s, mc_svm_program *t) {
 static void look_at_margin(const mc_svm *s, mc_svm_program *t, mc_stored_progress *p) {
     const mc_margin margin = mc_svm_program_find_margin(s, t);
     const double r = (t->result.intercept[1] - t->result.intercept[0]) / 2, least = CLOSE * s->set->tolerance * r;
-    p->left = margin == MC_MARGIN_NONE;
+    p->left = p->refused = margin == MC_MARGIN_NONE;
     p->nearest = margin == MC_MARGIN_NEAREST;
     p->done = margin == MC_MARGIN_FOUND && t->result.violation <= least;
     if (p->nearest)
@@ -198,6 +198,8 @@ static mercer_status run_rounds(mercer_ctx *ctx, stored *w) {
 }
 
 mercer_status mc_stored_program_finish(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t, const mc_stored_progress *p) {
+    if (p->refused)
+        return mc_svm_program_settle_margin(ctx, s, t);
     t->tolerance = MC_SVM_SAFETY * fmin(t->tolerance, s->set->tolerance);
     if (!p->nearest)
         return mc_svm_program_improve(ctx, s, t);
