@@ -9,20 +9,20 @@
 
 /* Relative to the mean of the diagonal: a margin below the first is none; the second is that of the nearest nu, whose
    function is then that of svc with C = 100 over that mean. */
-static const double NO_MARGIN = 1e-4, NEAREST_MARGIN = 1e-2;
+static const double NO_MARGIN = 1e-5, NEAREST_MARGIN = 1e-2;
 
 static mercer_status refuse_margin(mercer_ctx *ctx, const mc_svm *s, const mc_svm_program *t) {
     const char *first = s->p.x->label[t->a], *second = mc_svm_program_second(s, t);
     const double highest = mc_svm_program_highest_nu(s, t);
     if (mc_svm_program_nu(s, t) < 0.99 * highest)
         return mc_fail(ctx, MERCER_NUMERIC,
-                       "nu-svc: at nu = %g the margin between '%s' and '%s' is zero to four digits; raise nu (at most "
+                       "nu-svc: at nu = %g the margin between '%s' and '%s' is zero to five digits; raise nu (at most "
                        "%.6g) or take a "
                        "kernel that tells "
                        "the rows apart",
                        mc_svm_program_nu(s, t), first, second, highest);
     return mc_fail(ctx, MERCER_NUMERIC,
-                   "nu-svc: the margin between '%s' and '%s' is zero to four digits even at nu = %g, the largest there "
+                   "nu-svc: the margin between '%s' and '%s' is zero to five digits even at nu = %g, the largest there "
                    "is for them; "
                    "take svc or a kernel "
                    "that tells the rows apart",
