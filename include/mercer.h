@@ -126,6 +126,10 @@ typedef struct mercer_options {
     bool every_step; /* progress also sees every step of an iterative solver, however many a second */
     void (*log)(void *user, const char *line); /* facts about what is being done, one line each; NULL: silent */
     void *log_user;
+    /* "cpu"; "cuda" or "cuda:1", that card for all products with K that it can do; NULL or "auto": a card where there
+       is one and the work is large (or $MERCER_DEVICE). */
+    const char *device;
+    size_t device_memory_limit; /* bytes on the card; 0: 90% of what is free there */
 } mercer_options;
 MERCER_DEFAULTS(mercer_options, mercer_options_init, mercer_options_defaults)
 
@@ -149,6 +153,14 @@ MERCER_API const char *mercer_threads_decided(const mercer_ctx *ctx);
 /* Another time_limit for the calls that follow: what is left of the time of a whole program, say. 0: none. */
 MERCER_API mercer_status mercer_set_time_limit(mercer_ctx *ctx, double seconds);
 MERCER_API const char *mercer_isa(const mercer_ctx *ctx); /* the instruction set in use */
+/* A card of this machine, from 0 on. MERCER_INVALID, with the reason, where there is none of that number. */
+typedef struct mercer_card {
+    size_t size;
+    char name[128];
+    size_t memory, memory_free; /* bytes */
+    int multiprocessors;
+} mercer_card;
+MERCER_API mercer_status mercer_card_at(mercer_ctx *ctx, int64_t i, mercer_card *out);
 MERCER_API const char *mercer_blas(void);                 /* the linear algebra library in use, in its own words */
 
 /* ---- Settings ---- */

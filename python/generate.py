@@ -67,7 +67,7 @@ def fields(body, types):
         base = split_type(re.match(r"(const )?\w+", line).group(0))[0]
         for part in re.sub(r"^(const )?\w+", "", line, count=1).split(","):
             name, count = re.search(r"(\w+)(?:\[(\d+)\])?\s*$", part.strip()).groups()
-            kind = types.of(base, part.count("*"))
+            kind = "c_char" if base == "char" and count else types.of(base, part.count("*"))
             yield name, f"{kind} * {count}" if count else kind
 
 
@@ -91,7 +91,7 @@ def generate(text):
     enum_rows, struct_rows = enums(code), structs(code)
     types = Types(enum_rows, [name for name, _ in struct_rows])
     out = ['"""Made from mercer.h by python/generate.py; do not edit."""',
-           "from ctypes import (POINTER, Structure, c_bool, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint64,",
+           "from ctypes import (POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint64,",
            "                    c_void_p, sizeof)", "", f"STATUS = {statuses(text)!r}"]
     for name, constants in enum_rows.items():
         out += [f"{constant} = {number}" for constant, number in constants]

@@ -159,6 +159,7 @@ class _Config(threading.local):
     threads: int | None = None
     memory = 0
     time_limit = 0.0
+    device: bytes | None = None
 
 
 _config = _Config()
@@ -166,8 +167,8 @@ _forked = False
 
 
 @contextmanager
-def options(threads: int | None = None, memory: int | None = None, time_limit: float | None = None) -> Iterator[None]:
-    """Limits for the calls of a block: threads, bytes of memory, seconds for one call.
+def options(threads: int | None = None, memory: int | None = None, time_limit: float | None = None, device: str | None = None) -> Iterator[None]:
+    """Limits for the calls of a block: threads, bytes of memory, seconds for one call; device "cpu", "cuda", "cuda:1" or "auto".
 
     >>> import mercer
     >>> with mercer.options(threads=1, time_limit=60):
@@ -177,6 +178,7 @@ def options(threads: int | None = None, memory: int | None = None, time_limit: f
     _config.threads = _config.threads if threads is None else int(threads)
     _config.memory = _config.memory if memory is None else int(memory)
     _config.time_limit = _config.time_limit if time_limit is None else float(time_limit)
+    _config.device = _config.device if device is None else str(device).encode()
     _local.__dict__.clear()
     try:
         yield
@@ -211,7 +213,7 @@ class Context:
         self.owner = owner  # the estimator whose parameters messages speak of
         options = _header.mercer_options.from_buffer_copy(_DEFAULT_OPTIONS)
         options.threads, options.memory_limit, options.time_limit = _threads(), _config.memory, _config.time_limit
-        options.seed = seed
+        options.seed, options.device = seed, _config.device
         if watch is not None:
             options.progress, options.log = watch.progress_at, watch.log_at
         self.watch = watch  # its callbacks must live as long as the context

@@ -3,10 +3,12 @@
 #include "base/cgroup.h"
 #include "base/memory.h"
 #include "base/clock.h"
+#include "base/print.h"
 #include "base/progress.h"
 #include "base/sized.h"
 #include "base/status.h"
 #include <stdint.h>
+#include <string.h>
 
 void mercer_options_init(mercer_options *set, size_t size) {
     const mercer_options defaults = {0};
@@ -23,6 +25,9 @@ static mercer_status check_options(mercer_ctx *ctx) {
     if (o->threads < 0 || o->threads > 4096)
         return mc_fail(ctx, MERCER_INVALID, "threads must be in [0, 4096], got %d", o->threads);
     MC_TRY(check_time_limit(ctx, o->time_limit));
+    if (o->device && strlen(o->device) >= sizeof ctx->device.wanted)
+        return mc_fail(ctx, MERCER_INVALID, "device must be auto, cpu, cuda or cuda:NUMBER, got '%.40s'", o->device);
+    mc_print(ctx->device.wanted, sizeof ctx->device.wanted, "%s", o->device ? o->device : "");
     return mc_isa_choose(ctx, o->isa, &ctx->isa);
 }
 
@@ -75,6 +80,8 @@ mercer_status mercer_open(const mercer_options *options, mercer_ctx **out) {
 }
 
 void mercer_close(mercer_ctx *ctx) {
+    if (ctx && ctx->device.open)
+        ctx->device.close(ctx->device.open);
     if (ctx)
         mc_heap_retire(ctx->heap);
     mc_free(ctx);

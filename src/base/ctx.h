@@ -43,6 +43,13 @@ struct mercer_ctx {
         double seconds[5];
     } speed;
     bool nominal;   /* forecasts are in seconds of a nominal machine, so that choices depend on the problem alone */
+    /* What computes beside the processor (backend/device.h), opened when it is first asked for. */
+    struct {
+        struct mc_device *open;
+        void (*close)(struct mc_device *device);
+        char wanted[32]; /* options.device, whose text is the caller's */
+        bool tried;
+    } device;
     int64_t offset; /* place of the last failure, -1: none */
     char message[MC_MESSAGE_SIZE];
 };

@@ -41,6 +41,8 @@ static mercer_status open_job(const jobs *j, int64_t k, int thread, mercer_ctx *
                              .done = (double)k / (double)j->count,
                              .share = 1 / (double)j->count,
                              .on_calling_thread = thread == 0};
+    memset(&own->device, 0, sizeof own->device); /* which serves the whole, one call at a time */
+    memcpy(own->device.wanted, "cpu", sizeof "cpu");
     own->heap = mc_heap_share(j->ctx->heap, j->bytes);
     return own->heap ? MERCER_OK : mc_fail(own, MERCER_MEMORY, "memory: the system has none left");
 }

@@ -16,6 +16,7 @@ const option common_options[] = {
     {"memory", 0, "SIZE",
      "limit on memory for data and work, such as 500M or 4G (default: 80% of what is free); see mercer info"},
     {"threads", 0, "N", "threads to compute with (default: the cores that affinity, quota and OMP_NUM_THREADS leave)"},
+    {"device", 0, "NAME", "auto, cpu, cuda or cuda:1: what computes products with K (default: auto); see mercer info"},
     {"time-limit", 0, "SECONDS", "stop after so long, with exit status 4; fit plans for it"},
     {"help", 'h', NULL, "print this text"},
     {0},
@@ -113,6 +114,7 @@ static int read_options(session *s, mercer_options *options) {
     TRY(args_whole(a, "seed", 0, (int64_t)1 << 53, &seed));
     TRY(args_bytes(a, "memory", &options->memory_limit));
     TRY(args_real(a, "time-limit", 1e-3, 1e9, &s->time_limit));
+    options->device = args_text(a, "device");
     options->threads = (int)threads;
     options->seed = (uint64_t)seed;
     options->time_limit = s->time_limit; /* of one call; on_progress watches the whole run */

@@ -16,11 +16,32 @@ static const report_row info_rows[] = {
     {"instructions", NULL, "{isa}"},
     {"threads", NULL, "{threads} ({threads_decided})"},
     {"BLAS", NULL, "{blas}"},
+    {"cards", "cards_found", "{cards_found}"},
     {"memory", NULL,
      "at most {memory_limit_bytes:size} for data and work; code, libraries and their threads take some "
      "{memory_beside_bytes:size} more"},
     {0},
 };
+
+/* The cards, or why there are none. */
+static void list_cards(session *s, json_t *object) {
+    json_t *cards = json_array();
+    mercer_card card = {.size = sizeof card};
+    for (int64_t i = 0; !mercer_card_at(s->ctx, i, &card); i++) {
+        json_t *one = json_object();
+        json_put(one, "name", json_text(card.name));
+        json_put(one, "memory_bytes", json_integer((json_int_t)card.memory));
+        json_put(one, "memory_free_bytes", json_integer((json_int_t)card.memory_free));
+        json_put(one, "multiprocessors", json_integer(card.multiprocessors));
+        json_array_append_new(cards, one);
+    }
+    const json_t *first = json_array_get(cards, 0);
+    json_put(object, first ? "cards_found" : "no_cards",
+             first ? json_sprintf("%zu, the first %s", json_array_size(cards),
+                                  json_string_value(json_object_get(first, "name")))
+                   : json_text(mercer_message(s->ctx)));
+    json_put(object, "cards", cards);
+}
 
 static int run_info(session *s) {
     json_t *object = json_object();
@@ -29,6 +50,7 @@ static int run_info(session *s) {
     json_put(object, "threads", json_integer(mercer_threads(s->ctx)));
     json_put(object, "threads_decided", json_text(mercer_threads_decided(s->ctx)));
     json_put(object, "blas", json_text(mercer_blas()));
+    list_cards(s, object);
     json_put(object, "memory_limit_bytes", json_integer((json_int_t)mercer_memory_limit(s->ctx)));
     json_put(object, "memory_beside_bytes", json_integer((json_int_t)memory_beside(s)));
     return report_fields(s, object, info_rows);

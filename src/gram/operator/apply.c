@@ -15,6 +15,7 @@
 #include "base/ctx.h"
 #include "base/parallel.h"
 #include "base/status.h"
+#include "gram/device/device_gram.h"
 #include "gram/operator/entry_fault.h"
 #include "gram/operator/factored.h"
 #include "gram/tile/multiply.h"
@@ -207,8 +208,11 @@ mc_product_depths mc_product_depth(const mc_gram *g, int64_t t) {
     const int64_t row = run * width / lanes + run + lanes, column = g->symmetric ? p.rows_each : 0;
     const int64_t flushes =
         mc_chunk_count(panels, MC_BLOCK_PANELS) + mc_chunk_count(p.rows_each, g->ops->rows * MC_GROUPS_SUMMED);
-    return (mc_product_depths){.tile = row > column ? row : column,
+    mc_product_depths depth = {.tile = row > column ? row : column,
                                .wide = flushes + 3 + (g->symmetric ? p.rounds_of + 1 : p.ranges)};
+    if (g->there)
+        mc_device_gram_deepen(g->there, &depth.tile, &depth.wide);
+    return depth;
 }
 
 /* ---- Right-hand sides ---- */
@@ -303,12 +307,32 @@ static mercer_status open_product(mercer_ctx *ctx, mc_product *p, int threads, m
     return MERCER_OK;
 }
 
+static bool all_finite(const double *y, int64_t count) {
+    for (int64_t i = 0; i < count; i++)
+        if (!isfinite(y[i]))
+            return false;
+    return true;
+}
+
+/* A value that is no number makes the sums it is in none: the tiles then say which it was. */
+static mercer_status apply_there(mercer_ctx *ctx, const mc_gram *gram, int64_t t, const double *V, double *Y,
+                                 bool *done) {
+    MC_TRY(mc_device_gram_apply(ctx, gram->there, t, V, Y));
+    *done = !gram->fault || all_finite(Y, gram->x->n * t);
+    return MERCER_OK;
+}
+
 mercer_status mc_gram_apply(mercer_ctx *ctx, const mc_gram *gram, int64_t t, const double *V, double *Y) {
     const int64_t most = MC_RHS_VECTORS * gram->ops->lanes;
     mc_product p = {.g = gram, .ld = t};
     mc_work spaces = {0}, work = {0};
     if (gram->factored.terms)
         return mc_factored_apply(ctx, gram, t, V, Y);
+    bool done = false;
+    if (gram->there && !ctx->job.whole) /* the device serves one thread */
+        MC_TRY(apply_there(ctx, gram, t, V, Y, &done));
+    if (done)
+        return MERCER_OK;
     shape_product(&p);
     set_width(&p, t < most ? t : most);
     mercer_status status = open_product(ctx, &p, mc_for_threads(ctx, count_tasks(&p)), &spaces, &work);

@@ -132,11 +132,13 @@ static mercer_status open_view(mercer_ctx *ctx, const mc_gram *whole, const int6
     g->z = taken;
     g->diagonal = NULL;
     g->fault = NULL;
+    g->there = NULL;
     const int64_t width = whole->ops->columns;
     const columns c = {whole, ids, count, mc_chunk_count(count, width) * width, (size_t)mc_real_size(whole)};
     *out = g;
     MC_TRY(copy_plan(ctx, &c, g));
-    return whole->fault ? mc_fault_open(ctx, g, INFINITY) : MERCER_OK;
+    MC_TRY(whole->fault ? mc_fault_open(ctx, g, INFINITY) : MERCER_OK);
+    return whole->there ? mc_gram_place(ctx, g, whole->there) : MERCER_OK;
 }
 
 mercer_status mc_gram_open_columns(mercer_ctx *ctx, const mc_gram *whole, const int64_t *ids, int64_t count,

@@ -7,6 +7,7 @@
 #include "base/progress.h"
 #include "base/status.h"
 #include "data/table/columns.h"
+#include "gram/device/device_gram.h"
 #include "gram/operator/entry_fault.h"
 #include "gram/operator/precomputed.h"
 #include "gram/tile/multiply.h"
@@ -69,13 +70,28 @@ static mercer_status prepare_operator(mercer_ctx *ctx, mc_gram *g, mercer_dtype 
     return fill_diagonal(ctx, g);
 }
 
+/* Products of many pairs are made on the device of the context, if it has one. What does not fit there stays here. */
+mercer_status mc_gram_place(mercer_ctx *ctx, mc_gram *g, const struct mc_device_gram *left) {
+    mc_device *device = NULL;
+    MC_TRY(mc_device_for_pairs(ctx, (double)g->x->n * (double)g->z->n, &device));
+    if (!device || !mc_device_can(g))
+        return MERCER_OK;
+    const mercer_status status = mc_device_gram_open(ctx, g, device, left, &g->there);
+    if (status != MERCER_MEMORY)
+        return status;
+    mc_log_message(ctx, "%s", mercer_message(ctx));
+    mc_clear_failure(ctx);
+    return MERCER_OK;
+}
+
 static mercer_status open_operator(mercer_ctx *ctx, mc_gram from, mercer_dtype precision, mc_gram **out) {
     *out = NULL;
     MC_TRY(check_pair(ctx, from.kernel, from.x, from.symmetric ? NULL : from.z));
     mc_gram *g = NULL;
     MC_TRY(MC_ALLOC(ctx, g, 1));
     *g = from;
-    const mercer_status status = prepare_operator(ctx, g, precision);
+    mercer_status status = prepare_operator(ctx, g, precision);
+    MC_THEN(status, mc_gram_place(ctx, g, NULL));
     if (status) {
         mc_gram_close(g);
         return status;
@@ -98,6 +114,7 @@ mercer_status mc_gram_open_both_triangles(mercer_ctx *ctx, const mercer_kernel *
 void mc_gram_close(mc_gram *gram) {
     if (!gram)
         return;
+    mc_device_gram_close(gram->there);
     if (gram->packed_from)
         mc_gram_release_packed(gram);
     if (gram->is_view)

@@ -32,6 +32,7 @@ struct mc_gram {
         mc_factored_term term[MC_FACTORED_TERMS];
     } factored;
     bool by_reference;            /* no tile serves these rows: the reference evaluator gives every entry */
+    struct mc_device_gram *there; /* products are made on a device (gram/device/device_gram.h); NULL: here */
     struct mc_entry_fault *fault; /* entries that are no numbers (entry_fault.h); NULL: there can be none */
 };
 
@@ -47,6 +48,8 @@ static inline const mc_tile_line *mc_packed_cache_line(const mc_gram *g, int i) 
 /* pack.c: compile, measure the points, choose the precision and the ways; then lay the points out. */
 mercer_status mc_gram_choose(mercer_ctx *ctx, mc_gram *gram, mercer_dtype precision);
 mercer_status mc_gram_pack(mercer_ctx *ctx, mc_gram *gram);
+/* gram.c: where its products are made. left: where its left side lies already; NULL: nowhere. */
+mercer_status mc_gram_place(mercer_ctx *ctx, mc_gram *gram, const struct mc_device_gram *left);
 /* columns.c: what such an operator has of its own in the plan. */
 void mc_gram_close_view(mc_gram *gram);
 /* reuse_packed.c: whether the right side can be used without the left; what is another operator's is let go of, before

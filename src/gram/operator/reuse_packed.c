@@ -8,7 +8,7 @@
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "gram/operator/operator_state.h"
+#include "gram/device/device_gram.h"
 #include <string.h>
 
 /* Compressed rows lay out both sides together, as do texts, values from elsewhere and numbers of equal rows; angles on
@@ -42,6 +42,8 @@ static void drop_left(mc_tile_part *p) {
 bool mc_gram_keep_packed(mc_gram *g) {
     if (!mc_gram_right_stands_alone(g))
         return false;
+    mc_device_gram_close(g->there); /* which belongs to a context */
+    g->there = NULL;
     for (int i = 0; i < g->plan.parts; i++)
         drop_left(&g->plan.part[i]);
     for (int i = 0; i < g->plan.lines; i++) {
@@ -89,7 +91,8 @@ mercer_status mc_gram_open_reusing(mercer_ctx *ctx, const mc_gram *packed, const
     MC_TRY(mc_kernel_check_data(ctx, packed->kernel, x));
     MC_TRY(MC_ALLOC(ctx, g, 1));
     *g = (mc_gram){.kernel = packed->kernel, .x = x, .z = packed->z, .packed_from = packed};
-    const mercer_status status = pack_if_same_layout(ctx, g, &same);
+    mercer_status status = pack_if_same_layout(ctx, g, &same);
+    MC_THEN(status, same ? mc_gram_place(ctx, g, NULL) : MERCER_OK);
     if (status || !same)
         mc_gram_close(g);
     else

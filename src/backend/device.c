@@ -1,0 +1,255 @@
+/* device.c: finding the library of a device, opening a card, and its memory under a limit. */
+#include "backend/device.h"
+#include "base/ctx.h"
+#include "base/memory.h"
+#include "base/print.h"
+#include "base/sized.h"
+#include "base/status.h"
+#include "base/text.h"
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- The library ---- */
+
+/* The folder of the code that asks, with a slash at its end; empty where that is not known. */
+static void own_folder(char *out, size_t room) {
+    Dl_info here;
+    out[0] = '\0';
+    if (!dladdr((void *)(uintptr_t)own_folder, &here) || !here.dli_fname || strlen(here.dli_fname) >= room)
+        return;
+    mc_print(out, room, "%s", here.dli_fname);
+    char *slash = strrchr(out, '/');
+    if (slash)
+        slash[1] = '\0';
+    else
+        out[0] = '\0';
+}
+
+/* A library that is there and does not open says why: it needs the driver, say. */
+static void *try_library(const char *path, char *why) {
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library && (!why[0] || access(path, R_OK) == 0))
+        mc_print(why, MC_DEVICE_TEXT, "%s", dlerror());
+    return library;
+}
+
+/* Beside this library, in the folder of libraries beside that of commands, then wherever the system looks. */
+static void *open_library(const char *name, char *why) {
+    char folder[1024], path[1200];
+    void *library = NULL;
+    own_folder(folder, sizeof folder);
+    static const char *const below[] = {"", "src/", "../src/", "../lib/"};
+    for (size_t i = 0; i < sizeof below / sizeof *below && !library && folder[0]; i++) {
+        mc_print(path, sizeof path, "%s%slibmercer_%s.so", folder, below[i], name);
+        library = access(path, R_OK) == 0 ? try_library(path, why) : NULL;
+    }
+    mc_print(path, sizeof path, "libmercer_%s.so", name);
+    return library ? library : try_library(path, why);
+}
+
+const mc_device_calls *mc_device_find(const char *name, void **library, char *why) {
+    *library = open_library(name, why);
+    if (!*library)
+        return NULL;
+    void *symbol = dlsym(*library, "mercer_device_calls");
+    mc_device_entry *entry = NULL;
+    memcpy(&entry, &symbol, sizeof entry); /* ISO C has no cast from a pointer to data to one to code */
+    const mc_device_calls *calls = entry ? entry() : NULL;
+    if (calls && calls->abi == MC_DEVICE_ABI)
+        return calls;
+    mc_print(why, MC_DEVICE_TEXT, "libmercer_%s.so belongs to another version of Mercer", name);
+    dlclose(*library);
+    *library = NULL;
+    return NULL;
+}
+
+/* ---- A card ---- */
+
+mercer_status mc_device_open_calls(mercer_ctx *ctx, const mc_device_calls *calls, int card, size_t limit,
+                                   mc_device **out) {
+    char why[MC_DEVICE_TEXT] = "";
+    mc_card has = {0};
+    *out = NULL;
+    const int count = calls->count(why);
+    if (count < 1)
+        return mc_fail(ctx, MERCER_INVALID, "device %s: %s; use device cpu", calls->name, why);
+    if (card >= count)
+        return mc_fail(ctx, MERCER_INVALID, "device %s:%d: there %s %d, numbered from 0", calls->name, card,
+                       count == 1 ? "is" : "are", count);
+    mc_device *device = mc_alloc(ctx, 1, sizeof *device);
+    if (!device)
+        return MERCER_MEMORY;
+    *device = (mc_device){.calls = calls, .card = card, .self = calls->open(card, why)};
+    if (!device->self || !calls->describe(card, &has)) {
+        mc_device_close(device);
+        return mc_fail(ctx, MERCER_INVALID, "device %s:%d does not open: %s; use device cpu", calls->name, card, why);
+    }
+    device->limit = limit ? limit : has.bytes_free / 10 * 9;
+    *out = device;
+    return MERCER_OK;
+}
+
+/* "cuda:1" to its name and 1. */
+static mercer_status read_device(mercer_ctx *ctx, const char *text, char name[16], int *card) {
+    const char *colon = strchr(text, ':');
+    const size_t length = colon ? (size_t)(colon - text) : strlen(text);
+    char *end = NULL;
+    const long number = colon ? strtol(colon + 1, &end, 10) : 0;
+    const bool good =
+        length > 0 && length < 16 && (!colon || (end > colon + 1 && !*end && number >= 0 && number < 1024));
+    if (!good || length != 4 || strncmp(text, "cuda", 4) != 0)
+        return mc_fail(ctx, MERCER_INVALID, "device must be auto, cpu, cuda or cuda:NUMBER, got '%s'", text);
+    mc_print(name, 16, "%.*s", (int)length, text);
+    *card = (int)number;
+    return MERCER_OK;
+}
+
+mercer_status mc_device_open(mercer_ctx *ctx, const char *text, size_t limit, mc_device **out) {
+    char name[16], why[MC_DEVICE_TEXT] = "";
+    int card = 0;
+    void *library = NULL;
+    *out = NULL;
+    MC_TRY(read_device(ctx, text, name, &card));
+    const mc_device_calls *calls = mc_device_find(name, &library, why);
+    if (!calls)
+        return mc_fail(ctx, MERCER_INVALID, "device %s: %s; use device cpu", text, why);
+    const mercer_status status = mc_device_open_calls(ctx, calls, card, limit, out);
+    if (status)
+        dlclose(library);
+    else
+        (*out)->library = library;
+    return status;
+}
+
+void mc_device_close(mc_device *device) {
+    if (!device)
+        return;
+    void *library = device->library;
+    if (device->self)
+        device->calls->close(device->self);
+    mc_free(device);
+    if (library)
+        dlclose(library);
+}
+
+static void fill_card(const mc_card *has, mercer_card *out) {
+    out->memory = has->bytes;
+    out->memory_free = has->bytes_free;
+    out->multiprocessors = has->multiprocessors;
+    mc_print(out->name, sizeof out->name, "%.*s", (int)sizeof out->name - 1, has->name);
+}
+
+mercer_status mercer_card_at(mercer_ctx *ctx, int64_t i, mercer_card *out) {
+    char why[MC_DEVICE_TEXT] = "";
+    mercer_card card = {.size = sizeof card};
+    mc_card has = {0};
+    void *library = NULL;
+    MC_NEED(ctx, out);
+    mc_begin_call(ctx);
+    MC_TRY(mc_sized_check(ctx, "mercer_card", out));
+    const mc_device_calls *calls = mc_device_find("cuda", &library, why);
+    const int count = calls ? calls->count(why) : 0;
+    const bool known = i >= 0 && i < count && calls->describe((int)i, &has);
+    if (library)
+        dlclose(library);
+    if (!known)
+        return mc_fail(ctx, MERCER_INVALID, "card %lld: %s", (long long)i,
+                       count > 0 ? "there is none of that number" : why);
+    fill_card(&has, &card);
+    mc_sized_write(&card, sizeof card, out);
+    return MERCER_OK;
+}
+
+/* ---- The device of a context ---- */
+
+/* Pairs from which a product pays for the way to a card; opening one takes as long as some 1e9 pairs on a few cores. */
+static const double LEAST_PAIRS = 1e6, LEAST_PAIRS_AUTO = 1e9;
+
+static const char *wanted_device(const mercer_ctx *ctx) {
+    const char *from_environment = getenv("MERCER_DEVICE");
+    const bool said = from_environment && *from_environment;
+    return ctx->device.wanted[0] ? ctx->device.wanted : said ? from_environment : "auto";
+}
+
+static mercer_status open_for_context(mercer_ctx *ctx, const char *name) {
+    ctx->device.tried = true;
+    ctx->device.close = mc_device_close;
+    return mc_device_open(ctx, name, ctx->options.device_memory_limit, &ctx->device.open);
+}
+
+mercer_status mc_device_for_pairs(mercer_ctx *ctx, double pairs, mc_device **out) {
+    const char *wanted = wanted_device(ctx);
+    const bool automatic = strcmp(wanted, "auto") == 0;
+    *out = NULL;
+    if (strcmp(wanted, "cpu") == 0 || (automatic && pairs < LEAST_PAIRS_AUTO))
+        return MERCER_OK;
+    if (!ctx->device.tried || (!automatic && !ctx->device.open)) {
+        const mercer_status status = open_for_context(ctx, automatic ? "cuda" : wanted);
+        if (status && !automatic)
+            return status;
+        if (status)
+            mc_clear_failure(ctx);
+    }
+    *out = pairs >= LEAST_PAIRS ? ctx->device.open : NULL;
+    return MERCER_OK;
+}
+
+/* ---- What is asked of it ---- */
+
+static mercer_status report_fault(mercer_ctx *ctx, mc_device *device, mc_device_fault fault) {
+    static const mercer_status status[] = {
+        [MC_DEVICE_FULL] = MERCER_MEMORY, [MC_DEVICE_REFUSED] = MERCER_INTERNAL, [MC_DEVICE_LOST] = MERCER_INTERNAL};
+    return fault == MC_DEVICE_FINE ? MERCER_OK
+                                   : mc_fail(ctx, status[fault], "device %s:%d: %s; device cpu goes without it",
+                                             device->calls->name, device->card, device->calls->message(device->self));
+}
+
+mercer_status mc_device_allocate(mercer_ctx *ctx, mc_device *device, size_t bytes, mc_address *out) {
+    char wanted[32], left[32];
+    *out = 0;
+    if (bytes > device->limit - device->used)
+        return mc_fail(ctx, MERCER_MEMORY,
+                       "device %s:%d: %s are needed there and %s are left of its limit; use device cpu",
+                       device->calls->name, device->card, mc_bytes_text((double)bytes, wanted),
+                       mc_bytes_text((double)(device->limit - device->used), left));
+    MC_TRY(report_fault(ctx, device, device->calls->allocate(device->self, bytes, out)));
+    device->used += bytes;
+    device->peak = device->used > device->peak ? device->used : device->peak;
+    return MERCER_OK;
+}
+
+void mc_device_release(mc_device *device, mc_address at, size_t bytes) {
+    if (!at)
+        return;
+    device->calls->release(device->self, at);
+    device->used -= bytes;
+}
+
+mercer_status mc_device_upload(mercer_ctx *ctx, mc_device *device, mc_address to, const void *from, size_t bytes) {
+    return report_fault(ctx, device, device->calls->upload(device->self, to, from, bytes));
+}
+
+mercer_status mc_device_download(mercer_ctx *ctx, mc_device *device, void *to, mc_address from, size_t bytes) {
+    return report_fault(ctx, device, device->calls->download(device->self, to, from, bytes));
+}
+
+mercer_status mc_device_build(mercer_ctx *ctx, mc_device *device, const char *source, void **program) {
+    return report_fault(ctx, device, device->calls->build(device->self, source, program));
+}
+
+mercer_status mc_device_launch(mercer_ctx *ctx, mc_device *device, void *program, const char *kernel,
+                               const mc_launch *shape, const void *argument, size_t bytes) {
+    return report_fault(ctx, device, device->calls->launch(device->self, program, kernel, shape, argument, bytes));
+}
+
+mercer_status mc_device_multiply(mercer_ctx *ctx, mc_device *device, mercer_dtype dtype, int64_t m, int64_t n,
+                                 int64_t k, mc_address A, int64_t lda, mc_address B, int64_t ldb, mc_address C,
+                                 int64_t ldc) {
+    return report_fault(ctx, device, device->calls->multiply(device->self, dtype, m, n, k, A, lda, B, ldb, C, ldc));
+}
+
+mercer_status mc_device_wait(mercer_ctx *ctx, mc_device *device) {
+    return report_fault(ctx, device, device->calls->wait(device->self));
+}

@@ -1,0 +1,23 @@
+/* device_gram.h: products with a Gram matrix whose points lie on a device.
+
+       MC_TRY(mc_device_gram_open(ctx, gram, device, &there));      points and vectors are copied there once
+       s = mc_device_gram_apply(ctx, there, t, V, Y);               Y <- K V; V and Y are the caller's
+       mc_device_gram_close(there); */
+#ifndef MC_GRAM_DEVICE_DEVICE_GRAM_H
+#define MC_GRAM_DEVICE_DEVICE_GRAM_H
+
+#include "gram/device/device_program.h"
+
+typedef struct mc_device_gram mc_device_gram;
+
+/* gram is packed, and outlives it; mc_device_can says yes. left: an operator on the device with the same left side,
+   which serves again and outlives it too; NULL: there is none. */
+mercer_status mc_device_gram_open(mercer_ctx *ctx, const mc_gram *gram, mc_device *device, const mc_device_gram *left,
+                                  mc_device_gram **out);
+void mc_device_gram_close(mc_device_gram *there);
+mercer_status mc_device_gram_apply(mercer_ctx *ctx, mc_device_gram *there, int64_t t, const double *V, double *Y);
+/* Additions that one term of a product passes through, in the tiles' precision and in double, raised to those made
+   there. */
+void mc_device_gram_deepen(const mc_device_gram *there, int64_t *tile, int64_t *wide);
+
+#endif

@@ -1,0 +1,111 @@
+/* prologue.cu: the argument of every kernel, and the functions of steps as backend/tile.h has them. What a program has
+   of its own comes after it: device_program.c. The source is C with the few words that CUDA adds, so that a test can
+   run it on the processor. Floats below the normal ones are 0. */
+#ifdef __CUDACC__
+#define FUNCTION static __device__ __forceinline__
+#define KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads)
+#define SHARED __shared__ __align__(16)
+#define SYNC() __syncthreads()
+#define UNROLL _Pragma("unroll")
+#define AHEAD _Pragma("unroll 4")
+#ifdef DOUBLE
+#define LOAD(to, from) *(double2 *)(to) = *(const double2 *)(from)
+#else
+#define LOAD(to, from) *(float4 *)(to) = *(const float4 *)(from)
+#endif
+#endif
+typedef unsigned long long address;
+typedef long long whole;
+typedef struct argument {
+    address x[6], z[6], half_x[6], half_z[6], row[24], column[24];
+    double alpha[24], coefficient[24], p[24];
+    address w, y, partial, diagonal, rows_left, rows_right, dots;
+    whole n, m, range, ranges, i0, i1, j0, j1, right;
+} argument;
+#ifdef DOUBLE
+typedef double real;
+typedef whole bits;
+#define EXP2 exp2
+#define SQRT sqrt
+#define POW pow
+#define TANH tanh
+#define LOG1P log1p
+#define ASIN asin
+#define FMA fma
+#define ABS fabs
+#define MIN fmin
+#define MAX fmax
+#define LEAST 0x1p-1000
+#define TINY 0x1p-1022
+#define BITS __double_as_longlong
+#define FROM_BITS __longlong_as_double
+#else
+typedef float real;
+#define EXP2 exp2f
+#define SQRT sqrtf
+#define POW powf
+#define TANH tanhf
+#define LOG1P log1pf
+#define ASIN asinf
+#define FMA fmaf
+#define ABS fabsf
+#define MIN fminf
+#define MAX fmaxf
+#define LEAST 0x1p-100f
+#define TINY 0x1p-126f
+#define BITS __float_as_int
+#define FROM_BITS __int_as_float
+#endif
+#define R(v) ((real)(v))
+#define AT(points, i, k, d) (points)[(i) / WIDTH * (WIDTH * (d)) + (k) * WIDTH + (i) % WIDTH]
+
+FUNCTION real power(real x, whole n) {
+    unsigned long long left = (unsigned long long)(n < 0 ? -n : n);
+    real y = left & 1 ? x : R(1);
+    while (left >>= 1) {
+        x = x * x;
+        if (left & 1)
+            y = y * x;
+    }
+    return n < 0 ? 1 / y : y;
+}
+FUNCTION real matern3(real s) {
+    const real b = SQRT(MAX(R(0), s));
+    return (1 + b * R(0.693147180559945309417)) * EXP2(-b);
+}
+FUNCTION real matern5(real s) {
+    const real q = MAX(R(0), s), b = SQRT(q), ln2 = R(0.693147180559945309417);
+    return (1 + b * ln2 + q * (ln2 * ln2 / 3)) * EXP2(-b);
+}
+FUNCTION real rational(real s, real p) {
+    return EXP2(-p * (LOG1P(MAX(R(0), s)) * R(1.44269504088896340736)));
+}
+FUNCTION real rational_whole(real s, whole degree) {
+    return 1 / power(1 + MIN(sizeof(real) == 4 ? R(0x1p15) : R(0x1p120), MAX(R(0), s)), degree);
+}
+FUNCTION real arc(real s, int order) {
+    const real pi = R(3.14159265358979323846), a = ABS(s), near = 1 - a * R(0.5);
+    const real t = 2 * ASIN(MIN(R(1), SQRT(a) * R(0.5))), rest = s < 0 ? t : pi - t;
+    const real cosine = s < 0 ? -near : near, sine = SQRT(a * (4 - a)) * R(0.5);
+    if (order == 0)
+        return rest / pi;
+    return order == 1 ? (sine + rest * cosine) / pi : (3 * sine * cosine + rest * (1 + 2 * cosine * cosine)) / pi;
+}
+/* The angle, coded: |x - z|^2 where <x, z> >= 0, else -|x + z|^2. minus < 0: from the dot product. */
+FUNCTION real angle(real dot, real minus, real plus) {
+    if (minus < 0)
+        return dot < 0 ? -MAX(LEAST, 2 + 2 * dot) : MAX(R(0), 2 - 2 * dot);
+    return minus + plus < 3 ? R(2) : minus > plus ? -MAX(plus, LEAST) : minus;
+}
+FUNCTION real difference2(const real *x, whole i, const real *z, whole j, whole d, real sign) {
+    real total = 0;
+    for (whole k0 = 0; k0 < d; k0 += RUN) {
+        real sum = 0;
+        for (whole k = k0; k < d && k < k0 + RUN; k++) {
+            const real u = AT(x, i, k, d) - sign * AT(z, j, k, d);
+            sum = FMA(u, u, sum);
+        }
+        total = k0 ? sum + total : sum;
+    }
+    return total;
+}

@@ -1,0 +1,326 @@
+/* checking_device.c: see checking_device.h. Threads of a block are fibres that take turns at every barrier. */
+#include "checking_device.h"
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+enum { BLOCKS = 256, PROGRAMS = 256, FIBRES = 256, STACK = 96 << 10 };
+#define MASK 0x5a00000000000000u /* no address of a process */
+
+typedef struct block {
+    char *memory;
+    size_t bytes;
+} block;
+
+typedef struct program {
+    char *source;
+    void *library;
+} program;
+
+static block blocks[BLOCKS];
+static program programs[PROGRAMS];
+static int program_count, until_failure = -1;
+
+void checking_device_fail_after(int calls) {
+    until_failure = calls;
+}
+
+int checking_device_blocks(void) {
+    int count = 0;
+    for (int i = 0; i < BLOCKS; i++)
+        count += blocks[i].memory != NULL;
+    return count;
+}
+
+static bool fails(void) {
+    return until_failure >= 0 && until_failure-- == 0;
+}
+
+/* ---- Memory ---- */
+
+static char *pointer_of(mc_address at, size_t bytes) {
+    char *p = (char *)(uintptr_t)(at ^ MASK);
+    for (int i = 0; i < BLOCKS; i++)
+        if (blocks[i].memory && p >= blocks[i].memory && p + bytes <= blocks[i].memory + blocks[i].bytes)
+            return p;
+    fprintf(stderr, "# %zu bytes at an address that is not on the device\n", bytes);
+    abort();
+}
+
+static mc_device_fault allocate(void *self, size_t bytes, mc_address *out) {
+    (void)self;
+    if (fails())
+        return MC_DEVICE_FULL;
+    for (int i = 0; i < BLOCKS; i++)
+        if (!blocks[i].memory) {
+            blocks[i] = (block){malloc(bytes ? bytes : 1), bytes};
+            memset(blocks[i].memory, 0xff, bytes); /* NaN: what nobody has written shows */
+            *out = (mc_address)(uintptr_t)blocks[i].memory ^ MASK;
+            return MC_DEVICE_FINE;
+        }
+    return MC_DEVICE_FULL;
+}
+
+static void release(void *self, mc_address at) {
+    (void)self;
+    char *p = pointer_of(at, 0);
+    for (int i = 0; i < BLOCKS; i++)
+        if (blocks[i].memory == p) {
+            free(p);
+            blocks[i] = (block){0};
+        }
+}
+
+static mc_device_fault upload(void *self, mc_address to, const void *from, size_t bytes) {
+    (void)self;
+    if (fails())
+        return MC_DEVICE_LOST;
+    memcpy(pointer_of(to, bytes), from, bytes);
+    return MC_DEVICE_FINE;
+}
+
+static mc_device_fault download(void *self, void *to, mc_address from, size_t bytes) {
+    (void)self;
+    if (fails())
+        return MC_DEVICE_LOST;
+    memcpy(to, pointer_of(from, bytes), bytes);
+    return MC_DEVICE_FINE;
+}
+
+/* ---- Programs ---- */
+
+static const char words[] =
+    "#include <math.h>\n#include <string.h>\n"
+    "typedef struct place { int x, y; } place;\n"
+    "place blockIdx, threadIdx;\n"
+    "void (*barrier)(void);\n"
+    "static inline int __float_as_int(float v) { int b; memcpy(&b, &v, sizeof b); return b; }\n"
+    "static inline long long __double_as_longlong(double v) { long long b; memcpy(&b, &v, sizeof b); return b; }\n"
+    "static inline float __int_as_float(int b) { float v; memcpy(&v, &b, sizeof v); return v; }\n"
+    "static inline double __longlong_as_double(long long b) { double v; memcpy(&v, &b, sizeof v); return v; }\n"
+    "#define FUNCTION static inline\n#define KERNEL(threads) void\n#define SHARED static\n"
+    "#define SYNC() barrier()\n#define UNROLL\n#define AHEAD\n"
+    "#define LOAD(to, from) memcpy(to, from, 16)\n";
+static const char entries[] = "void run_product(const void *a) { product(*(const argument *)a); }\n"
+                              "void run_gather(const void *a) { gather(*(const argument *)a); }\n"
+                              "#ifdef COPIES\n"
+                              "void run_spread(const void *a) { spread(*(const argument *)a); }\n"
+                              "void run_product_of_dots(const void *a) { product_of_dots(*(const argument *)a); }\n"
+                              "#endif\n";
+
+static void *compile(const char *source) {
+    char folder[] = "/tmp/mercer-device-XXXXXX", path[64], command[256];
+    if (!mkdtemp(folder))
+        return NULL;
+    snprintf(path, sizeof path, "%s/a.c", folder);
+    FILE *file = fopen(path, "w");
+    if (file) {
+        fprintf(file, "%s%s%s", words, source, entries);
+        fclose(file);
+    }
+    snprintf(command, sizeof command, "cc -O0 -w -ffp-contract=off -shared -fPIC %s -o %s/a.so -lm", path, folder);
+    const int failed = system(command);
+    snprintf(path, sizeof path, "%s/a.so", folder);
+    void *library = failed ? NULL : dlopen(path, RTLD_NOW);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    return system(command) ? NULL : library;
+}
+
+bool checking_device_works(void) {
+    return system("cc --version > /dev/null 2>&1") == 0;
+}
+
+static mc_device_fault build(void *self, const char *source, void **out) {
+    (void)self;
+    if (fails())
+        return MC_DEVICE_REFUSED;
+    for (int i = 0; i < program_count; i++)
+        if (strcmp(programs[i].source, source) == 0) {
+            *out = programs[i].library;
+            return MC_DEVICE_FINE;
+        }
+    void *library = program_count < PROGRAMS ? compile(source) : NULL;
+    if (!library)
+        return MC_DEVICE_REFUSED;
+    programs[program_count++] = (program){strdup(source), library};
+    *out = library;
+    return MC_DEVICE_FINE;
+}
+
+/* ---- Threads of a block ---- */
+
+typedef struct place {
+    int x, y;
+} place;
+
+static struct {
+    ucontext_t scheduler, fibre[FIBRES];
+    char *stack[FIBRES];
+    bool done[FIBRES];
+    int now;
+    void (*run)(const void *argument);
+    const void *argument;
+    place *thread;
+} turn;
+
+static void reach_barrier(void) {
+    swapcontext(&turn.fibre[turn.now], &turn.scheduler);
+}
+
+static void run_fibre(void) {
+    turn.run(turn.argument);
+    turn.done[turn.now] = true;
+    swapcontext(&turn.fibre[turn.now], &turn.scheduler);
+}
+
+static void start_fibre(int i) {
+    turn.stack[i] = turn.stack[i] ? turn.stack[i] : malloc(STACK);
+    turn.done[i] = false;
+    getcontext(&turn.fibre[i]);
+    turn.fibre[i].uc_stack.ss_sp = turn.stack[i];
+    turn.fibre[i].uc_stack.ss_size = STACK;
+    makecontext(&turn.fibre[i], run_fibre, 0);
+}
+
+/* Everybody up to the next barrier, in turn, until all are done. */
+static void run_block(int threads) {
+    for (int i = 0; i < threads; i++)
+        start_fibre(i);
+    for (int left = threads; left > 0;)
+        for (int i = 0; i < threads; i++)
+            if (!turn.done[i]) {
+                turn.now = i;
+                turn.thread->x = i;
+                swapcontext(&turn.scheduler, &turn.fibre[i]);
+                left -= turn.done[i];
+            }
+}
+
+static void *find(void *library, const char *name) {
+    void *symbol = dlsym(library, name);
+    if (!symbol)
+        abort();
+    return symbol;
+}
+
+/* Addresses in the argument become pointers. */
+static void translate(char *argument, size_t bytes) {
+    for (size_t at = 0; at + sizeof(mc_address) <= bytes; at += sizeof(mc_address)) {
+        mc_address word;
+        memcpy(&word, argument + at, sizeof word);
+        for (int i = 0; i < BLOCKS; i++)
+            if (blocks[i].memory && (word ^ MASK) == (mc_address)(uintptr_t)blocks[i].memory)
+                memcpy(argument + at, &blocks[i].memory, sizeof word);
+    }
+}
+
+static mc_device_fault launch(void *self, void *made, const char *kernel, const mc_launch *shape, const void *argument,
+                              size_t bytes) {
+    (void)self;
+    char name[64], copy[MC_DEVICE_ARGUMENTS];
+    if (fails())
+        return MC_DEVICE_LOST;
+    if (bytes > sizeof copy || shape->threads > FIBRES)
+        return MC_DEVICE_REFUSED;
+    memcpy(copy, argument, bytes);
+    translate(copy, bytes);
+    snprintf(name, sizeof name, "run_%s", kernel);
+    void *run = find(made, name);
+    void (*meet)(void) = reach_barrier;
+    memcpy(&turn.run, &run, sizeof turn.run);
+    memcpy(find(made, "barrier"), &meet, sizeof meet);
+    turn.argument = copy;
+    turn.thread = find(made, "threadIdx");
+    place *at = find(made, "blockIdx");
+    for (at->y = 0; at->y < shape->grid[1]; at->y++)
+        for (at->x = 0; at->x < shape->grid[0]; at->x++)
+            run_block(shape->threads);
+    return MC_DEVICE_FINE;
+}
+
+/* ---- Matrix products ---- */
+
+static bool can_multiply(void *self) {
+    (void)self;
+    return true;
+}
+
+static double element(mercer_dtype dtype, const char *at, int64_t i) {
+    return dtype == MERCER_F32 ? (double)((const float *)(const void *)at)[i] : ((const double *)(const void *)at)[i];
+}
+
+static mc_device_fault multiply(void *self, mercer_dtype dtype, int64_t m, int64_t n, int64_t k, mc_address A,
+                                int64_t lda, mc_address B, int64_t ldb, mc_address C, int64_t ldc) {
+    (void)self;
+    const size_t real = dtype == MERCER_F32 ? sizeof(float) : sizeof(double);
+    if (fails())
+        return MC_DEVICE_LOST;
+    const char *a = pointer_of(A, (size_t)((m - 1) * lda + k) * real),
+               *b = pointer_of(B, (size_t)((n - 1) * ldb + k) * real);
+    char *c = pointer_of(C, (size_t)((m - 1) * ldc + n) * real);
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < n; j++) {
+            double sum = 0;
+            for (int64_t l = 0; l < k; l++)
+                sum += element(dtype, a, i * lda + l) * element(dtype, b, j * ldb + l);
+            if (dtype == MERCER_F32)
+                ((float *)(void *)c)[i * ldc + j] = (float)sum;
+            else
+                ((double *)(void *)c)[i * ldc + j] = sum;
+        }
+    return MC_DEVICE_FINE;
+}
+
+/* ---- The table ---- */
+
+static int count_cards(char *why) {
+    (void)why;
+    return 1;
+}
+
+static bool describe_card(int card, mc_card *out) {
+    *out = (mc_card){.name = "the processor, posing", .bytes = 1 << 30, .bytes_free = 1 << 30, .multiprocessors = 1};
+    return card == 0;
+}
+
+static void *open_card(int card, char *why) {
+    (void)card, (void)why;
+    return &blocks;
+}
+
+static void close_card(void *self) {
+    (void)self;
+}
+
+static mc_device_fault wait_for(void *self) {
+    (void)self;
+    return fails() ? MC_DEVICE_LOST : MC_DEVICE_FINE;
+}
+
+static const char *message_of(void *self) {
+    (void)self;
+    return "made to fail";
+}
+
+const mc_device_calls *checking_device_calls(void) {
+    static const mc_device_calls calls = {.abi = MC_DEVICE_ABI,
+                                          .name = "checking",
+                                          .count = count_cards,
+                                          .describe = describe_card,
+                                          .open = open_card,
+                                          .close = close_card,
+                                          .allocate = allocate,
+                                          .release = release,
+                                          .upload = upload,
+                                          .download = download,
+                                          .build = build,
+                                          .launch = launch,
+                                          .multiply = multiply,
+                                          .can_multiply = can_multiply,
+                                          .wait = wait_for,
+                                          .message = message_of};
+    return &calls;
+}

@@ -1,0 +1,226 @@
+/* Products on a device, by the source that a card compiles, run on the processor: against the products of the tiles,
+   within the bounds that the operator itself states. */
+#include "support.h"
+#include "checking_device.h"
+#include "base/ctx.h"
+#include "base/rng.h"
+#include "gram/device/device_gram.h"
+#include "kernel/language/kernel.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static mercer_data *draw(mercer_ctx *ctx, int64_t n, int64_t d, uint64_t item, bool positive) {
+    double *values = malloc((size_t)(n * d) * sizeof *values);
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, item);
+    for (int64_t i = 0; i < n * d; i++)
+        values[i] = positive ? fabs(mc_rng_normal(&rng)) : mc_rng_normal(&rng);
+    for (int64_t i = 5; i < n; i += 7) /* rows that are twice there */
+        memcpy(values + i * d, values + (i / 2) * d, (size_t)d * sizeof *values);
+    const mercer_table table = {.size = sizeof table, .n = n, .d = d, .dtype = MERCER_F64, .values = values};
+    mercer_data *data = NULL;
+    assert_ok(ctx, mercer_data_make(ctx, &table, &data));
+    free(values);
+    return data;
+}
+
+typedef struct problem {
+    const char *kernel;
+    int64_t n, m, d, t; /* m 0: symmetric */
+    mercer_dtype precision;
+} problem;
+
+static void draw_right(int64_t count, double *V) {
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 99);
+    for (int64_t i = 0; i < count; i++)
+        V[i] = mc_rng_normal(&rng);
+}
+
+/* How far the two products are apart over what both bounds allow; the products with |V| stand for S. */
+static double apart(const mc_gram *here, const mc_gram *there, int64_t t, const double *Y, const double *Z,
+                    const double *sizes, const double *masses) {
+    double worst = 0, relative[2], rest[2];
+    const double scale = mc_gram_entry_size(here);
+    mc_gram_product_terms(here, t, &relative[0], &rest[0]);
+    mc_gram_product_terms(there, t, &relative[1], &rest[1]);
+    for (int64_t i = 0; i < mc_gram_rows(here) * t; i++) {
+        const double mass = masses[i % t];
+        const double allowed = (relative[0] + relative[1]) * sizes[i] + (rest[0] + rest[1]) * mass + 1e-300;
+        worst = fmax(worst, isfinite(Z[i]) ? fabs(Y[i] - Z[i]) / allowed : INFINITY);
+        if (fabs(Y[i] - Z[i]) > 1e-3 * scale * mass)
+            worst = INFINITY;
+    }
+    return worst;
+}
+
+static mercer_kernel *parse_kernel(mercer_ctx *ctx, const char *text) {
+    mercer_kernel *kernel = NULL;
+    assert_ok(ctx, mercer_kernel_parse(ctx, text, &kernel));
+    return kernel;
+}
+
+static void compare(mercer_ctx *ctx, mc_device *device, problem p) {
+    const bool positive = strstr(p.kernel, "chi2") || strstr(p.kernel, "intersection");
+    mercer_kernel *kernel = parse_kernel(ctx, p.kernel);
+    mercer_data *x = draw(ctx, p.n, p.d, 1, positive), *z = p.m ? draw(ctx, p.m, p.d, 2, positive) : NULL;
+    mc_gram *here = NULL, *there = NULL;
+    assert_ok(ctx, mc_gram_open(ctx, kernel, x, z, p.precision, &here));
+    assert_ok(ctx, mc_gram_open(ctx, kernel, x, z, p.precision, &there));
+    if (!mc_device_can(there))
+        fail_msg("%s is not for a device", p.kernel);
+    assert_ok(ctx, mc_device_gram_open(ctx, there, device, NULL, &there->there));
+    const int64_t m = p.m ? p.m : p.n, longer = (p.n > m ? p.n : m) * p.t;
+    double *room = calloc((size_t)(5 * longer + p.t), sizeof *room), *V = room, *Y = V + longer, *Z = Y + longer,
+           *A = Z + longer, *S = A + longer, *masses = S + longer;
+    draw_right(m * p.t, V);
+    for (int64_t i = 0; i < m * p.t; i++)
+        masses[i % p.t] += A[i] = fabs(V[i]);
+    assert_ok(ctx, mc_gram_apply(ctx, here, p.t, V, Y));
+    assert_ok(ctx, mc_gram_apply(ctx, here, p.t, A, S));
+    assert_ok(ctx, mc_gram_apply(ctx, there, p.t, V, Z));
+    const double by = apart(here, there, p.t, Y, Z, S, masses);
+    if (!(by <= 1))
+        fail_msg("%s, %lld x %lld, d %lld, t %lld, %s: apart by %g of what is allowed", p.kernel, (long long)p.n,
+                 (long long)m, (long long)p.d, (long long)p.t, p.precision == MERCER_F32 ? "f32" : "f64", by);
+    free(room);
+    mc_gram_close(here);
+    mc_gram_close(there);
+    mercer_data_free(x);
+    mercer_data_free(z);
+    mercer_kernel_free(kernel);
+}
+
+static const char *const kernels[] = {
+    "linear",
+    "poly(degree=3, c=1, gamma=0.5)",
+    "poly(degree=1.5, c=300)",
+    "rbf(gamma=0.3)",
+    "rbf(gamma=0.0001)",
+    "rbf(gamma=30)",
+    "laplacian(gamma=0.2)",
+    "exponential(gamma=0.4)",
+    "matern(nu=1.5, length_scale=2)",
+    "matern(nu=2.5, length_scale=2)",
+    "rq(alpha=1, length_scale=1.5)",
+    "rq(alpha=0.7, length_scale=1.5)",
+    "periodic(period=1.7, length_scale=1.3)",
+    "cosine",
+    "arccos(order=0)",
+    "arccos(order=1)",
+    "arccos(order=2)",
+    "tanh(a=0.2, c=0.1)",
+    "chi2(gamma=0.2)",
+    "intersection",
+    "white + rbf(gamma=1)",
+    "0.5*rbf(gamma=0.2) + linear^2",
+    "rbf(gamma=0.1)*(linear + 1) + 0.3*laplacian(gamma=0.1)*matern(nu=2.5, length_scale=1)",
+    "normalize(poly(degree=2, c=1))",
+    "exp(0.1*linear)",
+    "rbf(gamma=0.1)[1] + rbf(gamma=1)[2] + linear[1:2]*matern(nu=1.5, length_scale=2)[2]",
+};
+enum { KERNELS = sizeof kernels / sizeof *kernels };
+
+static mc_device *open_device(mercer_ctx *ctx) {
+    mc_device *device = NULL;
+    assert_ok(ctx, mc_device_open_calls(ctx, checking_device_calls(), 0, 0, &device));
+    return device;
+}
+
+static void close_all(mercer_ctx *ctx, mc_device *device) {
+    assert_int_equal(device->used, 0);
+    assert_int_equal(checking_device_blocks(), 0);
+    mc_device_close(device);
+    close_clean(ctx);
+}
+
+static void run_kernels(int64_t d, int64_t t, bool symmetric, mercer_dtype precision) {
+    mercer_ctx *ctx = open_ctx(1);
+    mc_device *device = open_device(ctx);
+    for (int k = 0; k < KERNELS; k++)
+        compare(ctx, device, (problem){kernels[k], 211, symmetric ? 0 : 90, d, t, precision});
+    close_all(ctx, device);
+}
+
+static void test_rows_in_registers(void **state) {
+    (void)state;
+    run_kernels(3, 1, true, MERCER_F32);
+    run_kernels(5, 3, false, MERCER_F64);
+}
+
+static void test_wide_rows(void **state) {
+    (void)state;
+    run_kernels(150, 1, false, MERCER_F64);
+    run_kernels(90, 9, true, MERCER_F32);
+}
+
+static void test_sizes_of_every_kind(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    mc_device *device = open_device(ctx);
+    static const int64_t sizes[] = {1, 2, 47, 63, 64, 65, 129, 1100};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        for (int64_t d = 1; d <= 100; d += 33)
+            compare(ctx, device,
+                    (problem){"rbf(gamma=0.2)", sizes[i], sizes[(3 * i + 1) % 8], d, 1 + (int64_t)i % 3, MERCER_F32});
+    close_all(ctx, device);
+}
+
+/* Whatever fails, at whatever moment: an error with a sentence, and nothing is left on the device. */
+static void test_every_call_may_fail(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    mc_device *device = open_device(ctx);
+    mercer_kernel *kernel = parse_kernel(ctx, "rbf(gamma=0.2) + linear");
+    mercer_data *x = draw(ctx, 40, 3, 1, false);
+    double V[40] = {1}, Y[40];
+    mercer_status status = MERCER_INTERNAL;
+    for (int calls = 0; status; calls++) {
+        mc_gram *gram = NULL;
+        assert_ok(ctx, mc_gram_open(ctx, kernel, x, NULL, MERCER_F32, &gram));
+        checking_device_fail_after(calls);
+        status = mc_device_gram_open(ctx, gram, device, NULL, &gram->there);
+        status = status ? status : mc_gram_apply(ctx, gram, 1, V, Y);
+        checking_device_fail_after(-1);
+        assert_true(!status || strstr(mercer_message(ctx), "device checking:0") != NULL);
+        mc_gram_close(gram);
+        assert_int_equal(checking_device_blocks(), 0);
+        assert_true(calls < 100);
+    }
+    mercer_data_free(x);
+    mercer_kernel_free(kernel);
+    close_all(ctx, device);
+}
+
+static void test_the_limit_of_a_device_holds(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    mc_device *device = NULL;
+    mc_address at = 0;
+    assert_ok(ctx, mc_device_open_calls(ctx, checking_device_calls(), 0, 1000, &device));
+    assert_ok(ctx, mc_device_allocate(ctx, device, 600, &at));
+    mc_address more = 0;
+    assert_int_equal(mc_device_allocate(ctx, device, 500, &more), MERCER_MEMORY);
+    mc_device_release(device, at, 600);
+    close_all(ctx, device);
+}
+
+static void test_names_of_devices(void **state) {
+    (void)state;
+    static const char *const wrong[] = {"", "gpu", "cuda:", "cuda:-1", "cuda:x", "cuda:1x", "cudacudacudacudacuda"};
+    mercer_ctx *ctx = open_ctx(1);
+    mc_device *device = NULL;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(mc_device_open(ctx, wrong[i], 0, &device), MERCER_INVALID);
+    assert_int_equal(mc_device_open_calls(ctx, checking_device_calls(), 1, 0, &device), MERCER_INVALID);
+    close_clean(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows_in_registers),           cmocka_unit_test(test_wide_rows),
+        cmocka_unit_test(test_sizes_of_every_kind),         cmocka_unit_test(test_every_call_may_fail),
+        cmocka_unit_test(test_the_limit_of_a_device_holds), cmocka_unit_test(test_names_of_devices),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
