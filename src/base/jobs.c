@@ -50,7 +50,7 @@ static mercer_status open_job(const jobs *j, int64_t k, int thread, mercer_ctx *
 static void note_failure(jobs *j, const mercer_ctx *own, mercer_status status, int64_t k, int thread) {
     failure *f = &j->failed[thread];
     atomic_store_explicit(&j->stop, (int)status, memory_order_relaxed);
-    if (f->status)
+    if (f->status && (f->message[0] || !own->message[0]))
         return;
     *f = (failure){.status = status, .job = k};
     memcpy(f->message, own->message, sizeof f->message);
@@ -71,11 +71,17 @@ static void run_job(void *arg, int64_t k, int64_t begin, int64_t end, int thread
         note_failure(j, &own, status, k, thread);
 }
 
+/* A job that was stopped because of another has nothing to say. */
+static bool says_more(const failure *a, const failure *b) {
+    return !b || (a->message[0] != '\0') > (b->message[0] != '\0')
+           || ((a->message[0] != '\0') == (b->message[0] != '\0') && a->job < b->job);
+}
+
 /* The first job of those that failed says why; a stop is the context's too. */
 static mercer_status report_failure(jobs *j, int threads) {
     const failure *first = NULL;
     for (int k = 0; k < threads; k++)
-        if (j->failed[k].status && (!first || j->failed[k].job < first->job))
+        if (j->failed[k].status && says_more(&j->failed[k], first))
             first = &j->failed[k];
     if (!first)
         return MERCER_OK;
