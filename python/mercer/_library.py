@@ -377,14 +377,22 @@ def record(struct):
     return out
 
 
+def _cards(handle):
+    """Names of the cards that options(device="cuda") may compute on."""
+    names, card = [], _header.mercer_card()
+    while not lib.mercer_card_at(handle, len(names), ctypes.byref(card)):
+        names.append(text(card.name))
+    return names
+
+
 def info() -> dict[str, Any]:
-    """What this library is: version, instruction set, linear algebra library, threads, bytes of memory a call may use.
+    """What this library is: version, instruction set, linear algebra library, threads, bytes of memory a call may use, cards.
 
     >>> import mercer
     >>> sorted(mercer.info())
-    ['blas', 'isa', 'memory_limit', 'threads', 'threads_decided', 'version']
+    ['blas', 'cards', 'isa', 'memory_limit', 'threads', 'threads_decided', 'version']
     """
     handle = thread_context().handle
     return {"version": text(lib.mercer_version()), "isa": text(lib.mercer_isa(handle)), "blas": text(lib.mercer_blas()),
             "threads": lib.mercer_threads(handle), "threads_decided": text(lib.mercer_threads_decided(handle)),
-            "memory_limit": lib.mercer_memory_limit(handle)}
+            "memory_limit": lib.mercer_memory_limit(handle), "cards": _cards(handle)}

@@ -266,6 +266,7 @@ ARGUMENTS: dict[str, str] = {
     "theta": "None: parameters stand in the expression.",
     "threads": "most threads; None: as before.",
     "time_limit": "most seconds of one call; None: as before.",
+    "device": "what computes products with K: 'cpu', 'cuda', 'cuda:1', or 'auto', a card where there is one and the work is large; None: as before.",
     "to": "'libsvm', 'c', 'c-float', 'onnx' or 'onnx-double'.",
     "value": "the loss, of a target and a prediction.",
     "values": "penalties to go through.",

@@ -26,7 +26,7 @@ mercer fit words.csv -m svc -k 'rbf(sigma=2)[a] + 0.3*normalize(spectrum(p=3)[wo
 mercer predict words.mercer words.csv
 tail -n +2 words.csv > bare.csv; mercer fit bare.csv -m ridge -k 'spectrum(p=2)[2]' -o bare.mercer -q && mercer predict bare.mercer bare.csv
 printf 'word,a\nTGATTACC,1\n' | mercer predict words.mercer -
-printf 'word,a\nTG,1\n' | mercer predict words.mercer -; echo "exit $?"
+printf 'word,a\nTG,1\n' | mercer predict words.mercer - -q | wc -l; echo "exit $?"
 mercer fit words.csv -k 'spectrum(p=3)[wrod]'; echo "exit $?"
 mercer fit words.csv -k 'spectrum(p=7)[word]' -o seven.mercer | sed -n 2,4p
 mercer fit words.csv -k 'spectrum(p=8)[word]'; echo "exit $?"

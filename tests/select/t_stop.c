@@ -28,7 +28,9 @@ static struct {
     mercer_ctx *ctx; /* what made the rest */
     mercer_data *numbers, *classes, *few;
     mercer_kernel *kernel;
-    mercer_model *gp, *knn, *lms;
+    mercer_model *gp, *lms;
+    void *knn; /* the bytes of a model */
+    size_t knn_bytes;
     mercer_posterior *posterior;
     mercer_search *search;
     double *K, *room;
@@ -198,9 +200,15 @@ static mercer_status posterior(mercer_ctx *ctx, const job *j, const mercer_kerne
                           : mercer_posterior_std(ctx, world.posterior, world.numbers, world.room);
 }
 
+/* A model of its own, which takes what it keeps for the next prediction with it. */
 static mercer_status predict(mercer_ctx *ctx, const job *j, const mercer_kernel *kernel) {
     (void)j, (void)kernel;
-    return mercer_predict(ctx, world.knn, world.numbers, world.room);
+    mercer_model *knn = NULL;
+    mercer_status status = mercer_model_from_memory(ctx, world.knn, world.knn_bytes, &knn);
+    if (!status)
+        status = mercer_predict(ctx, knn, world.numbers, world.room);
+    mercer_model_free(knn);
+    return status;
 }
 
 static mercer_status update(mercer_ctx *ctx, const job *j, const mercer_kernel *kernel) {
@@ -299,7 +307,11 @@ static int make_world(void **state) {
     still.learn = false;
     still.noise = 0.1;
     assert_ok(ctx, mercer_fit(ctx, "gp", &still, world.kernel, world.few, &world.gp));
-    world.knn = fitted("knn", world.numbers);
+    mercer_model *knn = fitted("knn", world.numbers);
+    assert_ok(ctx, mercer_model_to_memory(ctx, knn, NULL, 0, &world.knn_bytes));
+    world.knn = malloc(world.knn_bytes);
+    assert_ok(ctx, mercer_model_to_memory(ctx, knn, world.knn, world.knn_bytes, &world.knn_bytes));
+    mercer_model_free(knn);
     world.lms = fitted("lms", world.few);
     assert_ok(ctx, mercer_posterior_open(ctx, world.gp, &world.posterior));
     assert_ok(ctx, mercer_tune_default(ctx, "ridge", NULL, world.few, &world.search));
@@ -314,7 +326,7 @@ static int end_world(void **state) {
     mercer_posterior_free(world.posterior);
     mercer_search_free(world.search);
     mercer_model_free(world.gp);
-    mercer_model_free(world.knn);
+    free(world.knn);
     mercer_model_free(world.lms);
     mercer_kernel_free(world.kernel);
     mercer_data_free(world.numbers);
