@@ -197,7 +197,7 @@ static mc_loss_task rows_of_task(const mc_loss_task *t, int64_t begin, int64_t e
     part.n = end - begin;
     part.y += begin;
     part.cost += begin;
-    part.place += begin;
+    part.place = t->place ? t->place + begin : NULL;
     part.alpha += begin * t->k;
     part.f += begin * t->k;
     return part;
