@@ -16,7 +16,7 @@
    - A function that can fail returns mercer_status; MERCER_OK is 0. The text is mercer_message(ctx).
    - Inputs are const and borrowed for the call. What the library keeps it copies. A pointer that is NULL where nothing
      says what that means is MERCER_INVALID, with its name; of a function that returns no status the answer is then 0,
-     NULL or NaN. Settings that are NULL are the defaults.
+     NULL or NaN. Settings that are NULL are the defaults. An index that an object does not have gives NULL, NaN or -1.
    - Outputs come last as T **out and are set to NULL first. Whoever gets a T * frees it with mercer_T_free, which takes
      NULL. A const char * or const T * result lives as long as the object it came from.
    - The library keeps no mutable global, prints nothing, never exits and installs no signal handler. A BLAS whose
@@ -33,7 +33,8 @@
    guard: mercer_T_defaults() writes it, otherwise write mercer_T x = {.size = sizeof x}. A field that a newer library
    has is at its default for an older program; one that an older library does not know is an error where it is set.
    Structs reached by a const pointer (reports, progress, rows of tables) may get fields at their end too: do not make
-   arrays of them. All other structs stay as they are. Until version 1.0 a minor version may break any of this. */
+   arrays of them (mercer_setting alone, which stands in one, stays as it is). All other structs stay as they are.
+   Until version 1.0 a minor version may break any of this. */
 #ifndef MERCER_H
 #define MERCER_H
 
@@ -206,7 +207,8 @@ typedef struct mercer_machine {
 MERCER_API const mercer_machine *mercer_machine_find(const char *name); /* NULL when there is none */
 MERCER_API const mercer_machine *mercer_machine_at(int i);              /* from 0; NULL beyond the last */
 /* For programs that learn of a machine at run time: fill its settings struct of size bytes with the defaults; write one
-   field from text, checked against its row. A name that the machine does not have is an error that names who has it. */
+   field from text, checked against its row; the text of a field that is one must live as long as the settings. A name
+   that the machine does not have is an error that names who has it. */
 MERCER_API mercer_status mercer_settings_init(mercer_ctx *ctx, const char *machine, void *settings, size_t size);
 MERCER_API mercer_status mercer_settings_put(mercer_ctx *ctx, void *settings, const char *name, const char *text);
 

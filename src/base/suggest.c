@@ -48,7 +48,7 @@ static int distance_to(const char *word, int length, const char *name, int n) {
                                                                           : edit_distance(word, length, name, n);
 }
 
-void mc_nearest_try(mc_nearest *best, const char *name) {
+void mc_suggestion_try(mc_suggestion *best, const char *name) {
     const size_t length = best->length ? best->length : strlen(best->text), n = strlen(name);
     if (length > LONGEST || n > LONGEST)
         return;
@@ -61,8 +61,8 @@ void mc_nearest_try(mc_nearest *best, const char *name) {
 }
 
 const char *mc_suggest_name(const char *word, size_t length, const char *const *names, long count) {
-    mc_nearest best = {.text = word, .length = length};
+    mc_suggestion best = {.text = word, .length = length};
     for (long i = 0; i < count && length > 0; i++)
-        mc_nearest_try(&best, names[i]);
+        mc_suggestion_try(&best, names[i]);
     return best.name;
 }

@@ -78,11 +78,11 @@ static const mercer_setting *find_setting(const char *name) {
 
 /* ---- What is wrong ---- */
 
-static void try_settings(mc_nearest *best) {
+static void try_settings(mc_suggestion *best) {
     const mercer_machine *machine;
     for (int i = 0; (machine = mercer_machine_at(i)); i++)
         for (int k = 0; k < machine->count; k++)
-            mc_nearest_try(best, machine->settings[k].name);
+            mc_suggestion_try(best, machine->settings[k].name);
 }
 
 /* What many take for an option is a number of the kernel. */
@@ -93,7 +93,7 @@ static const struct {
     {"degree", "poly(degree=3)"}, {"coef0", "poly(degree=3, c=1)"}, {"period", "periodic(period=1)"}};
 
 static int unknown_long(const verb *v, const char *name) {
-    mc_nearest best = {.text = name};
+    mc_suggestion best = {.text = name};
     for (size_t i = 0; v->machine && i < sizeof of_kernels / sizeof of_kernels[0]; i++)
         if (strcmp(name, of_kernels[i].name) == 0)
             return print_error("%s has no option --%s: it is a number of the kernel; write -k '%s'%s", v->name, name,
@@ -101,7 +101,7 @@ static int unknown_long(const verb *v, const char *name) {
                                strcmp(v->name, "tune") == 0 ? ", or a range, low..high, there" : "");
     for (int t = 0; v->tables[t]; t++)
         for (const option *o = v->tables[t]; o->name; o++)
-            mc_nearest_try(&best, o->name);
+            mc_suggestion_try(&best, o->name);
     if (v->machine)
         try_settings(&best);
     if (!best.name)

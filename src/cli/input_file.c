@@ -26,8 +26,8 @@ static void nearest_file(const char *folder, const char *wanted, char found[256]
     int distance = 0;
     found[0] = '\0';
     for (const struct dirent *entry; listed && (entry = readdir(listed)) != NULL;) {
-        mc_nearest one = {.text = wanted};
-        mc_nearest_try(&one, entry->d_name);
+        mc_suggestion one = {.text = wanted};
+        mc_suggestion_try(&one, entry->d_name);
         const bool better =
             !*found || one.distance < distance || (one.distance == distance && strcmp(entry->d_name, found) < 0);
         if (one.name && entry->d_name[0] != '.' && better) {

@@ -18,11 +18,11 @@ const option job_options[] = {
 };
 
 static int unknown_machine(const char *name) {
-    mc_nearest best = {.text = name};
+    mc_suggestion best = {.text = name};
     char list[400] = "";
     const mercer_machine *machine;
     for (int i = 0; (machine = mercer_machine_at(i)); i++) {
-        mc_nearest_try(&best, machine->name);
+        mc_suggestion_try(&best, machine->name);
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", machine->name);
     }
     if (best.name)

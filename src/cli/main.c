@@ -20,10 +20,10 @@ static const verb *find_verb(const char *name) {
 }
 
 static int unknown_verb(const char *name) {
-    mc_nearest best = {.text = name};
+    mc_suggestion best = {.text = name};
     char list[160] = "";
     for (int i = 0; i < VERBS; i++) {
-        mc_nearest_try(&best, verbs[i]->name);
+        mc_suggestion_try(&best, verbs[i]->name);
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", verbs[i]->name);
     }
     if (best.name)

@@ -72,14 +72,21 @@ void mercer_model_decision(const mercer_model *model, int64_t decision, int64_t 
         *first = 1;
 }
 
+/* Of a model's own, from 0 on. */
+static bool is_index(int64_t i, int64_t count) {
+    return i >= 0 && i < count;
+}
+
 int64_t mercer_model_row(const mercer_model *model, int64_t centre) {
     if (!model)
         return 0;
+    if (!is_index(centre, model->f.centres->n))
+        return -1;
     return model->f.row ? model->f.row[centre] : centre;
 }
 
 double mercer_model_coefficient(const mercer_model *model, int64_t centre, int64_t decision) {
-    if (!model)
+    if (!model || !is_index(centre, model->f.centres->n) || !is_index(decision, mercer_model_decisions(model)))
         return NAN;
     return mc_fitted_coefficient(&model->f, centre, decision);
 }
@@ -101,16 +108,14 @@ void mercer_model_coefficients(const mercer_model *model, double *out) {
 }
 
 double mercer_model_intercept(const mercer_model *model, int64_t decision) {
-    if (!model)
+    if (!model || !is_index(decision, mercer_model_decisions(model)))
         return NAN;
     return model->f.intercept[decision];
 }
 
 mercer_component mercer_model_component(const mercer_model *model, int64_t k) {
-    if (!model)
-        return (mercer_component){0};
-    const mc_fitted *f = &model->f;
-    if (!f->spectrum || k < 0 || k >= f->outputs)
+    const mc_fitted *f = model ? &model->f : NULL;
+    if (!f || !f->spectrum || k < 0 || k >= f->outputs)
         return (mercer_component){NAN, NAN, NAN};
     const double *pair = f->spectrum + 2 * k;
     return (mercer_component){.eigenvalue = pair[0], .share = pair[0] / f->report.variance, .bound = pair[1]};
@@ -153,7 +158,7 @@ int64_t mercer_model_features(const mercer_model *model) {
 }
 
 double mercer_model_weight(const mercer_model *model, int64_t feature, int64_t decision) {
-    if (!model)
+    if (!is_index(feature, mercer_model_features(model)) || !is_index(decision, mercer_model_decisions(model)))
         return NAN;
     const mc_fitted *f = &model->f;
     const int64_t place = weighs_columns(f) ? mc_data_place(f->centres, feature) : feature;

@@ -2,6 +2,7 @@
    that say how large they are, numbers that stay, settings that belong to one machine. */
 #include "support.h"
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 static mercer_data *sinc(mercer_ctx *ctx) {
@@ -213,6 +214,32 @@ static void test_an_unknown_machine_is_an_error_with_a_suggestion(void **state) 
     close_clean(ctx);
 }
 
+/* ---- Indices ---- */
+
+/* Places before the first and behind the last of whatever a model has. */
+static void test_an_index_that_a_model_does_not_have_is_no_number(void **state) {
+    (void)state;
+    static const int64_t beyond[] = {-1, 40, INT64_MAX, INT64_MIN};
+    mercer_ctx *ctx = open_ctx(1);
+    mercer_kernel *kernel = rbf(ctx);
+    mercer_data *data = sinc(ctx);
+    mercer_model *model = NULL;
+    assert_ok(ctx, mercer_fit(ctx, "ridge", NULL, kernel, data, &model));
+    for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++) {
+        assert_int_equal(mercer_model_row(model, beyond[i]), -1);
+        assert_true(isnan(mercer_model_coefficient(model, beyond[i], 0)));
+        assert_true(isnan(mercer_model_coefficient(model, 0, beyond[i])));
+        assert_true(isnan(mercer_model_intercept(model, beyond[i])));
+        assert_true(isnan(mercer_model_weight(model, 0, 0)) && isnan(mercer_model_weight(model, beyond[i], 0)));
+        assert_true(isnan(mercer_model_component(model, beyond[i]).eigenvalue));
+    }
+    assert_true(isnan(mercer_model_component(NULL, 0).eigenvalue));
+    mercer_model_free(model);
+    mercer_data_free(data);
+    mercer_kernel_free(kernel);
+    close_clean(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers_of_statuses_and_versions_stay),
@@ -224,6 +251,7 @@ int main(void) {
         cmocka_unit_test(test_settings_belong_to_their_machine),
         cmocka_unit_test(test_a_setting_put_into_the_wrong_machine_names_those_that_have_it),
         cmocka_unit_test(test_an_unknown_machine_is_an_error_with_a_suggestion),
+        cmocka_unit_test(test_an_index_that_a_model_does_not_have_is_no_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,9 +54,9 @@ static int64_t column_named(const picture *p, const char *name) {
 }
 
 static int no_column(const picture *p, const char *name) {
-    mc_nearest best = {.text = name};
+    mc_suggestion best = {.text = name};
     for (int64_t j = 0; j < p->d; j++)
-        mc_nearest_try(&best, mercer_data_column_name(p->data, j));
+        mc_suggestion_try(&best, mercer_data_column_name(p->data, j));
     if (best.name)
         print_error("--columns: there is no column '%s'; did you mean '%s'?", name, best.name);
     else

@@ -24,13 +24,13 @@ static int list_names(session *s) {
 }
 
 static int check_name(const char *name) {
-    mc_nearest best = {.text = name};
+    mc_suggestion best = {.text = name};
     int count = 0;
     const char *const *names = mercer_generators(&count);
     for (int i = 0; i < count; i++) {
         if (strcmp(names[i], name) == 0)
             return EXIT_DONE;
-        mc_nearest_try(&best, names[i]);
+        mc_suggestion_try(&best, names[i]);
     }
     if (best.name)
         return print_error("there is no generator '%s'; did you mean '%s'?", name, best.name);

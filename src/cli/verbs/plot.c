@@ -55,12 +55,12 @@ static const char *default_kind(const picture *p) {
 }
 
 static const kind *kind_named(const char *name) {
-    mc_nearest best = {.text = name};
+    mc_suggestion best = {.text = name};
     char list[200] = "";
     for (int k = 0; k < KINDS; k++) {
         if (strcmp(kinds[k].name, name) == 0)
             return &kinds[k];
-        mc_nearest_try(&best, kinds[k].name);
+        mc_suggestion_try(&best, kinds[k].name);
         snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", k ? ", " : "", kinds[k].name);
     }
     if (best.name)
