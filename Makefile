@@ -2,7 +2,7 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 
-.PHONY: all demo test test-long fuzz bench peers install format clean setup
+.PHONY: all demo test test-long test-gpu fuzz bench peers install format clean setup
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -28,6 +28,10 @@ test:
 test-long:
 	@tools/setup build test long
 	@python3 tools/test.py --long
+
+# On a machine with a card: the oracles of products on a device, run there.
+test-gpu: all
+	@MERCER_TEST_DEVICE=cuda $(BUILD)/tests/gram_device
 
 # FUZZ_SECONDS=600 make fuzz: ten minutes for each parser.
 fuzz:

@@ -121,7 +121,16 @@ static const char *const kernels[] = {
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 
+/* The processor posing as a device; the card that MERCER_TEST_DEVICE names in its place (make test-gpu). */
 static mc_device *open_device(mercer_ctx *ctx) {
+    const char *card = getenv("MERCER_TEST_DEVICE");
+    mc_device *device = NULL;
+    assert_ok(ctx, card ? mc_device_open(ctx, card, 0, &device)
+                        : mc_device_open_calls(ctx, checking_device_calls(), 0, 0, &device));
+    return device;
+}
+
+static mc_device *open_failing_device(mercer_ctx *ctx) {
     mc_device *device = NULL;
     assert_ok(ctx, mc_device_open_calls(ctx, checking_device_calls(), 0, 0, &device));
     return device;
@@ -166,11 +175,38 @@ static void test_sizes_of_every_kind(void **state) {
     close_all(ctx, device);
 }
 
+/* Run after run: no sum depends on who came first. */
+static void test_the_same_bits_every_time(void **state) {
+    (void)state;
+    enum { N = 3000 };
+    mercer_ctx *ctx = open_ctx(1);
+    mc_device *device = open_device(ctx);
+    static const int64_t widths[] = {3, 60};
+    for (size_t w = 0; w < 2; w++) {
+        mercer_kernel *kernel = parse_kernel(ctx, "rbf(gamma=0.1) + 0.1*linear");
+        mercer_data *x = draw(ctx, getenv("MERCER_TEST_DEVICE") ? N : 300, widths[w], 1, false);
+        mc_gram *gram = NULL;
+        double V[N], Y[N], Z[N];
+        draw_right(N, V);
+        assert_ok(ctx, mc_gram_open(ctx, kernel, x, NULL, MERCER_F32, &gram));
+        assert_ok(ctx, mc_device_gram_open(ctx, gram, device, NULL, &gram->there));
+        assert_ok(ctx, mc_gram_apply(ctx, gram, 1, V, Y));
+        for (int i = 0; i < 3; i++) {
+            assert_ok(ctx, mc_gram_apply(ctx, gram, 1, V, Z));
+            assert_memory_equal(Y, Z, (size_t)mc_gram_rows(gram) * sizeof *Y);
+        }
+        mc_gram_close(gram);
+        mercer_data_free(x);
+        mercer_kernel_free(kernel);
+    }
+    close_all(ctx, device);
+}
+
 /* Whatever fails, at whatever moment: an error with a sentence, and nothing is left on the device. */
 static void test_every_call_may_fail(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
-    mc_device *device = open_device(ctx);
+    mc_device *device = open_failing_device(ctx);
     mercer_kernel *kernel = parse_kernel(ctx, "rbf(gamma=0.2) + linear");
     mercer_data *x = draw(ctx, 40, 3, 1, false);
     double V[40] = {1}, Y[40];
@@ -218,9 +254,10 @@ static void test_names_of_devices(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows_in_registers),           cmocka_unit_test(test_wide_rows),
-        cmocka_unit_test(test_sizes_of_every_kind),         cmocka_unit_test(test_every_call_may_fail),
-        cmocka_unit_test(test_the_limit_of_a_device_holds), cmocka_unit_test(test_names_of_devices),
+        cmocka_unit_test(test_rows_in_registers),   cmocka_unit_test(test_wide_rows),
+        cmocka_unit_test(test_sizes_of_every_kind), cmocka_unit_test(test_the_same_bits_every_time),
+        cmocka_unit_test(test_every_call_may_fail), cmocka_unit_test(test_the_limit_of_a_device_holds),
+        cmocka_unit_test(test_names_of_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
