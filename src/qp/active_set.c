@@ -419,8 +419,8 @@ static mercer_status solve_set(mercer_ctx *ctx, run *r, const mc_smo_problem *sm
         if (inside
             || (one.converged && (!moved || mc_extremes_of(&r->dual, r->own, r->own_f).violation <= part.tolerance)))
             return MERCER_OK;
-        inside = !one.converged && !moved && found->updates >= worth;
-        if (!one.converged && !moved)
+        inside = !one.converged && found->updates >= worth;
+        if (!one.converged) /* also after Newton steps that moved: they may do so for ever without settling */
             MC_TRY(try_interior_point(ctx, r, &small->rows, found->updates, &tried, &inside, &moved));
         patience = moved ? patience : longer_patience(patience, (worth - found->updates) / r->count);
     }
