@@ -59,7 +59,7 @@ typedef enum mc_function_of_tile {
 
 typedef enum mc_combine { MC_SET, MC_ADD, MC_MULTIPLY } mc_combine;
 
-typedef struct mc_step {
+typedef struct mc_tile_step {
     mc_function_of_tile function;
     mc_combine combine;
     int target, source; /* numbers of strips */
@@ -67,7 +67,7 @@ typedef struct mc_step {
     double p;
     int64_t degree;
     const void *row, *column; /* real, one per x and per z, padded to whole panels; NULL: nothing is added */
-} mc_step;
+} mc_tile_step;
 
 /* What a statistic of one strip reads. d is a block of the coordinates when a and b point into the middle. */
 typedef struct mc_operands {
@@ -130,11 +130,11 @@ typedef struct mc_tile_ops {
     /* out <- the angle of unit vectors, coded so that no digit is lost near 0 or pi: |x - z|^2 where <x, z> >= 0, else
        -|x + z|^2. */
     void (*angle)(const mc_guard *guard, int64_t panels, const void *dot, void *out);
-    void (*step)(const mc_step *step, int64_t panels, const void *row, const void *column, const void *source,
+    void (*step)(const mc_tile_step *step, int64_t panels, const void *row, const void *column, const void *source,
                  void *target);
     /* Statistic, step and product in one; the step's coefficient and target are not used. guard with MC_DOT only. */
-    void (*fused)(mc_statistic kind, const mc_operands *o, const mc_guard *guard, const mc_step *step, const void *row,
-                  const void *column, const mc_rhs *right);
+    void (*fused)(mc_statistic kind, const mc_operands *o, const mc_guard *guard, const mc_tile_step *step,
+                  const void *row, const void *column, const mc_rhs *right);
     void (*product)(int64_t panels, const void *values, const mc_rhs *right);
     /* out_i += factor times the sum of the lanes of row i, which are then 0 again. */
     void (*sum)(int64_t n, double factor, void *y_rows, double *out);

@@ -81,18 +81,18 @@ static mercer_status decide_all(mercer_ctx *ctx, mc_svm *s, mc_fitted *f, mc_pro
 
 /* What one row adds to the loss, without its C; below 0 it adds nothing. */
 static double loss_of(const mc_svm *s, const mc_svm_program *t, int64_t i, double value) {
-    if (s->row->classes)
+    if (s->variant->classes)
         return 1 - mc_svm_program_sign(s, t, i) * value;
-    if (s->row->doubled)
+    if (s->variant->doubled)
         return fabs(s->p.Y[i * s->p.outputs + t->output] - value) - t->epsilon;
     return -value;
 }
 
 /* What one coefficient adds to the dual, linearly. */
 static double gain_of(const mc_svm *s, const mc_svm_program *t, int64_t i, double c) {
-    if (s->row->classes)
+    if (s->variant->classes)
         return fabs(c);
-    return s->row->doubled ? s->p.Y[i * s->p.outputs + t->output] * c - t->epsilon * fabs(c) : 0;
+    return s->variant->doubled ? s->p.Y[i * s->p.outputs + t->output] * c - t->epsilon * fabs(c) : 0;
 }
 
 static void count_vectors(const mc_svm *s, mc_svm_program *t) {
@@ -106,7 +106,7 @@ static void count_vectors(const mc_svm *s, mc_svm_program *t) {
 
 /* The loss bends where y (f + b) = 1, |y - f - b| = epsilon or f + b = 0: the largest |f + b| there. */
 static double bend_of(const mc_svm *s, const mc_svm_program *t, int64_t i) {
-    return s->row->classes ? 1 : s->row->doubled ? fabs(s->p.Y[i * s->p.outputs + t->output]) + t->epsilon : 0;
+    return s->variant->classes ? 1 : s->variant->doubled ? fabs(s->p.Y[i * s->p.outputs + t->output]) + t->epsilon : 0;
 }
 
 /* What the sum of the coefficients, 0 or nu W but for a rounding, can have moved the dual by. */
@@ -223,10 +223,13 @@ static inline double hinge_slope(double z, double cost, bool falls, int side) {
 }
 
 static inline double slope_of(const mc_svm *s, const mc_svm_program *t, int64_t i, double F, int side) {
-    const double cost = mc_svm_program_bound(s, t, i), y = s->row->doubled ? s->p.Y[i * s->p.outputs + t->output] : 0;
-    const double sign = s->row->classes ? mc_svm_program_sign(s, t, i) : s->row->doubled ? copysign(1, y - F) : 1;
-    const double bend = s->row->classes ? sign : s->row->doubled ? y - sign * t->epsilon : 0;
-    if (s->row->doubled && t->epsilon == 0 && F == y && side > 0)
+    const double cost = mc_svm_program_bound(s, t, i),
+                 y = s->variant->doubled ? s->p.Y[i * s->p.outputs + t->output] : 0;
+    const double sign = s->variant->classes   ? mc_svm_program_sign(s, t, i)
+                        : s->variant->doubled ? copysign(1, y - F)
+                                              : 1;
+    const double bend = s->variant->classes ? sign : s->variant->doubled ? y - sign * t->epsilon : 0;
+    if (s->variant->doubled && t->epsilon == 0 && F == y && side > 0)
         return cost;
     return hinge_slope(sign * (bend - F), cost, sign > 0, side);
 }
@@ -247,7 +250,7 @@ static double weight_of(const mc_svm *s, const mc_svm_program *t) {
 /* Primal and dual each lie at least |f - f*|^2/2 from the optimum, at the same f but for a hard margin, whose primal is
    that of a scaled one: there the dual alone says it. */
 static void bound_plain(const mc_svm *s, mc_svm_program *t, double gap) {
-    const bool hard = isinf(s->C) && s->row->has_C;
+    const bool hard = isinf(s->C) && s->variant->has_C;
     t->distance = sqrt(hard ? 2 * gap : gap);
     const intercept_source self = {s, t, 0};
     const mc_intercept p = {.n = t->n,
@@ -277,16 +280,16 @@ static void bound_plain(const mc_svm *s, mc_svm_program *t, double gap) {
 static void edge_values(const void *self, int64_t begin, int64_t count, double *f, double *doubt) {
     const intercept_source *j = self;
     values_of(self, begin, count, f, doubt);
-    for (int64_t i = 0; j->s->row->classes && i < count; i++)
+    for (int64_t i = 0; j->s->variant->classes && i < count; i++)
         f[i] *= j->side;
 }
 
 static inline double edge_slope(const intercept_source *j, int64_t i, double F, int side) {
     const mc_svm *s = j->s;
-    if (s->row->classes && mc_svm_program_sign(s, j->t, i) != j->side)
+    if (s->variant->classes && mc_svm_program_sign(s, j->t, i) != j->side)
         return 0;
-    const double y = s->row->classes ? 0 : s->p.Y[i * s->p.outputs + j->t->output];
-    const bool falls = s->row->classes || j->side > 0;
+    const double y = s->variant->classes ? 0 : s->p.Y[i * s->p.outputs + j->t->output];
+    const bool falls = s->variant->classes || j->side > 0;
     return hinge_slope(falls ? y - F : F - y, mc_svm_program_bound(s, j->t, i), falls, side);
 }
 
@@ -303,7 +306,7 @@ static double edge_bound(const mc_svm *s, const mc_svm_program *t, int side, dou
 
 /* What the gap of the problem with nu has beside that of the one with a fixed margin or epsilon. */
 static double nu_rest(const mc_svm *s, const mc_svm_program *t, double T, double gap) {
-    const bool classes = s->row->classes;
+    const bool classes = s->variant->classes;
     const double norm = sqrt(fmax(t->norm2, 0));
     long double up = 0, down = 0, mass = 0;
     double bend = 0;
@@ -321,7 +324,7 @@ static double nu_rest(const mc_svm *s, const mc_svm_program *t, double T, double
 
 static void bound_nu(const mc_svm *s, mc_svm_program *t, double gap) {
     const double T = mc_svm_program_nu(s, t) * weight_of(s, t) / 2, b = t->intercept, slack = 1.01;
-    const bool classes = s->row->classes;
+    const bool classes = s->variant->classes;
     t->distance = sqrt(gap + nu_rest(s, t, T, gap));
     const double up = classes ? edge_bound(s, t, 1, b - 1, T) : edge_bound(s, t, 1, b + t->epsilon, T);
     const double down = classes ? edge_bound(s, t, -1, -b - 1, T) : edge_bound(s, t, -1, b - t->epsilon, -T);

@@ -201,7 +201,7 @@ mercer_status mc_svm_program_remember(mercer_ctx *ctx, mc_svm_program *t) {
 }
 
 bool mc_svm_program_screened(const mc_svm *s, const mc_svm_program *t, const mc_dual *dual, const double intercept[2]) {
-    bool free[2] = {false, !s->row->grouped};
+    bool free[2] = {false, !s->variant->grouped};
     for (int64_t v = 0; v < t->m; v++)
         if (t->beta[v] > dual->low[v] && t->beta[v] < dual->high[v])
             free[mc_dual_group(dual, v)] = true;

@@ -19,7 +19,7 @@
 #include <float.h>
 #include <math.h>
 
-const mc_svm_row mc_svm_rows[MC_SVM_KINDS] = {
+const mc_svm_variant mc_svm_variants[MC_SVM_KINDS] = {
     [MC_SVC] = {.name = "svc", .classes = true, .has_C = true},
     [MC_NU_SVC] = {.name = "nu-svc", .classes = true, .grouped = true},
     [MC_SVR] = {.name = "svr", .doubled = true, .has_C = true},
@@ -38,14 +38,14 @@ static mercer_status open_task(mercer_ctx *ctx, const mc_svm *s, int64_t a, int6
     const int64_t first = b < 0 ? s->p.n : s->start[a + 1] - s->start[a];
     *t = (mc_svm_program){.a = a, .b = b, .output = output, .split = first, .tolerance = s->set->tolerance, .unit = 1};
     t->n = b < 0 ? s->p.n : first + s->start[b + 1] - s->start[b];
-    t->m = s->row->doubled ? 2 * t->n : t->n;
+    t->m = s->variant->doubled ? 2 * t->n : t->n;
     t->epsilon = s->kind == MC_SVR ? s->set->epsilon : 0;
     MC_TRY(MC_ALLOC(ctx, t->beta, t->m));
     return MC_ALLOC(ctx, t->f, t->n);
 }
 
 static bool by_pairs(const mc_svm *s) {
-    return s->row->classes && (s->classes == 2 || s->set->multiclass[2] == 'o');
+    return s->variant->classes && (s->classes == 2 || s->set->multiclass[2] == 'o');
 }
 
 size_t mc_svm_programs_bytes(const mercer_svm *set, const mc_problem *p) {
@@ -60,11 +60,12 @@ size_t mc_svm_programs_bytes(const mercer_svm *set, const mc_problem *p) {
 
 mercer_status mc_svm_programs_open(mercer_ctx *ctx, mc_svm *s) {
     const int64_t pairs = s->classes * (s->classes - 1) / 2;
-    const int64_t count = by_pairs(s) ? pairs : s->row->classes ? s->classes : s->p.outputs;
+    const int64_t count = by_pairs(s) ? pairs : s->variant->classes ? s->classes : s->p.outputs;
     MC_TRY(MC_ALLOC(ctx, s->task, count));
     if (!by_pairs(s)) {
         for (int64_t k = 0; k < count; k++)
-            MC_TRY(open_task(ctx, s, s->row->classes ? k : -1, -1, s->row->classes ? 0 : k, &s->task[s->tasks++]));
+            MC_TRY(
+                open_task(ctx, s, s->variant->classes ? k : -1, -1, s->variant->classes ? 0 : k, &s->task[s->tasks++]));
         return MERCER_OK;
     }
     for (int64_t a = 0; a < s->classes; a++) {
@@ -94,7 +95,7 @@ void mc_svm_programs_close(mc_svm *s) {
 
 static double linear_term(const mc_svm *s, const mc_svm_program *t, int64_t variable) {
     const double sign = mc_svm_program_sign(s, t, variable);
-    if (!s->row->doubled)
+    if (!s->variant->doubled)
         return s->kind == MC_SVC ? -sign : 0;
     return -s->p.Y[(variable % t->n) * s->p.outputs + t->output] + (s->kind == MC_SVR ? sign * s->set->epsilon : 0);
 }
@@ -106,7 +107,7 @@ static void write_variables(const mc_svm *s, const mc_svm_program *t, mc_quadrat
         p->low[v] = sign > 0 ? 0 : -bound;
         p->high[v] = sign > 0 ? bound : 0;
         p->row[v] = v % t->n;
-        p->group[v] = s->row->grouped && sign < 0;
+        p->group[v] = s->variant->grouped && sign < 0;
     }
 }
 
@@ -127,11 +128,11 @@ size_t mc_quadratic_program_bytes(int64_t m) {
 void mc_quadratic_program_write(const mc_svm *s, const mc_svm_program *t, mc_quadratic_program *out) {
     write_variables(s, t, out);
     out->dual = (mc_dual){.m = t->m,
-                          .row = s->row->doubled ? out->row : NULL,
+                          .row = s->variant->doubled ? out->row : NULL,
                           .q = out->q,
                           .low = out->low,
                           .high = out->high,
-                          .group = s->row->grouped ? out->group : NULL};
+                          .group = s->variant->grouped ? out->group : NULL};
 }
 
 mercer_status mc_quadratic_program_open(mercer_ctx *ctx, const mc_svm *s, const mc_svm_program *t,
@@ -151,7 +152,7 @@ void mc_quadratic_program_close(mc_quadratic_program *p) {
 mc_kernel_runs mc_svm_program_runs(const mc_svm *s, const mc_svm_program *t, mc_isa isa) {
     mc_kernel_runs K = {.runs = 1, .K = s->kept.K, .ld = s->kept.ld, .diagonal = s->diagonal, .isa = isa};
     K.count[0] = t->n;
-    if (s->row->doubled) {
+    if (s->variant->doubled) {
         K.runs = 2;
         K.count[1] = t->n;
     } else if (t->b >= 0) {
@@ -224,12 +225,12 @@ mercer_status mc_svm_program_start(mercer_ctx *ctx, const mc_svm *s, mc_svm_prog
     if (s->set->nearest_nu && least > 0 && mc_svm_program_nu(s, t) > mc_svm_program_highest_nu(s, t))
         t->nu = mc_svm_program_highest_nu(s, t);
     const double nu = mc_svm_program_nu(s, t);
-    const double all = s->row->doubled ? above : above + below, sum = s->row->grouped ? nu * all / 2 : nu * all;
+    const double all = s->variant->doubled ? above : above + below, sum = s->variant->grouped ? nu * all / 2 : nu * all;
     const double rounding = 1e-12 * all;
     if (s->kind == MC_NU_SVC && sum > least + rounding)
         return refuse_nu(ctx, s, t);
     fill_bounds_to_sum(s, t, 1, sum);
-    if (s->row->grouped)
+    if (s->variant->grouped)
         fill_bounds_to_sum(s, t, -1, sum);
     return MERCER_OK;
 }
@@ -272,7 +273,7 @@ double mc_svm_program_mean_diagonal(const mc_svm *s, const mc_svm_program *t) {
 }
 
 void mc_svm_program_finish(const mc_svm *s, mc_svm_program *t, const double b[2]) {
-    t->intercept = s->row->grouped ? (b[0] + b[1]) / 2 : b[0];
+    t->intercept = s->variant->grouped ? (b[0] + b[1]) / 2 : b[0];
     if (s->kind == MC_NU_SVR)
         t->epsilon = fmax((b[0] - b[1]) / 2, 0); /* what is below 0 is rounding */
     const double r = (b[1] - b[0]) / 2;

@@ -8,14 +8,14 @@
 
 typedef enum mc_svm_kind { MC_SVC, MC_NU_SVC, MC_SVR, MC_NU_SVR, MC_ONE_CLASS, MC_SVM_KINDS } mc_svm_kind;
 
-typedef struct mc_svm_row {
+typedef struct mc_svm_variant {
     const char *name;
     bool classes; /* a target of classes; otherwise numbers, or none */
     bool doubled; /* two variables per row: above and below the tube */
     bool grouped; /* the multipliers of each sign keep their own sum */
     bool has_C;   /* the bounds carry C */
-} mc_svm_row;
-extern const mc_svm_row mc_svm_rows[MC_SVM_KINDS];
+} mc_svm_variant;
+extern const mc_svm_variant mc_svm_variants[MC_SVM_KINDS];
 
 /* What the last certificate of a path has computed of a quadratic program: the next one computes what has changed
    since. */
@@ -68,7 +68,7 @@ typedef struct mc_kept_kernel {
 
 typedef struct mc_svm {
     mc_svm_kind kind;
-    const mc_svm_row *row;
+    const mc_svm_variant *variant;
     const mercer_svm *set;
     double C;                /* set->C; on the way to a hard margin the C of the moment */
     mc_problem p;            /* rows sorted by class; p.Y in that order */
@@ -96,9 +96,9 @@ static inline int64_t mc_svm_program_row(const mc_svm *s, const mc_svm_program *
 }
 
 static inline double mc_svm_program_sign(const mc_svm *s, const mc_svm_program *t, int64_t variable) {
-    if (s->row->doubled)
+    if (s->variant->doubled)
         return variable < t->n ? 1 : -1;
-    if (!s->row->classes)
+    if (!s->variant->classes)
         return 1;
     if (t->b >= 0)
         return variable < t->split ? 1 : -1;
@@ -106,7 +106,7 @@ static inline double mc_svm_program_sign(const mc_svm *s, const mc_svm_program *
 }
 
 static inline double mc_svm_program_bound(const mc_svm *s, const mc_svm_program *t, int64_t i) {
-    return (s->row->has_C ? s->C : 1) * s->cost[mc_svm_program_row(s, t, i)];
+    return (s->variant->has_C ? s->C : 1) * s->cost[mc_svm_program_row(s, t, i)];
 }
 
 /* Of row i: of both its variables. */

@@ -186,7 +186,7 @@ static mercer_status walk_splits(mercer_ctx *ctx, const mc_round *r, mc_svm_fold
         split[k] =
             (mc_svm_split){r->splits.rows + begin[0], begin[1] - begin[0], begin[2] - begin[0], r->shared->values[k]};
     }
-    const mercer_status status = mc_svm_folds_walk(ctx, folds, split, r->splits.count, C, count);
+    const mercer_status status = mc_svm_folds_solve_path(ctx, folds, split, r->splits.count, C, count);
     mc_free(split);
     return status;
 }

@@ -135,7 +135,7 @@ static void test_bytes_multiply_without_rounding(void **state) {
 }
 
 /* f(s) in double. */
-static double value(const mc_step *step, double s) {
+static double value(const mc_tile_step *step, double s) {
     const double b = sqrt(fmax(0, s)) * log(2.0), pi = acos(-1.0), a = fabs(s), t = 2 * asin(sqrt(a) / 2),
                  angle = s < 0 ? pi - t : t;
     switch (step->function) {
@@ -171,14 +171,14 @@ static void steps_are_functions(const mc_tile_ops *ops, mercer_dtype precision) 
     for (int f = MC_SAME; f <= MC_ARC2; f++)
         for (int way = 0; way < 6; way++) {
             const bool adds = way >= 3 && f < MC_ARC0 && f != MC_REAL_POWER;
-            const mc_step step = {.function = (mc_function_of_tile)f,
-                                  .combine = (mc_combine)(way % 3),
-                                  .alpha = adds ? 0.5 : 1,
-                                  .coefficient = 1.5,
-                                  .p = way == 1 ? 3 : 0.7,
-                                  .degree = f == MC_RATIONAL ? (way == 1 ? -3 : 0)
-                                            : way == 2       ? -2
-                                                             : 5};
+            const mc_tile_step step = {.function = (mc_function_of_tile)f,
+                                       .combine = (mc_combine)(way % 3),
+                                       .alpha = adds ? 0.5 : 1,
+                                       .coefficient = 1.5,
+                                       .p = way == 1 ? 3 : 0.7,
+                                       .degree = f == MC_RATIONAL ? (way == 1 ? -3 : 0)
+                                                 : way == 2       ? -2
+                                                                  : 5};
             for (int64_t i = 0; i < count; i++) {
                 put(precision, source, i, argument(step.function, mc_rng_normal(&rng)));
                 put(precision, target, i, mc_rng_normal(&rng));
@@ -212,7 +212,7 @@ static void powers_of_zero_and_below_are_those_of_c(const mc_tile_ops *ops, merc
     put(precision, source, 0, 0);
     put(precision, source, 1, -2);
     for (int sign = -1; sign <= 1; sign += 2) {
-        const mc_step step = {.function = MC_REAL_POWER, .alpha = 1, .coefficient = 1, .p = 0.5 * sign};
+        const mc_tile_step step = {.function = MC_REAL_POWER, .alpha = 1, .coefficient = 1, .p = 0.5 * sign};
         ops->step(&step, 1, NULL, NULL, source, target);
         assert_true(get(precision, target, 0) == pow(0, 0.5 * sign));
         assert_true(isnan(get(precision, target, 1)));
@@ -236,7 +236,7 @@ static void large_powers_are_those_of_c(const mc_tile_ops *ops, mercer_dtype pre
         put(precision, source, (int64_t)i, base[i]);
     for (size_t k = 0; k < sizeof powers / sizeof *powers; k++) {
         const double p = precision == MERCER_F32 ? fmin(powers[k].p, 1e30) : powers[k].p;
-        const mc_step step = {
+        const mc_tile_step step = {
             .function = MC_REAL_POWER, .alpha = 1, .coefficient = 1, .p = p, .degree = powers[k].parity};
         ops->step(&step, 1, NULL, NULL, source, target);
         for (size_t i = 0; i < sizeof base / sizeof *base; i++) {
@@ -260,7 +260,7 @@ static void test_large_powers_are_those_of_c(void **state) {
 static void large_exponents_lose_no_digits(const mc_tile_ops *ops, mercer_dtype precision) {
     static double source[MOST], target[MOST];
     for (double p = 1e2; p < 1e18; p *= 13) {
-        const mc_step step = {.function = MC_RATIONAL, .alpha = 1, .coefficient = 1, .p = p};
+        const mc_tile_step step = {.function = MC_RATIONAL, .alpha = 1, .coefficient = 1, .p = p};
         for (int64_t i = 0; i < ops->columns; i++)
             put(precision, source, i, (double)i * 0.7 / p);
         ops->step(&step, 1, NULL, NULL, source, target);
@@ -287,13 +287,13 @@ static void what_is_no_number_stays_so(const mc_tile_ops *ops, mercer_dtype prec
         put(precision, source, i, NAN);
     for (int f = MC_SAME; f <= MC_SCALE; f++)
         for (int whole = 0; whole < 2; whole++) {
-            const mc_step step = {.function = (mc_function_of_tile)f,
-                                  .alpha = 1,
-                                  .coefficient = 1,
-                                  .p = 0.5,
-                                  .degree = f == MC_RATIONAL      ? -2 * whole
-                                            : f == MC_WHOLE_POWER ? 3
-                                                                  : whole};
+            const mc_tile_step step = {.function = (mc_function_of_tile)f,
+                                       .alpha = 1,
+                                       .coefficient = 1,
+                                       .p = 0.5,
+                                       .degree = f == MC_RATIONAL      ? -2 * whole
+                                                 : f == MC_WHOLE_POWER ? 3
+                                                                       : whole};
             ops->step(&step, 1, f == MC_SCALE ? row : NULL, f == MC_SCALE ? column : NULL, source, target);
             for (int64_t i = 0; i < (int64_t)ops->rows * ops->columns; i++)
                 if (!isnan(get(precision, target, i)))
@@ -317,7 +317,7 @@ static void vectors_scale_and_compare(const mc_tile_ops *ops, mercer_dtype preci
     fill(precision, row, rows, 2, 1);
     fill(precision, column, width, 3, 1);
     put(precision, column, 3, get(precision, row, 1));
-    mc_step step = {.function = MC_SCALE, .alpha = 1, .coefficient = 1};
+    mc_tile_step step = {.function = MC_SCALE, .alpha = 1, .coefficient = 1};
     for (int f = MC_SCALE; f <= MC_EQUAL; f++) {
         step.function = (mc_function_of_tile)f;
         ops->step(&step, 1, row, column, source, target);

@@ -367,7 +367,7 @@ typedef struct kept {
 
 static mercer_status solve_kept(mercer_ctx *ctx, void *arg) {
     kept *k = arg;
-    mercer_svm set = plain(mc_svm_rows[k->kind].name, 1e-3);
+    mercer_svm set = plain(mc_svm_variants[k->kind].name, 1e-3);
     set.precision = "single";
     mc_svm s;
     mc_driver driver = mc_svm_driver(&s);

@@ -178,7 +178,7 @@ static void check_walk(mercer_ctx *ctx, mc_svm_kind kind, const table *t, int64_
     const int64_t outputs = mc_svm_folds_outputs(folds);
     assert_int_equal(outputs, kind == MC_SVC ? classes : 1);
     draw_splits(t->n, &rng, outputs, rows, split);
-    assert_ok(ctx, mc_svm_folds_walk(ctx, folds, split, SPLITS, costs, COSTS));
+    assert_ok(ctx, mc_svm_folds_solve_path(ctx, folds, split, SPLITS, costs, COSTS));
     for (int a = 0; a < SPLITS; a++)
         for (int64_t k = 0; k < COSTS; k++)
             if (outputs > 2)
@@ -236,7 +236,7 @@ static void vote_with(int threads, const table *t, double *out) {
     assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=0.4)", &kernel));
     assert_ok(ctx, mc_svm_folds_open(ctx, MC_SVC, &set, kernel, data, SPLITS, &buffers, &folds));
     draw_splits(t->n, &rng, 4, rows, split);
-    assert_ok(ctx, mc_svm_folds_walk(ctx, folds, split, SPLITS, costs, COSTS));
+    assert_ok(ctx, mc_svm_folds_solve_path(ctx, folds, split, SPLITS, costs, COSTS));
     for (int k = 0; k < SPLITS; k++) {
         const int64_t count = COSTS * (split[k].all - split[k].learned) * 4;
         memcpy(out, split[k].out, (size_t)count * sizeof *out);

@@ -137,7 +137,7 @@ static mercer_status assert_certified(mercer_ctx *ctx, mc_svm *s, mc_fitted *f) 
 static mercer_status walk(mercer_ctx *ctx, void *arg) {
     static const double C[VALUES] = {0.1, 0.3, 0.7, 2, 3};
     walked *w = arg;
-    mercer_svm set = plain(mc_svm_rows[w->kind].name, 1e-4);
+    mercer_svm set = plain(mc_svm_variants[w->kind].name, 1e-4);
     set.precision = "single";
     mc_svm s;
     mc_driver driver = mc_svm_driver(&s);

@@ -31,7 +31,7 @@ static void write_K(solved *a) {
 
 static void open_solved(mercer_ctx *ctx, solved *a, mc_svm_kind kind, int64_t n, double C, uint64_t item) {
     const table t = random_table(n, 2, item);
-    *a = (solved){.set = plain(mc_svm_rows[kind].name, 1e-5)};
+    *a = (solved){.set = plain(mc_svm_variants[kind].name, 1e-5)};
     a->set.C = C;
     a->data = data_of(ctx, &t, kind == MC_SVC);
     assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=0.5)", &a->kernel));

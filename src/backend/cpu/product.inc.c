@@ -152,7 +152,7 @@ INLINE void F(gauss_loop)(bool symmetric, const mc_operands *o, const REAL *row,
 }
 
 /* f of the micro-tile K and its products, row by row. */
-INLINE void F(finish_tile)(mc_function_of_tile function, const mc_step *step, const REAL *row, const REAL *column,
+INLINE void F(finish_tile)(mc_function_of_tile function, const mc_tile_step *step, const REAL *row, const REAL *column,
                            const REAL *K, const REAL *w_columns, const REAL *w_rows, V *sums, REAL *y_columns) {
     V w[GROUPS], y[GROUPS] = {{0}};
     UNROLL for (int g = 0; g < GROUPS; g++) {
@@ -174,7 +174,7 @@ INLINE void F(finish_tile)(mc_function_of_tile function, const mc_step *step, co
 
 /* Any other function: the statistic of a micro-tile passes through the first cache, its values stay in registers. */
 INLINE void F(fused_loop)(mc_function_of_tile function, mc_statistic kind, const mc_operands *o, const mc_guard *guard,
-                          const mc_step *step, const REAL *row, const REAL *column, const mc_rhs *right) {
+                          const mc_tile_step *step, const REAL *row, const REAL *column, const mc_rhs *right) {
     V sums[ROWS];
     F(load_sums)(right, sums);
     REAL K[ROWS * COLUMNS];
@@ -191,8 +191,9 @@ INLINE void F(fused_loop)(mc_function_of_tile function, mc_statistic kind, const
     F(store_sums)(sums, right);
 }
 
-static void F(fused_kernel_product)(mc_statistic kind, const mc_operands *o, const mc_guard *guard, const mc_step *step,
-                                    const void *row, const void *column, const mc_rhs *right) {
+static void F(fused_kernel_product)(mc_statistic kind, const mc_operands *o, const mc_guard *guard,
+                                    const mc_tile_step *step, const void *row, const void *column,
+                                    const mc_rhs *right) {
     if (step->function == MC_EXP2 && kind == MC_DOT && !guard && step->alpha == 1 && step->degree) {
         if (right->w_rows)
             F(gauss_loop)(true, o, row, column, right);

@@ -1,7 +1,7 @@
-/* step.inc.c: the element-wise functions of a tile program, each a loop over one strip; see mc_step in tile.h. */
+/* step.inc.c: the element-wise functions of a tile program, each a loop over one strip; see mc_tile_step in tile.h. */
 
 /* f(s). The function is known where this is inlined, so the switch costs nothing. */
-INLINE V F(tile_function_value)(mc_function_of_tile function, const mc_step *step, V s) {
+INLINE V F(tile_function_value)(mc_function_of_tile function, const mc_tile_step *step, V s) {
     const REAL ln2 = (REAL)0.693147180559945309417, pi = (REAL)3.14159265358979323846;
     const V zero = {0};
     switch (function) {
@@ -58,7 +58,7 @@ INLINE V F(function_argument)(mc_function_of_tile function, REAL row, V column, 
 }
 
 /* f of one row of a micro-tile, without the coefficient. row is NULL where nothing is added. */
-INLINE void F(row_values)(mc_function_of_tile function, const mc_step *step, REAL alpha, int r, const REAL *row,
+INLINE void F(row_values)(mc_function_of_tile function, const mc_tile_step *step, REAL alpha, int r, const REAL *row,
                           const REAL *column, const REAL *source, V *v) {
     const bool raw = function == MC_SCALE || function == MC_SCALE_SIGN;
     UNROLL for (int g = 0; g < GROUPS; g++) v[g] =
@@ -80,7 +80,7 @@ INLINE void F(combine_row)(mc_combine combine, REAL factor, const V *v, REAL *ta
 
 /* How results are combined and whether vectors are added is asked once a row, which costs less than a loop for every
    mixture. */
-INLINE void F(step_loop)(mc_function_of_tile function, const mc_step *step, int64_t panels, const REAL *row,
+INLINE void F(step_loop)(mc_function_of_tile function, const mc_tile_step *step, int64_t panels, const REAL *row,
                          const REAL *column, const REAL *source, REAL *target) {
     const REAL alpha = (REAL)step->alpha, factor = (REAL)step->coefficient;
     const mc_combine combine = step->combine;
@@ -100,7 +100,7 @@ INLINE void F(step_loop)(mc_function_of_tile function, const mc_step *step, int6
 #define STEP_CASE(name)                                                                                                \
     case name: F(step_loop)(name, step, panels, row, column, source, target); break
 
-static void F(apply_elementwise_step)(const mc_step *step, int64_t panels, const void *row, const void *column,
+static void F(apply_elementwise_step)(const mc_tile_step *step, int64_t panels, const void *row, const void *column,
                                       const void *source, void *target) {
     switch (step->function) {
         STEP_CASE(MC_SAME);

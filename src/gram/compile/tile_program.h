@@ -110,7 +110,7 @@ typedef enum mc_vector_kind {
 
 /* step.target and step.source are numbers of temporary strips while compiling; pack.c makes them strips. */
 typedef struct mc_tile_line {
-    mc_step step;
+    mc_tile_step step;
     int part; /* -1: reads a temporary */
     mc_use use;
     double a, c; /* the argument: a statistic + c */

@@ -40,19 +40,19 @@ struct mc_device_gram {
 
 /* ---- Points ---- */
 
-static mercer_status hold(mercer_ctx *ctx, mc_device_gram *there, size_t bytes, mc_address *out) {
-    MC_TRY(mc_device_allocate(ctx, there->device, bytes, out));
-    there->held[there->count++] = (held){*out, bytes};
+static mercer_status hold(mercer_ctx *ctx, mc_device_gram *op, size_t bytes, mc_address *out) {
+    MC_TRY(mc_device_allocate(ctx, op->device, bytes, out));
+    op->held[op->count++] = (held){*out, bytes};
     return MERCER_OK;
 }
 
-static mercer_status copy_there(mercer_ctx *ctx, mc_device_gram *there, const void *from, size_t bytes,
-                                mc_address *out) {
+static mercer_status copy_to_device(mercer_ctx *ctx, mc_device_gram *op, const void *from, size_t bytes,
+                                    mc_address *out) {
     *out = 0;
     if (!from)
         return MERCER_OK;
-    MC_TRY(hold(ctx, there, bytes, out));
-    return mc_device_upload(ctx, there->device, *out, from, bytes);
+    MC_TRY(hold(ctx, op, bytes, out));
+    return mc_device_upload(ctx, op->device, *out, from, bytes);
 }
 
 static size_t real_bytes(const mc_gram *g) {
@@ -63,90 +63,90 @@ static size_t padded_bytes(const mc_gram *g, int64_t n) {
     return (size_t)(mc_chunk_count(n, g->ops->columns) * g->ops->columns) * real_bytes(g);
 }
 
-static mercer_status copy_side(mercer_ctx *ctx, mc_device_gram *there, const mc_tile_part *p,
-                               const mc_packed_points *pack, mc_address *points, mc_address *half) {
-    const size_t padded = padded_bytes(there->gram, pack->n);
-    MC_TRY(copy_there(ctx, there, pack->values, padded * (size_t)p->d, points));
-    return copy_there(ctx, there, pack->half, padded, half);
+static mercer_status copy_side(mercer_ctx *ctx, mc_device_gram *op, const mc_tile_part *p, const mc_packed_points *pack,
+                               mc_address *points, mc_address *half) {
+    const size_t padded = padded_bytes(op->gram, pack->n);
+    MC_TRY(copy_to_device(ctx, op, pack->values, padded * (size_t)p->d, points));
+    return copy_to_device(ctx, op, pack->half, padded, half);
 }
 
-static mercer_status copy_part(mercer_ctx *ctx, mc_device_gram *there, int i) {
-    mc_device_argument *a = &there->argument;
-    const mc_tile_part *p = &there->gram->plan.part[i];
-    if (there->left) {
-        a->x[i] = there->left->argument.x[i];
-        a->half_x[i] = there->left->argument.half_x[i];
+static mercer_status copy_part(mercer_ctx *ctx, mc_device_gram *op, int i) {
+    mc_device_argument *a = &op->argument;
+    const mc_tile_part *p = &op->gram->plan.part[i];
+    if (op->left) {
+        a->x[i] = op->left->argument.x[i];
+        a->half_x[i] = op->left->argument.half_x[i];
     } else {
-        MC_TRY(copy_side(ctx, there, p, &p->left, &a->x[i], &a->half_x[i]));
+        MC_TRY(copy_side(ctx, op, p, &p->left, &a->x[i], &a->half_x[i]));
     }
     if (!p->shared)
-        return copy_side(ctx, there, p, &p->right, &a->z[i], &a->half_z[i]);
+        return copy_side(ctx, op, p, &p->right, &a->z[i], &a->half_z[i]);
     a->z[i] = a->x[i];
     a->half_z[i] = a->half_x[i];
     return MERCER_OK;
 }
 
-static mercer_status copy_line(mercer_ctx *ctx, mc_device_gram *there, int i) {
-    mc_device_argument *a = &there->argument;
-    const mc_gram *g = there->gram;
+static mercer_status copy_line(mercer_ctx *ctx, mc_device_gram *op, int i) {
+    mc_device_argument *a = &op->argument;
+    const mc_gram *g = op->gram;
     const mc_tile_line *line = &g->plan.line[i];
     a->alpha[i] = line->step.alpha;
     a->coefficient[i] = line->step.coefficient;
     a->p[i] = line->step.p;
-    if (there->left)
-        a->row[i] = there->left->argument.row[i];
+    if (op->left)
+        a->row[i] = op->left->argument.row[i];
     else
-        MC_TRY(copy_there(ctx, there, line->row, padded_bytes(g, g->x->n), &a->row[i]));
+        MC_TRY(copy_to_device(ctx, op, line->row, padded_bytes(g, g->x->n), &a->row[i]));
     a->column[i] = a->row[i];
     return line->col == line->row ? MERCER_OK
-                                  : copy_there(ctx, there, line->col, padded_bytes(g, g->z->n), &a->column[i]);
+                                  : copy_to_device(ctx, op, line->col, padded_bytes(g, g->z->n), &a->column[i]);
 }
 
 /* ---- How the work is cut ---- */
 
-static void set_ranges(mc_device_gram *there, int64_t t) {
-    mc_device_argument *a = &there->argument;
-    const int rows = mc_device_rows(there->gram, t);
-    there->rows_each = rows ? rows * MC_DEVICE_THREADS : MC_DEVICE_WIDE_ROWS;
-    there->threads = rows ? MC_DEVICE_THREADS : MC_DEVICE_WIDE_THREADS;
-    const int64_t blocks = mc_chunk_count(a->n, there->rows_each), wanted = mc_chunk_count(BLOCKS_WANTED, blocks);
+static void set_ranges(mc_device_gram *op, int64_t t) {
+    mc_device_argument *a = &op->argument;
+    const int rows = mc_device_rows(op->gram, t);
+    op->rows_each = rows ? rows * MC_DEVICE_THREADS : MC_DEVICE_WIDE_ROWS;
+    op->threads = rows ? MC_DEVICE_THREADS : MC_DEVICE_WIDE_THREADS;
+    const int64_t blocks = mc_chunk_count(a->n, op->rows_each), wanted = mc_chunk_count(BLOCKS_WANTED, blocks);
     const int64_t each = mc_chunk_count(a->m, wanted);
     a->range = mc_chunk_count(each > RANGE_LEAST ? each : RANGE_LEAST, MC_DEVICE_TILE) * MC_DEVICE_TILE;
     a->ranges = mc_chunk_count(a->m, a->range);
 }
 
-void mc_device_gram_deepen(const mc_device_gram *there, int64_t *tile, int64_t *wide) {
-    const int64_t sums = there->argument.m / MC_DEVICE_TILE + BLOCKS_WANTED + 32;
+void mc_device_gram_deepen(const mc_device_gram *op, int64_t *tile, int64_t *wide) {
+    const int64_t sums = op->argument.m / MC_DEVICE_TILE + BLOCKS_WANTED + 32;
     *tile = *tile > MC_DEVICE_TILE ? *tile : MC_DEVICE_TILE;
     *wide = *wide > sums ? *wide : sums;
 }
 
-static mercer_status take_workspace(mercer_ctx *ctx, mc_device_gram *there) {
-    mc_device_argument *a = &there->argument;
+static mercer_status take_workspace(mercer_ctx *ctx, mc_device_gram *op) {
+    mc_device_argument *a = &op->argument;
     size_t most = 0;
     for (int64_t t = 1; t <= MC_DEVICE_RIGHT_MOST; t *= 2) {
-        set_ranges(there, t);
+        set_ranges(op, t);
         const size_t bytes = (size_t)(a->ranges * t * a->n) * sizeof(double);
         most = bytes > most ? bytes : most;
     }
-    if (!there->multiplies)
-        MC_TRY(hold(ctx, there, most, &a->partial));
-    MC_TRY(hold(ctx, there, (size_t)(MC_DEVICE_RIGHT_MOST * a->n) * sizeof(double), &a->y));
-    return hold(ctx, there, (size_t)(MC_DEVICE_RIGHT_MOST * a->m) * real_bytes(there->gram), &a->w);
+    if (!op->multiplies)
+        MC_TRY(hold(ctx, op, most, &a->partial));
+    MC_TRY(hold(ctx, op, (size_t)(MC_DEVICE_RIGHT_MOST * a->n) * sizeof(double), &a->y));
+    return hold(ctx, op, (size_t)(MC_DEVICE_RIGHT_MOST * a->m) * real_bytes(op->gram), &a->w);
 }
 
 /* ---- Programs ---- */
 
-static mercer_status build_program(mercer_ctx *ctx, mc_device_gram *there, int64_t t, void **program) {
+static mercer_status build_program(mercer_ctx *ctx, mc_device_gram *op, int64_t t, void **program) {
     const int at = t == 1 ? 0 : t == 2 ? 1 : t == 4 ? 2 : 3;
     char *source = NULL;
-    if (!there->program[at]) {
-        MC_TRY(mc_device_source(ctx, there->gram, t, &source));
-        const mercer_status status = mc_device_build(ctx, there->device, source, &there->program[at]);
+    if (!op->program[at]) {
+        MC_TRY(mc_device_source(ctx, op->gram, t, &source));
+        const mercer_status status = mc_device_build(ctx, op->device, source, &op->program[at]);
         mc_free(source);
         MC_TRY(status);
     }
-    *program = there->program[at];
+    *program = op->program[at];
     return MERCER_OK;
 }
 
@@ -159,91 +159,91 @@ static int64_t least_of(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-static mercer_status spread_side(mercer_ctx *ctx, mc_device_gram *there, void *program, bool right) {
-    mc_device_argument a = there->argument;
+static mercer_status spread_side(mercer_ctx *ctx, mc_device_gram *op, void *program, bool right) {
+    mc_device_argument a = op->argument;
     a.right = right;
-    const mc_launch shape = {.grid = {mc_chunk_count((right ? a.m : a.n) * there->gram->plan.part[0].d, 256), 1},
+    const mc_launch shape = {.grid = {mc_chunk_count((right ? a.m : a.n) * op->gram->plan.part[0].d, 256), 1},
                              .threads = 256};
-    return mc_device_launch(ctx, there->device, program, "spread", &shape, &a, sizeof a);
+    return mc_device_launch(ctx, op->device, program, "spread", &shape, &a, sizeof a);
 }
 
-static mercer_status spread_rows(mercer_ctx *ctx, mc_device_gram *there) {
-    mc_device_argument *a = &there->argument;
-    const size_t row = (size_t)mc_device_row_length(there->gram) * real_bytes(there->gram);
+static mercer_status spread_rows(mercer_ctx *ctx, mc_device_gram *op) {
+    mc_device_argument *a = &op->argument;
+    const size_t row = (size_t)mc_device_row_length(op->gram) * real_bytes(op->gram);
     const int64_t rows = least_of(a->n, DOT_ROWS), columns = least_of(a->m, DOT_COLUMNS);
     void *program = NULL;
-    if (there->left)
-        a->rows_left = there->left->argument.rows_left;
+    if (op->left)
+        a->rows_left = op->left->argument.rows_left;
     else
-        MC_TRY(hold(ctx, there, (size_t)a->n * row, &a->rows_left));
-    MC_TRY(hold(ctx, there, (size_t)a->m * row, &a->rows_right));
-    MC_TRY(hold(ctx, there, (size_t)(rows * columns) * real_bytes(there->gram), &a->dots));
-    MC_TRY(build_program(ctx, there, 1, &program));
-    MC_TRY(there->left ? MERCER_OK : spread_side(ctx, there, program, false));
-    return spread_side(ctx, there, program, true);
+        MC_TRY(hold(ctx, op, (size_t)a->n * row, &a->rows_left));
+    MC_TRY(hold(ctx, op, (size_t)a->m * row, &a->rows_right));
+    MC_TRY(hold(ctx, op, (size_t)(rows * columns) * real_bytes(op->gram), &a->dots));
+    MC_TRY(build_program(ctx, op, 1, &program));
+    MC_TRY(op->left ? MERCER_OK : spread_side(ctx, op, program, false));
+    return spread_side(ctx, op, program, true);
 }
 
-static mercer_status multiply_block(mercer_ctx *ctx, mc_device_gram *there, void *program, int64_t i0, int64_t j0) {
-    mc_device_argument a = there->argument;
-    const int64_t k = mc_device_row_length(there->gram);
-    const size_t row = (size_t)k * real_bytes(there->gram);
+static mercer_status multiply_block(mercer_ctx *ctx, mc_device_gram *op, void *program, int64_t i0, int64_t j0) {
+    mc_device_argument a = op->argument;
+    const int64_t k = mc_device_row_length(op->gram);
+    const size_t row = (size_t)k * real_bytes(op->gram);
     a.i0 = i0, a.i1 = least_of(i0 + DOT_ROWS, a.n);
     a.j0 = j0, a.j1 = least_of(j0 + DOT_COLUMNS, a.m);
-    MC_TRY(mc_device_multiply(ctx, there->device, there->gram->precision, a.i1 - i0, a.j1 - j0, k,
+    MC_TRY(mc_device_multiply(ctx, op->device, op->gram->precision, a.i1 - i0, a.j1 - j0, k,
                               a.rows_left + (size_t)i0 * row, k, a.rows_right + (size_t)j0 * row, k, a.dots,
                               a.j1 - j0));
     const mc_launch shape = {.grid = {mc_chunk_count(a.i1 - i0, 8), 1}, .threads = 256};
-    return mc_device_launch(ctx, there->device, program, "product_of_dots", &shape, &a, sizeof a);
+    return mc_device_launch(ctx, op->device, program, "product_of_dots", &shape, &a, sizeof a);
 }
 
-static mercer_status multiply_blocks(mercer_ctx *ctx, mc_device_gram *there, void *program) {
-    const mc_device_argument *a = &there->argument;
+static mercer_status multiply_blocks(mercer_ctx *ctx, mc_device_gram *op, void *program) {
+    const mc_device_argument *a = &op->argument;
     for (int64_t i = 0; i < a->n; i += DOT_ROWS)
         for (int64_t j = 0; j < a->m; j += DOT_COLUMNS)
-            MC_TRY(multiply_block(ctx, there, program, i, j));
+            MC_TRY(multiply_block(ctx, op, program, i, j));
     return MERCER_OK;
 }
 
 /* ---- Opening ---- */
 
-static mercer_status fill_there(mercer_ctx *ctx, mc_device_gram *there) {
-    const mc_gram *g = there->gram;
+static mercer_status upload_operands(mercer_ctx *ctx, mc_device_gram *op) {
+    const mc_gram *g = op->gram;
     for (int i = 0; i < g->plan.parts; i++)
-        MC_TRY(copy_part(ctx, there, i));
+        MC_TRY(copy_part(ctx, op, i));
     for (int i = 0; i < g->plan.lines; i++)
-        MC_TRY(copy_line(ctx, there, i));
+        MC_TRY(copy_line(ctx, op, i));
     if (g->symmetric)
-        MC_TRY(copy_there(ctx, there, g->diagonal, (size_t)g->x->n * sizeof(double), &there->argument.diagonal));
-    there->multiplies = mc_device_multiplies(g) && there->device->calls->can_multiply(there->device->self);
-    MC_TRY(there->multiplies ? spread_rows(ctx, there) : MERCER_OK);
-    return take_workspace(ctx, there);
+        MC_TRY(copy_to_device(ctx, op, g->diagonal, (size_t)g->x->n * sizeof(double), &op->argument.diagonal));
+    op->multiplies = mc_device_multiplies(g) && op->device->calls->can_multiply(op->device->self);
+    MC_TRY(op->multiplies ? spread_rows(ctx, op) : MERCER_OK);
+    return take_workspace(ctx, op);
 }
 
 mercer_status mc_device_gram_open(mercer_ctx *ctx, const mc_gram *gram, mc_device *device, const mc_device_gram *left,
                                   mc_device_gram **out) {
-    mc_device_gram *there = mc_alloc(ctx, 1, sizeof *there);
+    mc_device_gram *op = mc_alloc(ctx, 1, sizeof *op);
     *out = NULL;
-    if (!there)
+    if (!op)
         return MERCER_MEMORY;
-    there->gram = gram;
-    there->device = device;
-    there->left = left;
-    there->argument.n = gram->x->n;
-    there->argument.m = gram->z->n;
-    const mercer_status status = fill_there(ctx, there);
+    op->gram = gram;
+    op->device = device;
+    op->left = left;
+    op->argument.n = gram->x->n;
+    op->argument.m = gram->z->n;
+    const mercer_status status = upload_operands(ctx, op);
     if (status)
-        mc_device_gram_close(there);
+        mc_device_gram_close(op);
     else
-        *out = there;
+        *out = op;
     return status;
 }
 
-void mc_device_gram_close(mc_device_gram *there) {
-    if (!there)
+void mc_device_gram_close(mc_device_gram *op) {
+    if (!op)
         return;
-    for (int i = 0; i < there->count; i++)
-        mc_device_release(there->device, there->held[i].at, there->held[i].bytes);
-    mc_free(there);
+    for (int i = 0; i < op->count; i++)
+        mc_device_release(op->device, op->held[i].at, op->held[i].bytes);
+    mc_free(op);
 }
 
 /* ---- Products ---- */
@@ -257,56 +257,56 @@ static double scale_of(int64_t m, const double *v, int64_t ld) {
 }
 
 /* Column c of the right-hand sides, scaled, in the tiles' precision; past the last one zeros. */
-static double load_right(const mc_device_gram *there, const double *v, int64_t ld, char *w) {
-    const int64_t m = there->argument.m;
+static double load_right(const mc_device_gram *op, const double *v, int64_t ld, char *w) {
+    const int64_t m = op->argument.m;
     const double scale = v ? scale_of(m, v, ld) : 1;
     for (int64_t j = 0; j < m; j++)
-        if (there->gram->precision == MERCER_F32)
+        if (op->gram->precision == MERCER_F32)
             ((float *)(void *)w)[j] = v ? (float)(v[j * ld] * scale) : 0;
         else
             ((double *)(void *)w)[j] = v ? v[j * ld] * scale : 0;
     return 1 / scale;
 }
 
-static mercer_status launch_product(mercer_ctx *ctx, mc_device_gram *there, int64_t t) {
+static mercer_status launch_product(mercer_ctx *ctx, mc_device_gram *op, int64_t t) {
     void *program = NULL;
-    MC_TRY(build_program(ctx, there, t, &program));
-    if (there->multiplies)
-        return multiply_blocks(ctx, there, program);
-    set_ranges(there, t);
-    const mc_device_argument *a = &there->argument;
-    const mc_launch product = {.grid = {mc_chunk_count(a->n, there->rows_each), a->ranges}, .threads = there->threads};
+    MC_TRY(build_program(ctx, op, t, &program));
+    if (op->multiplies)
+        return multiply_blocks(ctx, op, program);
+    set_ranges(op, t);
+    const mc_device_argument *a = &op->argument;
+    const mc_launch product = {.grid = {mc_chunk_count(a->n, op->rows_each), a->ranges}, .threads = op->threads};
     const mc_launch gather = {.grid = {mc_chunk_count(a->n * t, 256), 1}, .threads = 256};
-    MC_TRY(mc_device_launch(ctx, there->device, program, "product", &product, a, sizeof *a));
-    return mc_device_launch(ctx, there->device, program, "gather", &gather, a, sizeof *a);
+    MC_TRY(mc_device_launch(ctx, op->device, program, "product", &product, a, sizeof *a));
+    return mc_device_launch(ctx, op->device, program, "gather", &gather, a, sizeof *a);
 }
 
 /* Up to MC_DEVICE_RIGHT_MOST columns, `given` of them the caller's. buffer holds as many of either side. */
-static mercer_status apply_some(mercer_ctx *ctx, mc_device_gram *there, int64_t t, int64_t given, int64_t ld,
+static mercer_status apply_some(mercer_ctx *ctx, mc_device_gram *op, int64_t t, int64_t given, int64_t ld,
                                 const double *V, double *Y, double *buffer) {
-    const mc_device_argument *a = &there->argument;
-    const size_t real = real_bytes(there->gram);
+    const mc_device_argument *a = &op->argument;
+    const size_t real = real_bytes(op->gram);
     double unscale[MC_DEVICE_RIGHT_MOST];
     for (int64_t c = 0; c < t; c++)
-        unscale[c] = load_right(there, c < given ? V + c : NULL, ld, (char *)buffer + (size_t)(c * a->m) * real);
-    MC_TRY(mc_device_upload(ctx, there->device, a->w, buffer, (size_t)(t * a->m) * real));
-    MC_TRY(launch_product(ctx, there, t));
-    MC_TRY(mc_device_download(ctx, there->device, buffer, a->y, (size_t)(t * a->n) * sizeof(double)));
+        unscale[c] = load_right(op, c < given ? V + c : NULL, ld, (char *)buffer + (size_t)(c * a->m) * real);
+    MC_TRY(mc_device_upload(ctx, op->device, a->w, buffer, (size_t)(t * a->m) * real));
+    MC_TRY(launch_product(ctx, op, t));
+    MC_TRY(mc_device_download(ctx, op->device, buffer, a->y, (size_t)(t * a->n) * sizeof(double)));
     for (int64_t i = 0; i < a->n; i++)
         for (int64_t c = 0; c < given; c++)
             Y[i * ld + c] = buffer[c * a->n + i] * unscale[c];
     return MERCER_OK;
 }
 
-mercer_status mc_device_gram_apply(mercer_ctx *ctx, mc_device_gram *there, int64_t t, const double *V, double *Y) {
-    const mc_device_argument *a = &there->argument;
+mercer_status mc_device_gram_apply(mercer_ctx *ctx, mc_device_gram *op, int64_t t, const double *V, double *Y) {
+    const mc_device_argument *a = &op->argument;
     const int64_t most = t < MC_DEVICE_RIGHT_MOST ? t : MC_DEVICE_RIGHT_MOST, longer = a->n > a->m ? a->n : a->m;
     double *buffer = NULL;
     MC_TRY(MC_ALLOC(ctx, buffer, 2 * most * longer));
     mercer_status status = MERCER_OK;
     for (int64_t c = 0; c < t && !status; c += most) {
         const int64_t given = t - c < most ? t - c : most, padded = given > 4 ? 8 : given > 2 ? 4 : given;
-        status = apply_some(ctx, there, padded, given, t, V + c, Y + c, buffer);
+        status = apply_some(ctx, op, padded, given, t, V + c, Y + c, buffer);
         MC_THEN(status, mc_report_progress(ctx, (double)(c + given) / (double)t));
     }
     mc_free(buffer);

@@ -1,8 +1,8 @@
 /* device_gram.h: products with a Gram matrix whose points lie on a device.
 
-       MC_TRY(mc_device_gram_open(ctx, gram, device, &there));      points and vectors are copied there once
-       s = mc_device_gram_apply(ctx, there, t, V, Y);               Y <- K V; V and Y are the caller's
-       mc_device_gram_close(there); */
+       MC_TRY(mc_device_gram_open(ctx, gram, device, &op));         points and vectors are copied there once
+       s = mc_device_gram_apply(ctx, op, t, V, Y);                  Y <- K V; V and Y are the caller's
+       mc_device_gram_close(op); */
 #ifndef MC_GRAM_DEVICE_DEVICE_GRAM_H
 #define MC_GRAM_DEVICE_DEVICE_GRAM_H
 
@@ -14,10 +14,10 @@ typedef struct mc_device_gram mc_device_gram;
    which serves again and outlives it too; NULL: there is none. */
 mercer_status mc_device_gram_open(mercer_ctx *ctx, const mc_gram *gram, mc_device *device, const mc_device_gram *left,
                                   mc_device_gram **out);
-void mc_device_gram_close(mc_device_gram *there);
-mercer_status mc_device_gram_apply(mercer_ctx *ctx, mc_device_gram *there, int64_t t, const double *V, double *Y);
+void mc_device_gram_close(mc_device_gram *op);
+mercer_status mc_device_gram_apply(mercer_ctx *ctx, mc_device_gram *op, int64_t t, const double *V, double *Y);
 /* Additions that one term of a product passes through, in the tiles' precision and in double, raised to those made
    there. */
-void mc_device_gram_deepen(const mc_device_gram *there, int64_t *tile, int64_t *wide);
+void mc_device_gram_deepen(const mc_device_gram *op, int64_t *tile, int64_t *wide);
 
 #endif

@@ -118,7 +118,7 @@ static void write_source(mc_text *t, const mc_gram *g, const mc_tile_line *line)
         mc_text_add(t, "s[%d]", 3 * line->part);
 }
 
-static void write_function(mc_text *t, const mc_step *step, int i) {
+static void write_function(mc_text *t, const mc_tile_step *step, int i) {
     switch (step->function) {
     case MC_WHOLE_POWER: mc_text_add(t, "power(v, %lld)", (long long)step->degree); break;
     case MC_REAL_POWER: mc_text_add(t, "POW(v, R(a->p[%d]))", i); break;
@@ -174,7 +174,7 @@ static void write_value(mc_text *t, const mc_gram *g) {
         mc_text_add(t, ", t%d = 0", i);
     mc_text_add(t, ";\n    (void)s, (void)half_x, (void)half_z, (void)row, (void)column, (void)a;\n");
     for (int i = 0; i < g->plan.lines; i++) {
-        const mc_step *step = &g->plan.line[i].step;
+        const mc_tile_step *step = &g->plan.line[i].step;
         write_argument(t, g, i);
         mc_text_add(t, "    t%d %s R(a->coefficient[%d]) * ", step->target, combine[step->combine], i);
         write_function(t, step, i);

@@ -76,7 +76,7 @@ static int terms_of_line(const mc_gram *g, int i, const sums *s, mc_factored_ter
 }
 
 static bool follow_line(const mc_gram *g, int i, sums *s) {
-    const mc_step *step = &g->plan.line[i].step;
+    const mc_tile_step *step = &g->plan.line[i].step;
     mc_factored_term made[MC_FACTORED_TERMS];
     const int count = terms_of_line(g, i, s, made), to = step->target,
               before = step->combine == MC_SET ? 0 : s->terms[to];

@@ -113,7 +113,7 @@ static void derive_distances_angles(const task *t, int part) {
 static void run_lines(const task *t) {
     const mc_gram *g = t->gram;
     for (int i = 0; i < g->plan.lines; i++) {
-        const mc_step *step = &g->plan.line[i].step;
+        const mc_tile_step *step = &g->plan.line[i].step;
         g->ops->step(step, t->panels, row_vector(t, i), column_vector(t, step->column), strip_of(t, step->source),
                      strip_of(t, step->target));
     }
@@ -273,7 +273,7 @@ void mc_tile_workspace_fused(const mc_gram *g, const mc_tile_workspace *s, int64
                              const mc_rhs *right) {
     const task t = {.gram = g, .space = s, .group = group, .panel = p0, .panels = p1 - p0};
     const mc_tile_part *p = &g->plan.part[0];
-    const mc_step *step = &g->plan.line[0].step;
+    const mc_tile_step *step = &g->plan.line[0].step;
     const mc_operands o = tile_operands(&t, 0, 0, p->d);
     const mc_guard guard = {.share = MC_GUARD_SHARE, .direct = o};
     const bool guarded = p->distance_method == MC_DISTANCE_GUARDED && g->plan.line[0].use == MC_USE_DISTANCE;

@@ -15,7 +15,7 @@
 #include "problem/problem.h"
 
 /* A machine as a table of steps; self is its state. */
-typedef struct mc_steps {
+typedef struct mc_driver_steps {
     int refinements; /* rounds of solving after the first, at most */
     mercer_status (*open)(mercer_ctx *ctx, void *self, const mercer_kernel *kernel, const mercer_data *data);
     /* *wanting <- whether there was anything to solve */
@@ -28,10 +28,10 @@ typedef struct mc_steps {
     bool (*is_worth)(const void *self);
     /* Of a path: the next value of C or lambda, from the solution for the last one unless it is the first. */
     void (*turn)(void *self, double value, bool first);
-} mc_steps;
+} mc_driver_steps;
 
 typedef struct mc_driver {
-    const mc_steps *steps;
+    const mc_driver_steps *steps;
     void *self;
     mc_problem *p; /* that of self */
     mercer_status stopped;

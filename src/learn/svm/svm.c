@@ -24,23 +24,23 @@ enum { MANY = 1000, REFINEMENTS = 4 };
 
 /* ---- Rows ---- */
 
-static mercer_status check_kind(mercer_ctx *ctx, const mc_svm_row *row, const mercer_data *data) {
-    if (row->classes && data->target && !data->class_of)
+static mercer_status check_kind(mercer_ctx *ctx, const mc_svm_variant *variant, const mercer_data *data) {
+    if (variant->classes && data->target && !data->class_of)
         return mc_fail(
             ctx, MERCER_DATA,
             "%s needs classes and the target is numbers; say that they are classes (--target-kind class) or take svr",
-            row->name);
-    if (row->doubled && data->class_of)
+            variant->name);
+    if (variant->doubled && data->class_of)
         return mc_fail(
             ctx, MERCER_DATA,
             "%s needs numbers and the target is classes; say that they are numbers (--target-kind number) or take svc",
-            row->name);
+            variant->name);
     return MERCER_OK;
 }
 
 static mercer_status open_problem(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel,
                                   const mercer_data *data, mc_problem *out) {
-    MC_TRY(check_kind(ctx, &mc_svm_rows[kind], data));
+    MC_TRY(check_kind(ctx, &mc_svm_variants[kind], data));
     return kind == MC_ONE_CLASS
                ? mc_problem_open_rows(ctx, set->scale, mc_consent_of(set->allow_indefinite), kernel, data, out)
                : mc_problem_open(ctx, set->scale, mc_consent_of(set->allow_indefinite), kernel, data, out);
@@ -50,7 +50,7 @@ static mercer_status open_problem(mercer_ctx *ctx, mc_svm_kind kind, const merce
 static mercer_status sort_rows(mercer_ctx *ctx, mc_svm *s, int64_t *order) {
     const int64_t n = s->p.n;
     MC_TRY(MC_ALLOC(ctx, s->start, s->classes + 2));
-    if (!s->row->classes) {
+    if (!s->variant->classes) {
         s->start[1] = n;
         for (int64_t i = 0; i < n; i++)
             order[i] = i;
@@ -80,11 +80,11 @@ static mercer_status write_costs(mercer_ctx *ctx, mc_svm *s, const int64_t *orde
     double *weights = NULL;
     MC_TRY(MC_ALLOC(ctx, s->cost, s->p.n));
     mercer_status status = MC_ALLOC(ctx, weights, s->classes + 1);
-    if (!status && s->row->classes)
-        status = mc_class_weights(ctx, s->row->name, s->set->class_weight, s->p.x, s->p.class_of, s->p.n, weights);
+    if (!status && s->variant->classes)
+        status = mc_class_weights(ctx, s->variant->name, s->set->class_weight, s->p.x, s->p.class_of, s->p.n, weights);
     for (int64_t i = 0; i < s->p.n && !status; i++) {
         const double root = s->p.root ? s->p.root[order[i]] : 1;
-        s->cost[i] = root * root * (s->row->classes ? weights[s->p.class_of[order[i]]] : 1);
+        s->cost[i] = root * root * (s->variant->classes ? weights[s->p.class_of[order[i]]] : 1);
     }
     mc_free(weights);
     return status;
@@ -97,13 +97,13 @@ static mercer_status check_classes(mercer_ctx *ctx, const mc_svm *s) {
             return mc_fail(ctx, MERCER_DATA,
                            "%s: every row that has a weight is of class '%s'; two classes at least are needed: "
                            "give rows of another a weight",
-                           s->row->name, s->p.x->label[c]);
+                           s->variant->name, s->p.x->label[c]);
     return MERCER_OK;
 }
 
 static mercer_status ready_rows(mercer_ctx *ctx, mc_svm *s, const mercer_data *data) {
     int64_t *scratch = NULL;
-    s->classes = s->row->classes ? s->p.x->classes : 0;
+    s->classes = s->variant->classes ? s->p.x->classes : 0;
     MC_TRY(MC_ALLOC(ctx, s->order, s->p.n));
     MC_TRY(sort_rows(ctx, s, s->order));
     MC_TRY(check_classes(ctx, s));
@@ -232,7 +232,7 @@ static const char *end_of(const mc_svm *s, mercer_status stopped) {
 
 static void write_report(const mc_svm *s, mercer_status stopped, mc_fitted *f) {
     mercer_report *r = &f->report;
-    *r = (mercer_report){.machine = s->row->name, .solver = "smo", .scale = mc_scaling_names[s->p.scale.kind]};
+    *r = (mercer_report){.machine = s->variant->name, .solver = "smo", .scale = mc_scaling_names[s->p.scale.kind]};
     r->n = s->p.n;
     r->d = mc_data_width(s->p.x);
     r->stored = s->p.x->row_start ? (double)mercer_data_stored(s->p.x) / ((double)r->n * (double)r->d) : 1;
@@ -245,16 +245,16 @@ static void write_report(const mc_svm *s, mercer_status stopped, mc_fitted *f) {
 
 mercer_status mc_svm_open(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel,
                           const mercer_data *data, mc_svm *s) {
-    *s = (mc_svm){.kind = kind, .row = &mc_svm_rows[kind], .set = set, .C = set->C};
+    *s = (mc_svm){.kind = kind, .variant = &mc_svm_variants[kind], .set = set, .C = set->C};
     MC_TRY(MC_ALLOC(ctx, s->solver, 1));
     s->solver->rows = data->n;
-    if (isinf(set->C) && kind != MC_SVC && s->row->has_C)
-        return mc_fail(ctx, MERCER_INVALID, "%s: C must be finite; only svc has a hard margin", s->row->name);
+    if (isinf(set->C) && kind != MC_SVC && s->variant->has_C)
+        return mc_fail(ctx, MERCER_INVALID, "%s: C must be finite; only svc has a hard margin", s->variant->name);
     MC_TRY(open_problem(ctx, kind, set, kernel, data, &s->p));
     char what[96];
-    mc_print(what, sizeof what, "%s: %s of %lld classes", s->row->name,
+    mc_print(what, sizeof what, "%s: %s of %lld classes", s->variant->name,
              set->multiclass && set->multiclass[2] == 'o' ? "every pair" : "each", (long long)s->p.x->classes);
-    MC_TRY(mc_memory_check(ctx, s->row->classes ? mc_svm_programs_bytes(set, &s->p) : 0, what));
+    MC_TRY(mc_memory_check(ctx, s->variant->classes ? mc_svm_programs_bytes(set, &s->p) : 0, what));
     MC_TRY(ready_rows(ctx, s, data));
     MC_TRY(mc_svm_programs_open(ctx, s));
     return mc_svm_rows_open(ctx, s);
@@ -292,8 +292,8 @@ static void turn_to_next_C(void *self, double C, bool first) {
         mc_svm_raise_C(s, C);
 }
 
-static const mc_steps steps = {REFINEMENTS,   open_programs,  solve_programs,   keep_and_certify,
-                               hand_over_fit, close_programs, is_worth_a_check, turn_to_next_C};
+static const mc_driver_steps steps = {REFINEMENTS,   open_programs,  solve_programs,   keep_and_certify,
+                                      hand_over_fit, close_programs, is_worth_a_check, turn_to_next_C};
 
 mc_driver mc_svm_driver(mc_svm *s) {
     return (mc_driver){.steps = &steps, .self = s, .p = &s->p};
@@ -303,7 +303,7 @@ mc_driver mc_svm_driver(mc_svm *s) {
 
 static mc_svm_kind kind_of(const mercer_svm *set) {
     int kind = 0;
-    while (kind < MC_SVM_KINDS && strcmp(mc_svm_rows[kind].name, set->machine) != 0)
+    while (kind < MC_SVM_KINDS && strcmp(mc_svm_variants[kind].name, set->machine) != 0)
         kind++;
     assert(kind < MC_SVM_KINDS); /* settings are checked before a learner sees them */
     return (mc_svm_kind)kind;
@@ -325,19 +325,19 @@ static mercer_status prepare_svm(mercer_ctx *ctx, const void *settings, const me
    seconds alone. */
 static void rank_svm_solvers(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_solver_options *out) {
     const mercer_svm *set = settings;
-    const mc_svm_row *row = &mc_svm_rows[kind_of(set)];
+    const mc_svm_variant *variant = &mc_svm_variants[kind_of(set)];
     const double n = (double)p->n;
-    const int64_t m = row->doubled ? 2 * p->n : p->n;
+    const int64_t m = variant->doubled ? 2 * p->n : p->n;
     mercer_dtype dtype;
-    if (mc_svm_fit_dtype(ctx, row, set, p, &dtype))
+    if (mc_svm_fit_dtype(ctx, variant, set, p, &dtype))
         dtype = MERCER_F64; /* no memory to look: the larger */
     *out = (mc_solver_options){.count = 1};
     mc_solver_option *o = &out->option[0];
     *o = (mc_solver_option){.solver = "smo", .pairs = n * n / 2, .factor = mc_svm_storing_work(ctx, p, p->n, dtype)};
-    o->bytes = mc_svm_bytes(ctx, p, m, dtype) + (row->classes ? mc_svm_programs_bytes(set, p) : 0);
+    o->bytes = mc_svm_bytes(ctx, p, m, dtype) + (variant->classes ? mc_svm_programs_bytes(set, p) : 0);
     o->possible = o->bytes <= mc_memory_left(ctx);
-    o->bytes += mc_svm_spare_bytes(ctx, p, m, mc_svm_whole(ctx, row, p, dtype), dtype);
-    o->bytes += mc_svm_shared_bytes(ctx, row, set, p);
+    o->bytes += mc_svm_spare_bytes(ctx, p, m, mc_svm_whole(ctx, variant, p, dtype), dtype);
+    o->bytes += mc_svm_shared_bytes(ctx, variant, set, p);
     o->reason = !o->possible                           ? "needs more memory than the limit leaves"
                 : mc_svm_active(ctx, p, m, dtype) >= m ? "exact; K is stored"
                                                        : "exact; K is stored for some thousand rows at a time";

@@ -64,8 +64,8 @@ void mc_svm_rows_close(mc_svm *s);
 mercer_dtype mc_svm_dtype(const mercer_svm *set, int64_t n);
 /* That of one fit, which knows its C: double where the multipliers are too large for floats. rows_refine, after
    rows_open, takes it. */
-mercer_status mc_svm_fit_dtype(mercer_ctx *ctx, const mc_svm_row *row, const mercer_svm *set, const mc_problem *p,
-                               mercer_dtype *out);
+mercer_status mc_svm_fit_dtype(mercer_ctx *ctx, const mc_svm_variant *variant, const mercer_svm *set,
+                               const mc_problem *p, mercer_dtype *out);
 mercer_status mc_svm_rows_refine(mercer_ctx *ctx, mc_svm *s);
 /* Variables of m that fit in the memory left, and the bytes a fit takes with them. */
 int64_t mc_svm_active(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtype dtype);
@@ -74,7 +74,7 @@ size_t mc_svm_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dtyp
 bool mc_svm_may_take(const mc_svm *s, int64_t most);
 /* Variables of a quadratic program of this kind that may be solved for at once, although they are more: that many, or
    none. */
-int64_t mc_svm_whole(mercer_ctx *ctx, const mc_svm_row *row, const mc_problem *p, mercer_dtype dtype);
+int64_t mc_svm_whole(mercer_ctx *ctx, const mc_svm_variant *variant, const mc_problem *p, mercer_dtype dtype);
 /* What it takes beside, of what is then left, with so many at once, and where steps on pairs are too slow. */
 size_t mc_svm_spare_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t m, int64_t whole, mercer_dtype dtype);
 /* What storing the active part of K and the steps over it take, in operations of a factorisation: for the seconds of a
@@ -95,8 +95,9 @@ mercer_status mc_svm_program_raise_C(mercer_ctx *ctx, mc_svm *s, mc_svm_program 
 /* svm_stored.c: every program over one K that is kept, where that is how it is best done; *solved: it was. */
 mercer_status mc_svm_solve_stored(mercer_ctx *ctx, mc_svm *s, bool *solved);
 /* What that takes, or the queue of pairs, where mc_svm_bytes does not have it. */
-size_t mc_svm_shared_bytes(mercer_ctx *ctx, const mc_svm_row *row, const mercer_svm *set, const mc_problem *p);
-bool mc_svm_by_pairs(const mc_svm_row *row, const mercer_svm *set, const mc_problem *p); /* of several classes */
+size_t mc_svm_shared_bytes(mercer_ctx *ctx, const mc_svm_variant *variant, const mercer_svm *set, const mc_problem *p);
+bool mc_svm_by_pairs(const mc_svm_variant *variant, const mercer_svm *set,
+                     const mc_problem *p); /* of several classes */
 void mc_svm_kept_close(mc_svm *s);
 /* One program over a K in memory, on the thread that calls, with scratch of these bytes: f = K beta of the start; then
    steps, for a round or until its tolerance is met; and what steps have not settled, on all threads. */

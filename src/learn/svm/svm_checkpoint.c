@@ -196,7 +196,7 @@ mercer_status mc_svm_checkpoint_resume(mercer_ctx *ctx, mc_svm *s) {
     s->solver->resumed = h.begun != 0;
     s->solver->most = h.most;
     s->solver->noise2 = h.noise2;
-    mc_log_message(ctx, "%s: resumed from '%s' at quadratic program %lld of %lld", s->row->name,
+    mc_log_message(ctx, "%s: resumed from '%s' at quadratic program %lld of %lld", s->variant->name,
                    s->solver->checkpoint->path, (long long)s->solver->next + 1, (long long)s->tasks);
     return MERCER_OK;
 }

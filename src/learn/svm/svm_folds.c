@@ -1,13 +1,13 @@
 /* svm_folds.c: see svm_folds.h.
 
        open    rows made ready as for one fit of all of them (svm.c), equal ones made one (svm_duplicates.c), K stored
-       walk    costs of the rows learned from, 0 for the others; for every quadratic program a rising C, each solution
+       solve   costs of the rows learned from, 0 for the others; for every quadratic program a rising C, each solution
                from the last (svm_path.c), all splits together (qp/batch_smo.h) and each to its end alone
                (qp/active_set.h), over the K of fold_matrix.c; pairs of several classes side by side (base/jobs.h)
        values  of quadratic programs over all rows they stand in f; of pairs among more classes they are products of the
                rows left out with the coefficients of all C at once, class by class (predict/decision.c)
 
-   The solver's own values end the walk: nothing is certified here, and the one model that is kept is fitted anew. */
+   The solver's own values end it: nothing is certified here, and the one model that is kept is fitted anew. */
 #include "learn/svm/svm_folds.h"
 #include "base/ctx.h"
 #include "base/jobs.h"
@@ -123,9 +123,9 @@ static mercer_status store_all(mercer_ctx *ctx, mc_svm_folds *m) {
 }
 
 static void note_shape(mc_svm_folds *m) {
-    const bool pairs = m->s.row->classes && m->s.task[0].b >= 0;
+    const bool pairs = m->s.variant->classes && m->s.task[0].b >= 0;
     m->shape.form = pairs ? MC_PAIRS : MC_VALUES;
-    m->shape.outputs = m->s.row->classes ? m->s.classes : m->s.tasks;
+    m->shape.outputs = m->s.variant->classes ? m->s.classes : m->s.tasks;
 }
 
 /* Where the rows of the data are, once equal ones of a class are one. */
@@ -136,7 +136,7 @@ static mercer_status note_rows(mercer_ctx *ctx, mc_svm_folds *m) {
     MC_TRY(MC_ALLOC(ctx, to, n));
     for (int64_t i = 0; i < n; i++)
         to[i] = i;
-    mercer_status status = m->s.row->classes ? MC_ALLOC(ctx, m->same, n) : MERCER_OK;
+    mercer_status status = m->s.variant->classes ? MC_ALLOC(ctx, m->same, n) : MERCER_OK;
     if (!status && m->same)
         status = mc_svm_merge_duplicates(ctx, &m->s, to, m->same);
     for (int64_t i = 0; i < n && !status; i++)
@@ -193,7 +193,7 @@ int64_t mc_svm_folds_outputs(const mc_svm_folds *m) {
 /* The weights of classes are those of the rows learned from. */
 static mercer_status write_costs(mercer_ctx *ctx, const mc_svm_folds *m, const mc_svm_split *split, double *cost) {
     const mc_svm *s = &m->s;
-    const bool classes = s->row->classes;
+    const bool classes = s->variant->classes;
     int32_t *class_of = NULL;
     double *weights = NULL;
     mercer_status status = MC_ALLOC(ctx, class_of, split->learned);
@@ -201,7 +201,8 @@ static mercer_status write_costs(mercer_ctx *ctx, const mc_svm_folds *m, const m
     for (int64_t k = 0; k < split->learned && classes && !status; k++)
         class_of[k] = m->data->class_of[split->rows[k]];
     if (!status && classes)
-        status = mc_class_weights(ctx, s->row->name, s->set->class_weight, s->p.x, class_of, split->learned, weights);
+        status =
+            mc_class_weights(ctx, s->variant->name, s->set->class_weight, s->p.x, class_of, split->learned, weights);
     for (int64_t k = 0; k < split->learned && !status; k++) {
         const int64_t row = split->rows[k];
         cost[m->place[row]] += (m->data->weight ? m->data->weight[row] : 1) * (classes ? weights[class_of[k]] : 1);
@@ -225,16 +226,16 @@ typedef struct part {
     mc_quadratic_program program;
 } part;
 
-typedef struct walk {
+typedef struct fold_path {
     mc_svm_folds *m;
     part *part;
     int64_t parts, count;
     const double *C;
-    int64_t tasks, solved; /* that are walked, and quadratic programs solved: for the progress */
-} walk;
+    int64_t tasks, solved; /* to be solved, and quadratic programs solved: for the progress */
+} fold_path;
 
 /* Of all quadratic programs, once so many more are solved. */
-static double share_of(const walk *w, int64_t more) {
+static double share_of(const fold_path *w, int64_t more) {
     return (double)(w->solved + more) / (double)(w->tasks * w->count * w->parts);
 }
 
@@ -300,12 +301,12 @@ static mercer_status finish_split_program(mercer_ctx *ctx, const mc_svm *s, part
                                        .without_newton = true};
     MC_TRY(mc_active_solve(ctx, &problem, t->beta, t->f, &t->result));
     mc_svm_program_finish(s, t, t->result.intercept);
-    mc_log_message(ctx, "%s: C %g in %lld steps", s->row->name, s->C, (long long)(steps + t->result.steps));
+    mc_log_message(ctx, "%s: C %g in %lld steps", s->variant->name, s->C, (long long)(steps + t->result.steps));
     return MERCER_OK;
 }
 
 /* Splits from first on, as many as can go together. */
-static mercer_status solve_splits_in_batch(mercer_ctx *ctx, const walk *w, int64_t first, int64_t count,
+static mercer_status solve_splits_in_batch(mercer_ctx *ctx, const fold_path *w, int64_t first, int64_t count,
                                            const mc_matrix *matrix, int64_t *steps) {
     mc_dual dual[MC_BATCH_SMO_MOST];
     double *beta[MC_BATCH_SMO_MOST], *f[MC_BATCH_SMO_MOST];
@@ -326,10 +327,10 @@ static mercer_status solve_splits_in_batch(mercer_ctx *ctx, const walk *w, int64
                                   .begin = share_of(w, 0),
                                   .end = share_of(w, count),
                                   .buffers = w->m->buffers->sets};
-    return w->m->s.row->doubled || problem.tolerance < QUICK ? MERCER_OK : mc_batch_smo_solve(ctx, &problem);
+    return w->m->s.variant->doubled || problem.tolerance < QUICK ? MERCER_OK : mc_batch_smo_solve(ctx, &problem);
 }
 
-static mercer_status solve_all_splits(mercer_ctx *ctx, walk *w, const mc_matrix *matrix, const int64_t *duplicate,
+static mercer_status solve_all_splits(mercer_ctx *ctx, fold_path *w, const mc_matrix *matrix, const int64_t *duplicate,
                                       double rise) {
     mc_svm *s = &w->m->s;
     for (int64_t k = 0; k < w->parts; k++)
@@ -348,7 +349,7 @@ static mercer_status solve_all_splits(mercer_ctx *ctx, walk *w, const mc_matrix 
 }
 
 /* The values of the rows left out, or the coefficients they will be made from. */
-static void take_held_out_values(const walk *w, const part *p, int64_t task, int64_t k) {
+static void take_held_out_values(const fold_path *w, const part *p, int64_t task, int64_t k) {
     const mc_svm *s = &w->m->s;
     const mc_svm_program *t = &p->task;
     const int64_t width = (s->classes - 1) * w->count;
@@ -364,7 +365,7 @@ static void take_held_out_values(const walk *w, const part *p, int64_t task, int
 }
 
 /* Every split begins with no multipliers. */
-static mercer_status open_parts(mercer_ctx *ctx, const walk *w, const mc_svm_program *t) {
+static mercer_status open_parts(mercer_ctx *ctx, const fold_path *w, const mc_svm_program *t) {
     for (int64_t k = 0; k < w->parts; k++) {
         mc_svm_program *own = &w->part[k].task;
         *own = *t;
@@ -375,14 +376,14 @@ static mercer_status open_parts(mercer_ctx *ctx, const walk *w, const mc_svm_pro
     return MERCER_OK;
 }
 
-static void close_programs(const walk *w) {
+static void close_programs(const fold_path *w) {
     for (int64_t k = 0; k < w->parts; k++) {
         mc_quadratic_program_close(&w->part[k].program);
         w->part[k].program = (mc_quadratic_program){0};
     }
 }
 
-static void close_parts(const walk *w) {
+static void close_parts(const fold_path *w) {
     for (int64_t k = 0; k < w->parts; k++) {
         mc_free(w->part[k].task.beta);
         mc_free(w->part[k].task.f);
@@ -390,7 +391,7 @@ static void close_parts(const walk *w) {
     }
 }
 
-static mercer_status walk_task(mercer_ctx *ctx, walk *w, const mc_svm_program *t) {
+static mercer_status solve_program_path(mercer_ctx *ctx, fold_path *w, const mc_svm_program *t) {
     mc_fold_matrix v;
     int64_t *duplicate = NULL;
     mercer_status status = mc_fold_matrix_open(ctx, &w->m->s, t, w->m->K, &w->m->buffers->pair, &v);
@@ -413,7 +414,7 @@ static mercer_status walk_task(mercer_ctx *ctx, walk *w, const mc_svm_program *t
 /* ---- Pairs of several classes side by side ---- */
 
 typedef struct pair_jobs {
-    const walk *w;
+    const fold_path *w;
     int64_t *order; /* tasks, the largest first */
 } pair_jobs;
 
@@ -429,24 +430,24 @@ static size_t pair_job_bytes(const mc_svm_folds *m, int64_t splits) {
     return beside + 2 * spare + ((size_t)4 << 20);
 }
 
-/* What changes while a pair is walked is its own: C and the costs of the moment, buffers, programs. */
-static mercer_status walk_pair(mercer_ctx *ctx, void *arg, int64_t k) {
+/* What changes while a pair is solved is its own: C and the costs of the moment, buffers, programs. */
+static mercer_status solve_pair_path(mercer_ctx *ctx, void *arg, int64_t k) {
     const pair_jobs *j = arg;
     mc_svm_buffers buffers = {0};
     mc_svm_folds own = *j->w->m;
-    walk w = *j->w;
+    fold_path w = *j->w;
     own.buffers = &buffers;
     w.m = &own;
     w.tasks = 1;
     MC_TRY(MC_ALLOC(ctx, w.part, w.parts));
     memcpy(w.part, j->w->part, (size_t)w.parts * sizeof *w.part);
-    const mercer_status status = walk_task(ctx, &w, &own.s.task[j->order[k]]);
+    const mercer_status status = solve_program_path(ctx, &w, &own.s.task[j->order[k]]);
     mc_free(w.part);
     mc_svm_buffers_close(&buffers);
     return status;
 }
 
-static mercer_status walk_pairs(mercer_ctx *ctx, const walk *w, size_t bytes) {
+static mercer_status solve_pairs_in_parallel(mercer_ctx *ctx, const fold_path *w, size_t bytes) {
     const mc_svm *s = &w->m->s;
     pair_jobs j = {.w = w};
     int64_t *scratch = NULL;
@@ -456,20 +457,20 @@ static mercer_status walk_pairs(mercer_ctx *ctx, const walk *w, size_t bytes) {
         j.order[t] = t;
     if (!status)
         mc_sort(j.order, scratch, s->tasks, mc_svm_by_rows, s);
-    MC_THEN(status, mc_run_jobs(ctx, s->tasks, bytes, walk_pair, &j));
+    MC_THEN(status, mc_run_jobs(ctx, s->tasks, bytes, solve_pair_path, &j));
     mc_free(scratch);
     mc_free(j.order);
     return status;
 }
 
 /* One after the other where memory has no room for what they would take side by side. */
-static mercer_status walk_tasks(mercer_ctx *ctx, walk *w) {
+static mercer_status solve_all_programs(mercer_ctx *ctx, fold_path *w) {
     const mc_svm *s = &w->m->s;
     const size_t bytes = many_pairs(w->m) ? pair_job_bytes(w->m, w->parts) : 0;
     if (bytes && mc_jobs_at_once(ctx, s->tasks, bytes))
-        return walk_pairs(ctx, w, bytes);
+        return solve_pairs_in_parallel(ctx, w, bytes);
     for (int64_t t = 0; t < s->tasks; t++)
-        MC_TRY(walk_task(ctx, w, &s->task[t]));
+        MC_TRY(solve_program_path(ctx, w, &s->task[t]));
     return MERCER_OK;
 }
 
@@ -479,19 +480,19 @@ enum { HELD = 64 }; /* rows left out that are decided at once */
 
 /* Of the rows of a split, blocks of which threads take. */
 typedef struct deciding {
-    const walk *w;
+    const fold_path *w;
     const part *p;
     int64_t most;  /* rows of a class */
     int64_t share; /* numbers of a thread */
     double *space; /* of each thread: K of a block with a class, and the sums */
 } deciding;
 
-static int64_t sums_width(const walk *w) {
+static int64_t sums_width(const fold_path *w) {
     return (w->m->s.classes - 1) * w->count;
 }
 
 /* The rows of K of those left out, one below the other, in double. */
-static void take_held(const walk *w, const int64_t *held, int64_t few, int64_t begin, int64_t end, double *out) {
+static void take_held(const fold_path *w, const int64_t *held, int64_t few, int64_t begin, int64_t end, double *out) {
     const int64_t n = w->m->s.p.n, width = end - begin;
     for (int64_t h = 0; h < few; h++) {
         const int64_t from = w->m->place[held[h]] * n + begin;
@@ -502,7 +503,7 @@ static void take_held(const walk *w, const int64_t *held, int64_t few, int64_t b
 }
 
 /* To the decisions of rows from first on, on all pairs with class c. sums: few x count x (classes - 1). */
-static void add_class(const walk *w, const part *p, int64_t first, int64_t few, int64_t c, const double *sums) {
+static void add_class(const fold_path *w, const part *p, int64_t first, int64_t few, int64_t c, const double *sums) {
     const int64_t classes = w->m->s.classes, columns = classes - 1, tasks = w->m->s.tasks;
     for (int64_t h = 0; h < few; h++)
         for (int64_t k = 0; k < w->count; k++)
@@ -518,7 +519,7 @@ static void add_class(const walk *w, const part *p, int64_t first, int64_t few, 
 static void decide_held(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
     const deciding *d = arg;
-    const walk *w = d->w;
+    const fold_path *w = d->w;
     const mc_svm *s = &w->m->s;
     const int64_t few = end - begin, width = sums_width(w);
     double *K = d->space + thread * d->share, *sums = K + HELD * d->most;
@@ -533,7 +534,7 @@ static void decide_held(void *arg, int64_t chunk, int64_t begin, int64_t end, in
     }
 }
 
-static mercer_status decide_pairs(mercer_ctx *ctx, const walk *w, const part *p) {
+static mercer_status decide_pairs(mercer_ctx *ctx, const fold_path *w, const part *p) {
     const mc_svm *s = &w->m->s;
     deciding d = {.w = w, .p = p};
     for (int64_t c = 0; c < s->classes; c++)
@@ -561,7 +562,7 @@ static void write_held_out_outputs(void *arg, int64_t chunk, int64_t begin, int6
             mc_fitted_conclude(shape, p->decision + i * tasks, out + i * shape->outputs);
 }
 
-static mercer_status open_part(mercer_ctx *ctx, const walk *w, const mc_svm_split *split, part *p) {
+static mercer_status open_part(mercer_ctx *ctx, const fold_path *w, const mc_svm_split *split, part *p) {
     const mc_svm *s = &w->m->s;
     *p = (part){.split = split, .held = split->rows + split->learned, .few = split->all - split->learned};
     MC_TRY(MC_ALLOC(ctx, p->cost, s->p.n));
@@ -570,10 +571,10 @@ static mercer_status open_part(mercer_ctx *ctx, const walk *w, const mc_svm_spli
     return many_pairs(w->m) ? MC_ALLOC(ctx, p->alpha, s->p.n * (s->classes - 1) * w->count) : MERCER_OK;
 }
 
-static mercer_status walk_all(mercer_ctx *ctx, walk *w, const mc_svm_split *split) {
+static mercer_status solve_and_predict(mercer_ctx *ctx, fold_path *w, const mc_svm_split *split) {
     for (int64_t k = 0; k < w->parts; k++)
         MC_TRY(open_part(ctx, w, &split[k], &w->part[k]));
-    MC_TRY(walk_tasks(ctx, w));
+    MC_TRY(solve_all_programs(ctx, w));
     for (int64_t k = 0; k < w->parts; k++) {
         if (w->part[k].alpha && w->part[k].few)
             MC_TRY(decide_pairs(ctx, w, &w->part[k]));
@@ -583,11 +584,11 @@ static mercer_status walk_all(mercer_ctx *ctx, walk *w, const mc_svm_split *spli
     return MERCER_OK;
 }
 
-mercer_status mc_svm_folds_walk(mercer_ctx *ctx, mc_svm_folds *m, const mc_svm_split *split, int64_t splits,
-                                const double *C, int64_t count) {
-    walk w = {.m = m, .parts = splits, .count = count, .C = C, .tasks = m->s.tasks};
+mercer_status mc_svm_folds_solve_path(mercer_ctx *ctx, mc_svm_folds *m, const mc_svm_split *split, int64_t splits,
+                                      const double *C, int64_t count) {
+    fold_path w = {.m = m, .parts = splits, .count = count, .C = C, .tasks = m->s.tasks};
     MC_TRY(MC_ALLOC(ctx, w.part, splits));
-    const mercer_status status = walk_all(ctx, &w, split);
+    const mercer_status status = solve_and_predict(ctx, &w, split);
     for (int64_t k = 0; k < splits; k++) {
         mc_free(w.part[k].cost);
         mc_free(w.part[k].decision);

@@ -17,7 +17,7 @@ typedef struct mc_svm_buffers {
 } mc_svm_buffers;
 void mc_svm_buffers_close(mc_svm_buffers *buffers);
 
-/* Bytes that a walk over so many rows, equal ones counted once, takes beside what is to be returned: K, K of the two
+/* Bytes that a path over so many rows, equal ones counted once, takes beside what is to be returned: K, K of the two
    largest of several classes (pair rows; 0: there are two at most), working sets, and what each split has of its own.
    */
 size_t mc_svm_folds_bytes(const mercer_svm *set, int64_t n, int64_t pair, int64_t splits);
@@ -43,7 +43,7 @@ typedef struct mc_svm_split {
     double *out;
 } mc_svm_split;
 /* C rises. */
-mercer_status mc_svm_folds_walk(mercer_ctx *ctx, mc_svm_folds *folds, const mc_svm_split *split, int64_t splits,
-                                const double *C, int64_t count);
+mercer_status mc_svm_folds_solve_path(mercer_ctx *ctx, mc_svm_folds *folds, const mc_svm_split *split, int64_t splits,
+                                      const double *C, int64_t count);
 
 #endif

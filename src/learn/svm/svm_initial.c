@@ -12,19 +12,19 @@
 
 static mercer_status refuse_initial_model(mercer_ctx *ctx, const mc_svm *s, const char *why) {
     return mc_fail(ctx, MERCER_INVALID,
-                   "%s: the model to start from %s; start from nothing or from a model of the same rows", s->row->name,
-                   why);
+                   "%s: the model to start from %s; start from nothing or from a model of the same rows",
+                   s->variant->name, why);
 }
 
 static mercer_status check_initial_model(mercer_ctx *ctx, const mc_svm *s, const mercer_model *start) {
-    if (strcmp(mercer_model_report(start)->machine, s->row->name) != 0)
+    if (strcmp(mercer_model_report(start)->machine, s->variant->name) != 0)
         return refuse_initial_model(ctx, s, "is of another machine");
     if (isinf(s->C))
         return refuse_initial_model(ctx, s, "has multipliers within bounds, and a hard margin has none");
     if (isnan(mercer_model_box(start, 0).C))
         return refuse_initial_model(ctx, s, "does not say which rows it keeps and what bounds them");
-    bool same =
-        mercer_model_decisions(start) == s->tasks && (!s->row->classes || mercer_model_classes(start) == s->classes);
+    bool same = mercer_model_decisions(start) == s->tasks
+                && (!s->variant->classes || mercer_model_classes(start) == s->classes);
     for (int64_t k = 0; same && k < s->classes; k++)
         same = strcmp(mercer_model_label(start, k), s->p.x->label[k]) == 0;
     for (int64_t c = 0; same && c < mercer_model_centres(start); c++)
@@ -42,13 +42,13 @@ static int64_t place_in_task(const mc_svm *s, const mc_svm_program *t, int64_t r
 
 static void take_initial_multipliers(const mc_svm *s, mc_svm_program *t, int64_t k, const int64_t *place) {
     const mercer_model *start = s->set->start;
-    const double C = mercer_model_box(start, k).C, unit = isinf(C) ? 1 : (s->row->has_C ? s->C : 1) / C;
+    const double C = mercer_model_box(start, k).C, unit = isinf(C) ? 1 : (s->variant->has_C ? s->C : 1) / C;
     for (int64_t c = 0; c < mercer_model_centres(start); c++) {
         const int64_t r = place[mercer_model_row(start, c)], i = r < 0 ? -1 : place_in_task(s, t, r);
         const double beta = unit * mercer_model_coefficient(start, c, k);
         if (i < 0 || beta == 0)
             continue;
-        const int64_t v = s->row->doubled && beta < 0 ? t->n + i : i;
+        const int64_t v = s->variant->doubled && beta < 0 ? t->n + i : i;
         if (mc_svm_program_sign(s, t, v) * beta > 0)
             t->beta[v] = copysign(fmin(fabs(beta), mc_svm_program_bound(s, t, i)), beta);
     }

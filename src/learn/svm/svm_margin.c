@@ -61,7 +61,7 @@ mc_margin mc_svm_program_find_margin(const mc_svm *s, mc_svm_program *t) {
 mc_svm mc_svm_nearest_begin(const mc_svm *s, mc_svm_program *t) {
     mc_svm svc = *s;
     svc.kind = MC_SVC;
-    svc.row = &mc_svm_rows[MC_SVC];
+    svc.variant = &mc_svm_variants[MC_SVC];
     svc.C = 1 / (NEAREST_MARGIN * mc_svm_program_mean_diagonal(s, t));
     return svc;
 }

@@ -99,7 +99,7 @@ int64_t mc_svm_active(mercer_ctx *ctx, const mc_problem *p, int64_t m, mercer_dt
 }
 
 bool mc_svm_may_take(const mc_svm *s, int64_t most) {
-    const int64_t m = s->row->doubled ? 2 * s->p.n : s->p.n, top = m < MOST ? m : MOST;
+    const int64_t m = s->variant->doubled ? 2 * s->p.n : s->p.n, top = m < MOST ? m : MOST;
     return most >= LEAST && most <= (top > LEAST ? top : LEAST);
 }
 
@@ -121,9 +121,9 @@ static size_t left_beside(mercer_ctx *ctx, const mc_problem *p, int64_t m, merce
 }
 
 /* Steps over all variables want one for every row, and one sum. */
-int64_t mc_svm_whole(mercer_ctx *ctx, const mc_svm_row *row, const mc_problem *p, mercer_dtype dtype) {
+int64_t mc_svm_whole(mercer_ctx *ctx, const mc_svm_variant *variant, const mc_problem *p, mercer_dtype dtype) {
     const int64_t m = p->n;
-    const bool able = !row->doubled && !row->grouped && m > MOST && m <= WHOLE;
+    const bool able = !variant->doubled && !variant->grouped && m > MOST && m <= WHOLE;
     return able && extra_bytes_of_whole(ctx, p, m, dtype) <= left_beside(ctx, p, m, dtype) / 2 ? m : 0;
 }
 
@@ -145,7 +145,7 @@ static mercer_status open_store(mercer_ctx *ctx, mc_svm *s) {
     int64_t width = 0;
     for (int64_t k = 0; k < s->tasks; k++)
         width = s->task[k].n > width ? s->task[k].n : width;
-    const int64_t m = s->row->doubled ? 2 * s->p.n : s->p.n;
+    const int64_t m = s->variant->doubled ? 2 * s->p.n : s->p.n;
     const size_t need = mc_svm_bytes(ctx, &s->p, m, s->solver->dtype), left = mc_memory_left(ctx),
                  row = (size_t)(width + 16) * sizeof(float);
     const int64_t most = left > need ? (int64_t)((left - need) / 2 / row) : 0;
@@ -171,11 +171,11 @@ static double largest_of_diagonal(const mc_problem *p, double *row) {
 
 /* Entries rounded to floats, times multipliers of the order of C, leave some C sqrt(n) max K 2^-25 in f. Where that is
    above the tolerance, quadratic programs with such a K end far from where the certificate wants them. */
-mercer_status mc_svm_fit_dtype(mercer_ctx *ctx, const mc_svm_row *row, const mercer_svm *set, const mc_problem *p,
-                               mercer_dtype *out) {
+mercer_status mc_svm_fit_dtype(mercer_ctx *ctx, const mc_svm_variant *variant, const mercer_svm *set,
+                               const mc_problem *p, mercer_dtype *out) {
     double *scratch = NULL;
     *out = mc_svm_dtype(set, p->n);
-    if (*out == MERCER_F64 || set->precision[0] != 'a' || !row->has_C)
+    if (*out == MERCER_F64 || set->precision[0] != 'a' || !variant->has_C)
         return MERCER_OK;
     MC_TRY(MC_ALLOC(ctx, scratch, mc_data_row_width(p->x)));
     const double noise = set->C * sqrt((double)p->n) * largest_of_diagonal(p, scratch) * FLT_EPSILON / 4;
@@ -188,16 +188,17 @@ mercer_status mc_svm_fit_dtype(mercer_ctx *ctx, const mc_svm_row *row, const mer
    problems want the rows of their support vectors and few others. It takes all where most turn out to be free, as far
    as each has a row of its own and there is one sum. */
 static void begin_with_sets(mc_svm *s) {
-    const int64_t m = s->row->doubled ? 2 * s->p.n : s->p.n, half = m / 2 > EASY ? m / 2 : EASY;
-    if (s->solver->dtype == MERCER_F64 || s->solver->most < m || m <= EASY || s->row->grouped || *s->set->checkpoint)
+    const int64_t m = s->variant->doubled ? 2 * s->p.n : s->p.n, half = m / 2 > EASY ? m / 2 : EASY;
+    if (s->solver->dtype == MERCER_F64 || s->solver->most < m || m <= EASY || s->variant->grouped
+        || *s->set->checkpoint)
         return;
     s->solver->most = half;
-    s->solver->whole = s->row->doubled ? 0 : m;
+    s->solver->whole = s->variant->doubled ? 0 : m;
 }
 
 mercer_status mc_svm_rows_refine(mercer_ctx *ctx, mc_svm *s) {
     mercer_dtype dtype;
-    MC_TRY(mc_svm_fit_dtype(ctx, s->row, s->set, &s->p, &dtype));
+    MC_TRY(mc_svm_fit_dtype(ctx, s->variant, s->set, &s->p, &dtype));
     if (dtype == s->solver->dtype) {
         begin_with_sets(s);
         return MERCER_OK;
@@ -205,24 +206,24 @@ mercer_status mc_svm_rows_refine(mercer_ctx *ctx, mc_svm *s) {
     mc_row_store_close(s->solver->store);
     s->solver->store = NULL;
     s->solver->dtype = dtype;
-    s->solver->most = mc_svm_active(ctx, &s->p, s->row->doubled ? 2 * s->p.n : s->p.n, dtype);
-    s->solver->whole = *s->set->checkpoint ? 0 : mc_svm_whole(ctx, s->row, &s->p, dtype);
+    s->solver->most = mc_svm_active(ctx, &s->p, s->variant->doubled ? 2 * s->p.n : s->p.n, dtype);
+    s->solver->whole = *s->set->checkpoint ? 0 : mc_svm_whole(ctx, s->variant, &s->p, dtype);
     mc_log_message(ctx, "%s: C is large: up to %lld variables at a time, their part of K in double precision",
-                   s->row->name, (long long)s->solver->most);
+                   s->variant->name, (long long)s->solver->most);
     return MERCER_OK;
 }
 
 mercer_status mc_svm_rows_open(mercer_ctx *ctx, mc_svm *s) {
     s->solver->dtype = mc_svm_dtype(s->set, s->p.n);
-    s->solver->most = mc_svm_active(ctx, &s->p, s->row->doubled ? 2 * s->p.n : s->p.n, s->solver->dtype);
+    s->solver->most = mc_svm_active(ctx, &s->p, s->variant->doubled ? 2 * s->p.n : s->p.n, s->solver->dtype);
     /* it may not depend on the memory of the moment */
-    s->solver->whole = *s->set->checkpoint ? 0 : mc_svm_whole(ctx, s->row, &s->p, s->solver->dtype);
+    s->solver->whole = *s->set->checkpoint ? 0 : mc_svm_whole(ctx, s->variant, &s->p, s->solver->dtype);
     MC_TRY(MC_ALLOC(ctx, s->diagonal, s->p.n));
     MC_TRY(mc_kernel_diagonal(ctx, s->p.kernel, s->p.x, s->diagonal));
     MC_TRY(open_store(ctx, s));
     mc_log_message(ctx, "%s: %lld rows, %s; up to %lld variables at a time, their part of K in %s precision",
-                   s->row->name, (long long)s->p.n, s->p.x->row_start ? "sparse" : "dense", (long long)s->solver->most,
-                   s->solver->dtype == MERCER_F64 ? "double" : "single");
+                   s->variant->name, (long long)s->p.n, s->p.x->row_start ? "sparse" : "dense",
+                   (long long)s->solver->most, s->solver->dtype == MERCER_F64 ? "double" : "single");
     return MERCER_OK;
 }
 

@@ -100,7 +100,7 @@ size_t mc_svm_pairs_bytes(mercer_ctx *ctx, const mc_problem *p) {
 /* ---- Which pairs ---- */
 
 static bool takes_pairs(const mc_svm *s) {
-    return mc_svm_by_pairs(s->row, s->set, &s->p) && !s->path && !*s->set->checkpoint && isfinite(s->C)
+    return mc_svm_by_pairs(s->variant, s->set, &s->p) && !s->path && !*s->set->checkpoint && isfinite(s->C)
            && s->set->precision[0] != 's';
 }
 

@@ -39,30 +39,30 @@ static size_t kept_bytes(int64_t n) {
     return mc_work_need(n * mc_kernel_runs_ld(n), sizeof(double));
 }
 
-bool mc_svm_by_pairs(const mc_svm_row *row, const mercer_svm *set, const mc_problem *p) {
-    return row->classes && p->x->classes > 2 && set->multiclass && set->multiclass[2] == 'o';
+bool mc_svm_by_pairs(const mc_svm_variant *variant, const mercer_svm *set, const mc_problem *p) {
+    return variant->classes && p->x->classes > 2 && set->multiclass && set->multiclass[2] == 'o';
 }
 
 /* Up to which number of rows. Pairs of some hundred rows and more do better with a K each (svm_pairs.c), unless entries
    are long sums, of which that makes twice as many. */
-static int64_t most_rows(const mc_svm_row *row, const mercer_svm *set, const mc_problem *p) {
-    const bool several = row->classes ? p->x->classes > 2 : p->outputs > 2;
-    if (mc_svm_by_pairs(row, set, p) && mercer_data_stored(p->x) < MC_SVM_LONG * p->n)
+static int64_t most_rows(const mc_svm_variant *variant, const mercer_svm *set, const mc_problem *p) {
+    const bool several = variant->classes ? p->x->classes > 2 : p->outputs > 2;
+    if (mc_svm_by_pairs(variant, set, p) && mercer_data_stored(p->x) < MC_SVM_LONG * p->n)
         return ALONE;
     return several ? MC_SVM_SHARED_ROWS : MC_SVM_DOUBLE_ROWS;
 }
 
-size_t mc_svm_shared_bytes(mercer_ctx *ctx, const mc_svm_row *row, const mercer_svm *set, const mc_problem *p) {
+size_t mc_svm_shared_bytes(mercer_ctx *ctx, const mc_svm_variant *variant, const mercer_svm *set, const mc_problem *p) {
     const size_t bytes = kept_bytes(p->n);
-    if (p->n <= most_rows(row, set, p) && bytes < mc_memory_left(ctx) / 2)
+    if (p->n <= most_rows(variant, set, p) && bytes < mc_memory_left(ctx) / 2)
         return p->n > MC_SVM_DOUBLE_ROWS ? bytes : 0;
-    return mc_svm_by_pairs(row, set, p) ? mc_svm_pairs_bytes(ctx, p) : 0;
+    return mc_svm_by_pairs(variant, set, p) ? mc_svm_pairs_bytes(ctx, p) : 0;
 }
 
 static bool can_keep(mercer_ctx *ctx, const mc_svm *s) {
-    const bool nu_against_rest = s->row->grouped && s->row->classes && s->task[0].b < 0; /* three runs */
+    const bool nu_against_rest = s->variant->grouped && s->variant->classes && s->task[0].b < 0; /* three runs */
     const bool plain = !s->path && !*s->set->checkpoint && isfinite(s->C) && !nu_against_rest;
-    if (!plain || s->set->precision[0] == 's' || s->p.n > most_rows(s->row, s->set, &s->p))
+    if (!plain || s->set->precision[0] == 's' || s->p.n > most_rows(s->variant, s->set, &s->p))
         return false;
     for (int64_t k = 0; k < s->tasks; k++)
         if (mc_svm_program_C_is_large(s, &s->task[k]))

@@ -10,7 +10,7 @@
 #include <math.h>
 
 static mc_form form_of(const mc_svm *s) {
-    return s->kind == MC_ONE_CLASS ? MC_REGION : s->row->classes && s->task[0].b >= 0 ? MC_PAIRS : MC_VALUES;
+    return s->kind == MC_ONE_CLASS ? MC_REGION : s->variant->classes && s->task[0].b >= 0 ? MC_PAIRS : MC_VALUES;
 }
 
 /* Column of alpha in which a task writes the coefficient of its row i. */
@@ -77,7 +77,7 @@ static mercer_status write_box(mercer_ctx *ctx, const mc_svm *s, const int64_t *
         if (place[i] >= 0)
             f->cost[place[i]] = s->cost[i];
     for (int64_t k = 0; k < s->tasks; k++) {
-        const double C = s->row->has_C ? s->C : s->task[k].unit;
+        const double C = s->variant->has_C ? s->C : s->task[k].unit;
         f->box[2 * k] = isfinite(C) ? C : 0;
         f->box[2 * k + 1] = s->task[k].epsilon;
     }
@@ -104,7 +104,7 @@ static mercer_status write_coefficients(mercer_ctx *ctx, const mc_svm *s, const 
 static mercer_status keep_support_vectors(mercer_ctx *ctx, const mc_svm *s, int64_t *place, mc_fitted *f) {
     const int64_t count = number_vectors(s, place);
     f->form = form_of(s);
-    f->outputs = f->form == MC_REGION ? 2 : s->row->classes ? s->classes : s->p.outputs;
+    f->outputs = f->form == MC_REGION ? 2 : s->variant->classes ? s->classes : s->p.outputs;
     MC_TRY(take_centres(ctx, s, place, count, f));
     if (f->form == MC_REGION)
         MC_TRY(label_region(ctx, f->centres));
