@@ -1,4 +1,4 @@
-/* cost.h: what a way of solving costs, counted before it starts. A machine counts its work in these units, a fit
+/* cost.h: what a solver costs, counted before it starts. A machine counts its work in these units, a fit
    chooses by the counts, the planner prices and prints them.
 
        pairs     kernel values in double, in the unit of a product of the whole symmetric K with the right-hand sides,

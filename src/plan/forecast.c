@@ -1,5 +1,6 @@
-/* forecast.c: which way a fit would go, with bytes and seconds. The ways, their bytes and their operations are the
-   machine's own numbers, the same that decide a fit; the speed of this machine is measured at run time (speed.c). */
+/* forecast.c: which solver a fit would take, with bytes and seconds. The solvers, their bytes and their operations are
+   the machine's own numbers, the same that decide a fit; the speed of this machine is measured at run time (speed.c).
+   */
 #include "plan/forecast.h"
 #include "base/clock.h"
 #include "base/ctx.h"

@@ -1,4 +1,4 @@
-/* forecast.h: which way a fit would go, with bytes and seconds, before it is made. */
+/* forecast.h: which solver a fit would take, with bytes and seconds, before it is made. */
 #ifndef MC_PLAN_FORECAST_H
 #define MC_PLAN_FORECAST_H
 
@@ -7,8 +7,8 @@
 
 /* What the planner asks of a machine. */
 typedef struct mc_planner {
-    /* The first step of a fit alone, and the ways it could go on with the one it would take; NULL: it cannot be
-       planned. */
+    /* The first step of a fit alone, and the solvers it could go on with, that which it would take among them; NULL: it
+       cannot be planned. */
     mercer_status (*prepare)(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
                              const mercer_data *data, mc_problem *out);
     void (*rank_solvers)(mercer_ctx *ctx, const void *settings, const mc_problem *problem, mc_solver_options *out);

@@ -1,5 +1,5 @@
-/* speed.h: how fast this machine is at what a fit consists of, measured at run time, and what the ways would
-   then take. */
+/* speed.h: how fast this machine is at what a fit consists of, measured at run time, and what the solvers
+   would then take. */
 #ifndef MC_PLAN_SPEED_H
 #define MC_PLAN_SPEED_H
 

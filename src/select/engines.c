@@ -193,7 +193,7 @@ static mercer_status walk_splits(mercer_ctx *ctx, const mc_round *r, mc_svm_fold
 
 /* A hold-out has rows of its own; losses have none of this. */
 static bool may_share(const mc_round *r) {
-    return r->space->walks && r->splits.begin && !mc_loss_named(r->space->machine->name);
+    return r->space->has_path && r->splits.begin && !mc_loss_named(r->space->machine->name);
 }
 
 static mercer_status measure_shared_splits(mercer_ctx *ctx, const mc_round *r, const mc_run *run, const double *C) {
@@ -231,7 +231,7 @@ static mercer_status score_held_out(mercer_ctx *ctx, const mc_round *r, int64_t 
 }
 
 static mercer_status measure_path(mercer_ctx *ctx, const mc_round *r, const mc_run *run, int64_t split, double *out) {
-    if (!r->space->walks)
+    if (!r->space->has_path)
         return measure_fits(ctx, r, run, split, out);
     double *value = NULL;
     MC_TRY(list_values(ctx, r, run, &value));
@@ -294,7 +294,7 @@ static mercer_status count_rows(mercer_ctx *ctx, const mc_round *r, absent *a, i
 }
 
 static bool by_factors(const mc_round *r, int64_t count) {
-    return count <= FEW_LAMBDAS && (!r->splits.fold || r->space->walks) && r->measure != &mc_gcv;
+    return count <= FEW_LAMBDAS && (!r->splits.fold || r->space->has_path) && r->measure != &mc_gcv;
 }
 
 static mercer_status gcv_scores(mercer_ctx *ctx, const mc_round *r, const mc_run *run, const double *lambda,
@@ -314,7 +314,7 @@ static mercer_status leave_out(mercer_ctx *ctx, const mc_round *r, const mc_run 
     mercer_status status = MC_ALLOC(ctx, rows, count);
     MC_THEN(status, MC_ALLOC(ctx, lambda, count));
     for (int64_t k = 0; k < count && !status; k++)
-        lambda[k] = r->space->walks ? r->space->number[(run->begin + k) * r->space->width + last] : set->lambda;
+        lambda[k] = r->space->has_path ? r->space->number[(run->begin + k) * r->space->width + last] : set->lambda;
     if (!status && r->measure == &mc_gcv)
         status = gcv_scores(ctx, r, run, lambda, rows, a->out);
     else if (!status && by_factors(r, count))
@@ -409,7 +409,7 @@ static void estimate_fit_cost(mercer_ctx *ctx, const mc_round *r, const mc_probl
 
 static void estimate_path_cost(mercer_ctx *ctx, const mc_round *r, const mc_problem *p, const mercer_data *test,
                                int64_t count, mc_run_cost *out) {
-    out->text = r->space->walks ? out->text : EVERY_FIT;
+    out->text = r->space->has_path ? out->text : EVERY_FIT;
     out->shared = splits_share_kernel(ctx, r);
     if (!out->shared) {
         out->bytes += scoring_bytes(ctx, p, test);

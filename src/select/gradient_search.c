@@ -5,7 +5,7 @@
    Every point it asks for becomes a candidate, in that order, and is measured like any other; its slopes stand beside
    its scores in the journal, so that a search resumed asks for the same points. Numbers have six digits: they
    are to be read, and what the seventh would gain is far below any standard error. A point that was asked for before is
-   not measured again, and a way that comes near the end of an earlier one ends there. */
+   not measured again, and a descent that comes near the end of an earlier one ends there. */
 #include "base/memory.h"
 #include "base/status.h"
 #include "select/tune.h"
@@ -91,7 +91,7 @@ static double *write_point(descent *d, const double *z) {
     return number;
 }
 
-/* The same point on this way; space.count: none. */
+/* The same point of this descent; space.count: none. */
 static int64_t find_measured_point(const descent *d, const double *number) {
     const mc_search_space *space = &d->s->space;
     int64_t c = d->first;
@@ -101,7 +101,7 @@ static int64_t find_measured_point(const descent *d, const double *number) {
     return c;
 }
 
-/* Whether an earlier way of the same kind ended near this candidate. */
+/* Whether an earlier descent of the same kind ended near this candidate. */
 static bool is_known(const descent *d, const double *number) {
     const mc_search_space *space = &d->s->space;
     bool known = false;
@@ -126,7 +126,7 @@ static mercer_status measure_new_candidate(mercer_ctx *ctx, descent *d, int64_t 
     return status;
 }
 
-/* Near a known end the slopes are said to be 0, where a way ends. */
+/* Near a known end the slopes are said to be 0, where a descent ends. */
 static mercer_status score_and_slopes(mercer_ctx *ctx, void *self, const double *z, double *f, double *g) {
     descent *d = self;
     MC_TRY(grow_candidates(ctx, d));
@@ -160,7 +160,7 @@ static void set_box(descent *d) {
     }
 }
 
-/* The best candidate of this way; -1: none has a score. */
+/* The best candidate of this descent; -1: none has a score. */
 static int64_t best_of_descent(const descent *d) {
     const int64_t width = 1 + d->s->space.width;
     int64_t best = -1;

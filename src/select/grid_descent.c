@@ -140,7 +140,7 @@ static int64_t best_of(const mc_descent *d, int64_t begin, int64_t end) {
 
 bool mc_descent_applies(const mercer_search *s) {
     const mc_search_space *space = &s->space;
-    if (!s->engine->whole || s->measure->total || space->way != MC_GRID || !space->walks)
+    if (!s->engine->whole || s->measure->total || space->method != MC_GRID || !space->has_path)
         return false;
     for (int64_t c = 0; c < space->count; c = mc_search_space_run(space, c))
         if (mc_search_space_run(space, c) - c != columns_of(space))

@@ -1,6 +1,6 @@
 /* search_space.c: the candidates of a search. A grid takes every combination: the parameters of a kernel change
-   slowest, the setting along which an engine walks fastest, so that candidates which share work stand together. A
-   random search takes points of a scrambled Sobol sequence, dealt out evenly among the kernels. A search by gradients
+   slowest, the setting along which an engine follows a path fastest, so that candidates that share work stand together.
+   A random search takes points of a scrambled Sobol sequence, dealt out evenly among the kernels. A search by gradients
    starts in the middle of the ranges and from points of such a sequence, for every kernel and every combination of what
    has no slope: sets, choices, whole numbers. */
 #include "select/tune.h"
@@ -38,7 +38,7 @@ static mercer_status open_settings(mercer_ctx *ctx, const mercer_tune *set, cons
             const mc_dimension last = s->dimension[s->settings - 1];
             s->dimension[s->settings - 1] = s->dimension[k];
             s->dimension[k] = last;
-            s->walks = true;
+            s->has_path = true;
             break;
         }
     return MERCER_OK;
@@ -227,7 +227,7 @@ static double winner_value(const mercer_search *from, const char *name) {
 
 /* Whether it can be a candidate of this search, which knows the same settings. */
 static bool takes_winner(const mc_search_space *s, const mercer_search *from) {
-    bool knows = from && s->way != MC_GRADIENT && s->machine == from->machine;
+    bool knows = from && s->method != MC_GRADIENT && s->machine == from->machine;
     for (int64_t i = 0; knows && i < s->settings; i++)
         knows = !isnan(winner_value(from, s->dimension[i].name));
     return knows;
@@ -338,7 +338,7 @@ static void fill_starts(mc_search_space *s, const mercer_tune *set) {
 
 /* ---- All together ---- */
 
-mercer_status mc_way_find(mercer_ctx *ctx, const char *name, mc_search_method *out) {
+mercer_status mc_search_method_find(mercer_ctx *ctx, const char *name, mc_search_method *out) {
     static const char *const names[] = {"grid", "random", "gradient"};
     for (*out = MC_GRID; *out <= MC_GRADIENT; (*out)++)
         if (strcmp(name, names[*out]) == 0)
@@ -349,17 +349,17 @@ mercer_status mc_way_find(mercer_ctx *ctx, const char *name, mc_search_method *o
 mercer_status mc_search_space_open(mercer_ctx *ctx, const mercer_machine *machine, const mercer_tune *set,
                                    const char *path, mc_search_space *out) {
     *out = (mc_search_space){.machine = machine, .kernel = set->kernels, .kernels = set->kernel_count};
-    MC_TRY(mc_way_find(ctx, set->search, &out->way));
+    MC_TRY(mc_search_method_find(ctx, set->search, &out->method));
     MC_TRY(open_dimensions(ctx, set, path, out));
-    MC_TRY(out->way == MC_GRID     ? count_grid(ctx, out)
-           : out->way == MC_RANDOM ? count_random(ctx, set, out)
-                                   : count_starts(ctx, set, out));
+    MC_TRY(out->method == MC_GRID     ? count_grid(ctx, out)
+           : out->method == MC_RANDOM ? count_random(ctx, set, out)
+                                      : count_starts(ctx, set, out));
     const bool winner = takes_winner(out, set->start);
     MC_TRY(MC_ALLOC(ctx, out->of, out->count + winner));
     MC_TRY(MC_ALLOC(ctx, out->number, (out->count + winner) * (out->width ? out->width : 1)));
-    if (out->way == MC_GRID)
+    if (out->method == MC_GRID)
         fill_grid(out);
-    else if (out->way == MC_RANDOM)
+    else if (out->method == MC_RANDOM)
         fill_random(out, set->seed);
     else
         fill_starts(out, set);
@@ -383,7 +383,7 @@ void mc_search_space_close(mc_search_space *s) {
 
 int64_t mc_search_space_run(const mc_search_space *s, int64_t i) {
     int64_t end = i + 1;
-    for (; s->walks && end < s->count && s->of[end] == s->of[i]; end++) {
+    for (; s->has_path && end < s->count && s->of[end] == s->of[i]; end++) {
         const double *a = s->number + i * s->width, *b = s->number + end * s->width;
         const int64_t own = s->begin[s->of[i] + 1] - s->begin[s->of[i]], last = s->settings - 1;
         if (memcmp(a, b, (size_t)last * sizeof *a) != 0

@@ -182,9 +182,9 @@ mercer_status mc_search_open(mercer_ctx *ctx, const mercer_machine *machine, con
     MC_TRY(open_settings(ctx, machine, settings, s));
     MC_TRY(check_set(ctx, machine, set, s->settings));
     MC_TRY(mc_measure_find(ctx, machine, set->score, data, &s->measure));
-    mc_search_method way;
-    MC_TRY(mc_way_find(ctx, set->search, &way));
-    if (way == MC_GRADIENT)
+    mc_search_method method;
+    MC_TRY(mc_search_method_find(ctx, set->search, &method));
+    if (method == MC_GRADIENT)
         MC_TRY(mc_engine_slopes(ctx, machine, s->settings, set, s->measure, &s->engine));
     if (!s->engine)
         s->engine = mc_engine_of(machine, mc_engine_exact(ctx, machine, s->settings, set, data));

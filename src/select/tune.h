@@ -40,24 +40,24 @@ typedef struct mc_dimension {
 /* GRADIENT: the candidates are starts, from which an engine with slopes finds others. */
 typedef enum mc_search_method { MC_GRID, MC_RANDOM, MC_GRADIENT } mc_search_method;
 
-/* Dimensions of settings first, the one along which an engine walks last among them; then those of the first kernel, of
-   the second, ... */
+/* Dimensions of settings first, the one along which an engine follows a path last among them; then those of the first
+   kernel, of the second, ... */
 typedef struct mc_search_space {
     const mercer_machine *machine;
     const mercer_kernel *const *kernel;
     int64_t kernels, settings, dimensions;
-    bool walks;     /* the last of the settings is the engine's path */
+    bool has_path;  /* the last of the settings is the engine's path */
     int64_t *begin; /* kernels + 1: where the dimensions of each begin */
     mc_dimension *dimension;
     int64_t width;  /* most numbers of one candidate */
     int64_t count;  /* candidates */
     int64_t *of;    /* count: the kernel */
     double *number; /* count x width: settings, then parameters of the kernel */
-    mc_search_method way;
+    mc_search_method method;
 } mc_search_space;
 
-mercer_status mc_way_find(mercer_ctx *ctx, const char *name, mc_search_method *out);
-/* path: the setting an engine walks along, "" for none. */
+mercer_status mc_search_method_find(mercer_ctx *ctx, const char *name, mc_search_method *out);
+/* path: the setting along which an engine follows a path, "" for none. */
 mercer_status mc_search_space_open(mercer_ctx *ctx, const mercer_machine *machine, const mercer_tune *set,
                                    const char *path, mc_search_space *out);
 void mc_search_space_close(mc_search_space *space);

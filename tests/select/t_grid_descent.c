@@ -37,13 +37,13 @@ static void open_surface(surface *g, int axes) {
     *space = (mc_search_space){.kernels = 1,
                                .settings = 1,
                                .dimensions = axes,
-                               .walks = true,
+                               .has_path = true,
                                .begin = g->begin,
                                .dimension = g->dimension,
                                .width = axes,
                                .count = count,
                                .of = calloc((size_t)count, sizeof(int64_t)),
-                               .way = MC_GRID};
+                               .method = MC_GRID};
     g->s.measure = &g->measure;
     g->s.parts = 0;
     g->s.value = calloc((size_t)count, sizeof(double));
