@@ -328,7 +328,7 @@ static void test_blas_keeps_its_bits_and_the_callers_settings(void **state) {
     (void)state;
     static double once[300 * 300], again[300 * 300];
     if (!omp_set_num_threads)
-        skip();
+        skip_test("this BLAS does not run on OpenMP");
     omp_set_num_threads(1);
     product(once);
     for (int threads = 2; threads <= 5; threads++) {
