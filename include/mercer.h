@@ -141,6 +141,9 @@ MERCER_API void mercer_close(mercer_ctx *ctx);
 
 /* The last failure as one sentence; valid for NULL too. Empty after success. */
 MERCER_API const char *mercer_message(const mercer_ctx *ctx);
+/* Why a card that "auto" had taken is not used any more, as one sentence: the answers are the processor's then. Empty:
+   no card has failed. */
+MERCER_API const char *mercer_device_note(const mercer_ctx *ctx);
 /* Where: the byte in a kernel expression (from 0), the line of a data file (from 1); -1 when there is no place. */
 MERCER_API int64_t mercer_message_offset(const mercer_ctx *ctx);
 
@@ -1054,6 +1057,10 @@ typedef struct mercer_plan {
     mercer_choice chosen;
     mercer_choice alternatives[8];
     int alternative_count;
+    /* Where products with K would be made: "cpu" or a card, as the option device takes it; why; and the seconds of the
+       chosen solver on either. card_seconds: with those that opening the card takes; NAN: no card could do them. */
+    const char *device, *device_reason;
+    double cpu_seconds, card_seconds;
 } mercer_plan;
 /* Which solver a fit would take and why, with bytes and seconds forecast; runs nothing but a short measurement. */
 MERCER_API mercer_status mercer_plan_fit(mercer_ctx *ctx, const char *machine, const void *settings,

@@ -16,6 +16,7 @@ import re
 import resource
 import threading
 import time
+import warnings
 from contextlib import contextmanager
 from typing import Any, Iterator
 
@@ -160,6 +161,7 @@ class _Config(threading.local):
     memory = 0
     time_limit = 0.0
     device: bytes | None = None
+    device_memory = 0
 
 
 _config = _Config()
@@ -167,8 +169,10 @@ _forked = False
 
 
 @contextmanager
-def options(threads: int | None = None, memory: int | None = None, time_limit: float | None = None, device: str | None = None) -> Iterator[None]:
-    """Limits for the calls of a block: threads, bytes of memory, seconds for one call; device "cpu", "cuda", "cuda:1" or "auto".
+def options(threads: int | None = None, memory: int | None = None, time_limit: float | None = None, device: str | None = None,
+            device_memory: int | None = None) -> Iterator[None]:
+    """Limits for the calls of a block: threads, bytes of memory, seconds for one call; device "cpu", "cuda", "cuda:1" or "auto",
+    and bytes of its memory.
 
     >>> import mercer
     >>> with mercer.options(threads=1, time_limit=60):
@@ -179,6 +183,7 @@ def options(threads: int | None = None, memory: int | None = None, time_limit: f
     _config.memory = _config.memory if memory is None else int(memory)
     _config.time_limit = _config.time_limit if time_limit is None else float(time_limit)
     _config.device = _config.device if device is None else str(device).encode()
+    _config.device_memory = _config.device_memory if device_memory is None else int(device_memory)
     _local.__dict__.clear()
     try:
         yield
@@ -213,7 +218,7 @@ class Context:
         self.owner = owner  # the estimator whose parameters messages speak of
         options = _header.mercer_options.from_buffer_copy(_DEFAULT_OPTIONS)
         options.threads, options.memory_limit, options.time_limit = _threads(), _config.memory, _config.time_limit
-        options.seed, options.device = seed, _config.device
+        options.seed, options.device, options.device_memory_limit = seed, _config.device, _config.device_memory
         if watch is not None:
             options.progress, options.log = watch.progress_at, watch.log_at
         self.watch = watch  # its callbacks must live as long as the context
@@ -257,7 +262,10 @@ class Context:
     def close(self, _close=lib.mercer_close):
         handle, self.handle = self.handle, None
         if handle:
+            note = text(lib.mercer_device_note(handle))
             _close(handle)
+            if note:
+                warnings.warn(note, RuntimeWarning, stacklevel=2)
 
     __del__ = close
 

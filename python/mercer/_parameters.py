@@ -267,6 +267,7 @@ ARGUMENTS: dict[str, str] = {
     "threads": "most threads; None: as before.",
     "time_limit": "most seconds of one call; None: as before.",
     "device": "what computes products with K: 'cpu', 'cuda', 'cuda:1', or 'auto', a card where there is one and the work is large; None: as before.",
+    "device_memory": "most bytes on the card; 0: 90% of what is free there; None: as before.",
     "to": "'libsvm', 'c', 'c-float', 'onnx' or 'onnx-double'.",
     "value": "the loss, of a target and a prediction.",
     "values": "penalties to go through.",

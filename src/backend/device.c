@@ -82,6 +82,7 @@ mercer_status mc_device_open_calls(mercer_ctx *ctx, const mc_device_calls *calls
     if (!device)
         return MERCER_MEMORY;
     *device = (mc_device){.calls = calls, .card = card, .self = calls->open(card, why)};
+    mc_print(device->name, sizeof device->name, "%s:%d", calls->name, card);
     if (!device->self || !calls->describe(card, &has)) {
         mc_device_close(device);
         return mc_fail(ctx, MERCER_INVALID, "device %s:%d does not open: %s; use device cpu", calls->name, card, why);
@@ -164,8 +165,8 @@ mercer_status mercer_card_at(mercer_ctx *ctx, int64_t i, mercer_card *out) {
 
 /* ---- The device of a context ---- */
 
-/* Pairs from which a product pays for the way to a card; opening one takes as long as some 1e9 pairs on a few cores. */
-static const double LEAST_PAIRS = 1e6, LEAST_PAIRS_AUTO = 1e9;
+/* Pairs below which a product does not pay for the way to a card that is named. */
+static const double LEAST_PAIRS = 1e6;
 
 static const char *wanted_device(const mercer_ctx *ctx) {
     const char *from_environment = getenv("MERCER_DEVICE");
@@ -179,21 +180,59 @@ static mercer_status open_for_context(mercer_ctx *ctx, const char *name) {
     return mc_device_open(ctx, name, ctx->options.device_memory_limit, &ctx->device.open);
 }
 
-mercer_status mc_device_for_pairs(mercer_ctx *ctx, double pairs, mc_device **out) {
-    const char *wanted = wanted_device(ctx);
-    const bool automatic = strcmp(wanted, "auto") == 0;
+bool mc_device_is_automatic(const mercer_ctx *ctx) {
+    return strcmp(wanted_device(ctx), "auto") == 0;
+}
+
+/* What a fit foresees is made on one side or the other as a whole. */
+static bool pays_automatic(mercer_ctx *ctx, mc_pairs_work work) {
+    const double start = ctx->device.open ? 0 : mc_price_card_start(), asked = mc_price_host(ctx->threads, &work);
+    work.pairs = ctx->device.pairs > work.pairs ? ctx->device.pairs : work.pairs;
+    const bool pays = mc_price_host(ctx->threads, &work) + ctx->device.spent > mc_price_card(&work) + start;
+    ctx->device.spent += pays ? 0 : asked;
+    return pays;
+}
+
+bool mc_device_is_refused(const mercer_ctx *ctx) {
+    return strcmp(wanted_device(ctx), "cpu") == 0;
+}
+
+mercer_status mc_device_of_context(mercer_ctx *ctx, mc_device **out) {
+    const bool automatic = mc_device_is_automatic(ctx);
     *out = NULL;
-    if (strcmp(wanted, "cpu") == 0 || (automatic && pairs < LEAST_PAIRS_AUTO))
-        return MERCER_OK;
     if (!ctx->device.tried || (!automatic && !ctx->device.open)) {
-        const mercer_status status = open_for_context(ctx, automatic ? "cuda" : wanted);
+        const mercer_status status = open_for_context(ctx, automatic ? "cuda" : wanted_device(ctx));
         if (status && !automatic)
             return status;
         if (status)
             mc_clear_failure(ctx);
     }
-    *out = pairs >= LEAST_PAIRS ? ctx->device.open : NULL;
+    *out = ctx->device.failed ? NULL : ctx->device.open;
     return MERCER_OK;
+}
+
+mercer_status mc_device_for_pairs(mercer_ctx *ctx, const mc_pairs_work *work, mc_device **out) {
+    *out = NULL;
+    if (mc_device_is_refused(ctx) || ctx->device.failed || (mc_device_is_automatic(ctx) && !pays_automatic(ctx, *work)))
+        return MERCER_OK;
+    MC_TRY(mc_device_of_context(ctx, out));
+    *out = work->pairs >= LEAST_PAIRS ? *out : NULL;
+    return MERCER_OK;
+}
+
+bool mc_device_do_without(mercer_ctx *ctx, const mc_device *device) {
+    if (!device->failed || !mc_device_is_automatic(ctx))
+        return false;
+    mc_print(ctx->device.note, sizeof ctx->device.note, "device %s failed (%.160s): the processor does its work",
+             device->name, device->calls->message(device->self));
+    mc_log_message(ctx, "%s", ctx->device.note);
+    mc_clear_failure(ctx);
+    ctx->device.failed = true;
+    return true;
+}
+
+const char *mercer_device_note(const mercer_ctx *ctx) {
+    return ctx ? ctx->device.note : "";
 }
 
 /* ---- What is asked of it ---- */
@@ -201,9 +240,11 @@ mercer_status mc_device_for_pairs(mercer_ctx *ctx, double pairs, mc_device **out
 static mercer_status report_fault(mercer_ctx *ctx, mc_device *device, mc_device_fault fault) {
     static const mercer_status status[] = {
         [MC_DEVICE_FULL] = MERCER_MEMORY, [MC_DEVICE_REFUSED] = MERCER_INTERNAL, [MC_DEVICE_LOST] = MERCER_INTERNAL};
-    return fault == MC_DEVICE_FINE ? MERCER_OK
-                                   : mc_fail(ctx, status[fault], "device %s:%d: %s; device cpu goes without it",
-                                             device->calls->name, device->card, device->calls->message(device->self));
+    if (fault == MC_DEVICE_FINE)
+        return MERCER_OK;
+    device->failed |= fault != MC_DEVICE_FULL;
+    return mc_fail(ctx, status[fault], "device %s: %s; device cpu goes without it", device->name,
+                   device->calls->message(device->self));
 }
 
 mercer_status mc_device_allocate(mercer_ctx *ctx, mc_device *device, size_t bytes, mc_address *out) {
@@ -211,8 +252,8 @@ mercer_status mc_device_allocate(mercer_ctx *ctx, mc_device *device, size_t byte
     *out = 0;
     if (bytes > device->limit - device->used)
         return mc_fail(ctx, MERCER_MEMORY,
-                       "device %s:%d: %s are needed there and %s are left of its limit; use device cpu",
-                       device->calls->name, device->card, mc_bytes_text((double)bytes, wanted),
+                       "device %s: %s are needed there and %s are left of its limit; use device cpu", device->name,
+                       mc_bytes_text((double)bytes, wanted),
                        mc_bytes_text((double)(device->limit - device->used), left));
     MC_TRY(report_fault(ctx, device, device->calls->allocate(device->self, bytes, out)));
     device->used += bytes;

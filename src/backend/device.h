@@ -6,7 +6,7 @@
 #ifndef MC_BACKEND_DEVICE_H
 #define MC_BACKEND_DEVICE_H
 
-#include <mercer.h>
+#include "backend/device_price.h"
 
 enum { MC_DEVICE_ABI = 1, MC_DEVICE_TEXT = 256, MC_DEVICE_ARGUMENTS = 3072 };
 
@@ -60,7 +60,9 @@ typedef struct mc_device {
     void *self;
     void *library; /* of dlopen; NULL: none */
     int card;
+    char name[32];            /* as in --device */
     size_t limit, used, peak; /* bytes of it that this context may take, has taken, has had at most */
+    bool failed;              /* a call of it did not end well, for another reason than memory */
 } mc_device;
 
 /* The library of a device, by its name ("cuda"): from the folder this library lies in, else where the system looks.
@@ -72,9 +74,18 @@ mercer_status mc_device_open(mercer_ctx *ctx, const char *text, size_t limit, mc
 mercer_status mc_device_open_calls(mercer_ctx *ctx, const mc_device_calls *calls, int card, size_t limit,
                                    mc_device **out);
 void mc_device_close(mc_device *device);
-/* The device of the context for a product of so many pairs; NULL: the processor does it. A device that was asked for by
-   name and is not there is an error; one that was not is done without. */
-mercer_status mc_device_for_pairs(mercer_ctx *ctx, double pairs, mc_device **out);
+/* The device of the context for products; NULL: the processor makes them. Under auto it is opened where that, and what
+   the processor was left with since the call began, costs less there by count. A device that was asked for by name and
+   is not there is an error; one that was not is done without. */
+mercer_status mc_device_for_pairs(mercer_ctx *ctx, const mc_pairs_work *work, mc_device **out);
+/* After a fault: whether the processor takes over, which it does under auto, for the rest of the context. The failure
+   is then cleared and told to the log. */
+bool mc_device_do_without(mercer_ctx *ctx, const mc_device *device);
+/* Whether auto decides; whether the processor was asked for. */
+bool mc_device_is_automatic(const mercer_ctx *ctx);
+bool mc_device_is_refused(const mercer_ctx *ctx);
+/* The device of the context, opened where it was not; NULL under auto: there is none. */
+mercer_status mc_device_of_context(mercer_ctx *ctx, mc_device **out);
 
 /* Memory, under the limit. */
 mercer_status mc_device_allocate(mercer_ctx *ctx, mc_device *device, size_t bytes, mc_address *out);

@@ -100,6 +100,7 @@ void mc_begin_call(mercer_ctx *ctx) {
     mc_clear_failure(ctx);
     ctx->stop = ctx->told = MERCER_OK;
     ctx->shield = 0;
+    ctx->device.pairs = ctx->device.spent = 0;
     mc_hold_phase(ctx, NULL, 0, 0);
     mc_begin_phase(ctx, NULL);
     ctx->call_began = mc_clock_seconds();

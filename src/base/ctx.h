@@ -42,13 +42,17 @@ struct mercer_ctx {
         bool kept, known;
         double seconds[5];
     } speed;
-    bool nominal;   /* forecasts are in seconds of a nominal machine, so that choices depend on the problem alone */
+    bool nominal; /* forecasts are in seconds of a nominal machine, so that choices depend on the problem alone */
     /* What computes beside the processor (backend/device.h), opened when it is first asked for. */
     struct {
         struct mc_device *open;
         void (*close)(struct mc_device *device);
         char wanted[32]; /* options.device, whose text is the caller's */
         bool tried;
+        bool failed;    /* it is done without from now on */
+        char note[256]; /* why, as one sentence */
+        double pairs;   /* what a fit foresees of them, each with its share of all columns; 0: nothing is known */
+        double spent;   /* seconds, by count, of products in this call that could have been made there */
     } device;
     int64_t offset; /* place of the last failure, -1: none */
     char message[MC_MESSAGE_SIZE];

@@ -17,6 +17,7 @@ const option common_options[] = {
      "limit on memory for data and work, such as 500M or 4G (default: 80% of what is free); see mercer info"},
     {"threads", 0, "N", "threads to compute with (default: the cores that affinity, quota and OMP_NUM_THREADS leave)"},
     {"device", 0, "NAME", "auto, cpu, cuda or cuda:1: what computes products with K (default: auto); see mercer info"},
+    {"device-memory", 0, "SIZE", "limit on memory of the card, such as 8G (default: 90% of what is free there)"},
     {"time-limit", 0, "SECONDS", "stop after so long, with exit status 4; fit plans for it"},
     {"help", 'h', NULL, "print this text"},
     {0},
@@ -114,6 +115,7 @@ static int read_options(session *s, mercer_options *options) {
     TRY(args_whole(a, "seed", 0, (int64_t)1 << 53, &seed));
     TRY(args_bytes(a, "memory", &options->memory_limit));
     TRY(args_real(a, "time-limit", 1e-3, 1e9, &s->time_limit));
+    TRY(args_bytes(a, "device-memory", &options->device_memory_limit));
     options->device = args_text(a, "device");
     options->threads = (int)threads;
     options->seed = (uint64_t)seed;
@@ -140,6 +142,8 @@ int session_open(session *s) {
 
 void session_close(session *s) {
     session_wipe(s);
+    if (!s->quiet && *mercer_device_note(s->ctx))
+        fprintf(stderr, "mercer: %s\n", mercer_device_note(s->ctx));
     mercer_close(s->ctx);
     args_close(&s->args);
 }

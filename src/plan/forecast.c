@@ -9,16 +9,20 @@
 #include "gram/operator/gram.h"
 #include "kernel/language/kernel.h"
 #include "linalg/cholesky.h"
+#include "plan/device_choice.h"
 #include "plan/speed.h"
+#include <string.h>
 
 static void write_plan(const mc_solver_options *options, size_t held, mercer_plan *out) {
     for (int i = 0; i < options->count; i++) {
         const mc_solver_option *o = &options->option[i];
         const mercer_choice choice = {o->solver, o->reason, o->bytes ? o->bytes + held : 0, o->seconds, o->possible};
-        if (i == options->chosen)
+        if (i == options->chosen) {
             out->chosen = choice;
-        else
+            out->chosen.seconds = strcmp(out->device, "cpu") == 0 ? choice.seconds : out->card_seconds;
+        } else {
             out->alternatives[out->alternative_count++] = choice;
+        }
     }
 }
 
@@ -58,8 +62,9 @@ mercer_status mc_forecast(mercer_ctx *ctx, const mc_planner *machine, const void
     const size_t held = mercer_memory_used(ctx) - before;
     mc_solver_options options;
     machine->rank_solvers(ctx, settings, &problem, &options);
-    const mercer_status status = price_solvers(ctx, machine, settings, &problem, &options);
+    mercer_status status = price_solvers(ctx, machine, settings, &problem, &options);
     count_start(&options, check_bytes(ctx, &problem), spent);
+    MC_THEN(status, mc_plan_device(ctx, &problem, &options.option[options.chosen], out));
     if (!status)
         write_plan(&options, held, out);
     mc_problem_close(&problem);

@@ -6,6 +6,7 @@
    Speeds rise with size. The counts of operations allow for that (mc_factor_work, mc_eigen_work), so that a small piece
    speaks for a large one. */
 #include "plan/speed.h"
+#include "backend/device_price.h"
 #include "base/clock.h"
 #include "base/ctx.h"
 #include "base/memory.h"
@@ -148,6 +149,15 @@ static double *seconds_of(mc_speed *s, const unit *u) {
 static mc_speed nominal_speed(const mc_problem *p) {
     const double entry = mc_rank_entry((double)mercer_data_stored(p->x) / (double)p->n) + 4 * (double)p->outputs;
     return (mc_speed){.pair = 2e-11 * entry, .fast = 1e-11 * entry, .factor = 1.5e-11, .eigen = 6e-11, .fourier = 5e-9};
+}
+
+/* More right-hand sides add a multiplication each to a pair. */
+mc_speed mc_speed_with_card(const mc_problem *p, const mc_speed *here) {
+    const double width = (double)mercer_data_stored(p->x) / (double)p->n + (double)p->outputs - 1;
+    mc_speed there = *here;
+    there.pair = mc_price_card_pair(width, MERCER_F64);
+    there.fast = mc_price_card_pair(width, MERCER_F32);
+    return there;
 }
 
 /* The best of five takes: the first wakes threads and fills caches. */

@@ -13,6 +13,8 @@ typedef struct mc_speed {
 
 /* Some ten milliseconds and at most a quarter of the memory left. */
 mercer_status mc_speed_measure(mercer_ctx *ctx, const mc_problem *problem, mc_speed *out);
+/* The same where products with K are made on a card and the rest here. */
+mc_speed mc_speed_with_card(const mc_problem *problem, const mc_speed *here);
 /* From here on, for as long as one problem is worked on, what is measured once is not measured again. */
 void mc_speed_keep(mercer_ctx *ctx, bool on);
 /* The seconds of so many operations alone; and those of every option, with what a fit takes before them. */

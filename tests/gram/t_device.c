@@ -228,6 +228,102 @@ static void test_every_call_may_fail(void **state) {
     close_all(ctx, device);
 }
 
+/* The context computes on the processor posing as a device, as if auto had opened it. */
+static mercer_ctx *open_on_device(const char *wanted, size_t limit) {
+    mercer_ctx *ctx = open_ctx(1);
+    snprintf(ctx->device.wanted, sizeof ctx->device.wanted, "%s", wanted);
+    assert_ok(ctx, mc_device_open_calls(ctx, checking_device_calls(), 0, limit, &ctx->device.open));
+    ctx->device.tried = true;
+    ctx->device.close = mc_device_close;
+    return ctx;
+}
+
+/* What a fit foresees is so much that a card is worth it. */
+static mercer_status multiply_foreseen(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, int calls,
+                                       const double *V, double *Y, bool *there) {
+    mc_gram *gram = NULL;
+    mc_begin_call(ctx);
+    ctx->device.pairs = 1e14;
+    checking_device_fail_after(calls);
+    mercer_status status = mc_gram_open(ctx, kernel, x, NULL, MERCER_F32, &gram);
+    *there = !status && gram->there != NULL;
+    status = status ? status : mc_gram_apply(ctx, gram, 1, V, Y);
+    checking_device_fail_after(-1);
+    mc_gram_close(gram);
+    return status;
+}
+
+/* Under auto a device that fails at whatever moment leaves the answer of the processor, and a note; by name it is an
+   error. */
+static void test_the_processor_takes_over_under_auto(void **state) {
+    (void)state;
+    enum { N = 300 };
+    double V[N], Y[N], Z[N];
+    draw_right(N, V);
+    bool there = false;
+    int faults = 0;
+    for (int calls = 0; !there; calls++) {
+        mercer_ctx *ctx = open_on_device("auto", 0), *named = open_on_device("checking", 0);
+        mercer_kernel *kernel = parse_kernel(ctx, "rbf(gamma=0.2)");
+        mercer_data *x = draw(ctx, N, 3, 1, false);
+        assert_ok(ctx, multiply_foreseen(ctx, kernel, x, calls, V, Y, &there));
+        const mercer_status status = multiply_foreseen(named, kernel, x, calls, V, Z, &there);
+        if (status) {
+            assert_non_null(strstr(mercer_device_note(ctx), "device checking:0 failed (made to fail)"));
+            snprintf(named->device.wanted, sizeof named->device.wanted, "cpu");
+            assert_ok(named, multiply_foreseen(named, kernel, x, -1, V, Z, &there));
+            assert_false(there);
+            assert_memory_equal(Y, Z, sizeof Y);
+            assert_ok(ctx, multiply_foreseen(ctx, kernel, x, 0, V, Z, &there)); /* the device is not asked again */
+            assert_memory_equal(Y, Z, sizeof Y);
+            there = false;
+            faults++;
+        }
+        mercer_kernel_free(kernel);
+        mercer_data_free(x);
+        close_clean(ctx);
+        close_clean(named);
+        assert_int_equal(checking_device_blocks(), 0);
+        assert_true(calls < 100);
+    }
+    assert_true(faults >= 5); /* two uploads and more, a build, launches, a download */
+}
+
+/* By the price, not by chance: some rows stay here and their device is not opened, many go there. */
+static void test_auto_goes_by_the_price(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    mercer_kernel *kernel = parse_kernel(ctx, "rbf(gamma=0.2)");
+    mercer_data *x = draw(ctx, 1000, 8, 1, false);
+    mc_gram *gram = NULL;
+    assert_ok(ctx, mc_gram_open(ctx, kernel, x, NULL, MERCER_F32, &gram));
+    assert_null(gram->there);
+    assert_false(ctx->device.tried);
+    mc_gram_close(gram);
+    mercer_data_free(x);
+    mercer_kernel_free(kernel);
+    close_clean(ctx);
+    const mc_pairs_work few = {1e6, 8, 64e3, MERCER_F32}, many = {1e12, 28, 224e6, MERCER_F32};
+    assert_true(mc_price_host(16, &few) < mc_price_card(&few) + mc_price_card_start());
+    assert_true(mc_price_host(16, &many) > mc_price_card(&many) + mc_price_card_start());
+}
+
+/* A device too small for the operator leaves it to the processor without a word of failure. */
+static void test_what_does_not_fit_stays_here(void **state) {
+    (void)state;
+    double V[300] = {1}, Y[300];
+    bool there = true;
+    mercer_ctx *ctx = open_on_device("auto", 1000);
+    mercer_kernel *kernel = parse_kernel(ctx, "rbf(gamma=0.2)");
+    mercer_data *x = draw(ctx, 300, 3, 1, false);
+    assert_ok(ctx, multiply_foreseen(ctx, kernel, x, -1, V, Y, &there));
+    assert_false(there);
+    assert_string_equal(mercer_device_note(ctx), "");
+    mercer_data_free(x);
+    mercer_kernel_free(kernel);
+    close_clean(ctx);
+}
+
 static void test_the_limit_of_a_device_holds(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
@@ -254,9 +350,15 @@ static void test_names_of_devices(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows_in_registers),   cmocka_unit_test(test_wide_rows),
-        cmocka_unit_test(test_sizes_of_every_kind), cmocka_unit_test(test_the_same_bits_every_time),
-        cmocka_unit_test(test_every_call_may_fail), cmocka_unit_test(test_the_limit_of_a_device_holds),
+        cmocka_unit_test(test_rows_in_registers),
+        cmocka_unit_test(test_wide_rows),
+        cmocka_unit_test(test_sizes_of_every_kind),
+        cmocka_unit_test(test_the_same_bits_every_time),
+        cmocka_unit_test(test_every_call_may_fail),
+        cmocka_unit_test(test_the_limit_of_a_device_holds),
+        cmocka_unit_test(test_the_processor_takes_over_under_auto),
+        cmocka_unit_test(test_auto_goes_by_the_price),
+        cmocka_unit_test(test_what_does_not_fit_stays_here),
         cmocka_unit_test(test_names_of_devices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,6 +42,10 @@ static json_t *json_plan(session *s, const job *j, const mercer_plan *plan, cons
     for (int i = 0; i < plan->alternative_count; i++)
         json_array_append_new(others, json_choice(&plan->alternatives[i]));
     json_put(object, "alternatives", others);
+    json_put(object, "device", json_text(plan->device));
+    json_put(object, "device_reason", json_text(plan->device_reason));
+    json_put(object, "cpu_seconds_estimate", json_value(plan->cpu_seconds));
+    json_put(object, "card_seconds_estimate", json_value(plan->card_seconds));
     json_put(object, "search", search->candidates ? json_search(search) : json_null());
     json_put(object, "kernel", json_text(mercer_kernel_text(j->kernel)));
     put_frame(s, j, object);
@@ -57,6 +61,13 @@ static const report_row limit_rows[] = {
     {"search", "search",
      "before    {search.memory_bytes:8size}  {search.seconds_estimate:7time}  since no parameter is given: "
      "{search.candidates} candidates on {search.rows} rows; fit says what it chose"},
+    {0},
+};
+/* What products with K would be made by; a card that could is priced. */
+static const report_row device_rows[] = {
+    {"device", "!card_seconds_estimate", "{device}: {device_reason}"},
+    {"device", "card_seconds_estimate",
+     "{device}: {device_reason} ({cpu_seconds_estimate:time} here, {card_seconds_estimate:time} on a card)"},
     {0},
 };
 /* When the way taken cannot end in time: what becomes of it, and what would. */
@@ -92,6 +103,7 @@ static int report_plan(session *s, const job *j, const mercer_plan *plan, json_t
     say_choice(s, "solver", object);
     for (size_t i = 0; i < json_array_size(others); i++)
         say_choice(s, i ? "" : "instead", json_array_get(others, i));
+    say_fields(s, object, device_rows);
     say_fields(s, object, late_rows);
     for (size_t i = 0; is_late(s, &plan->chosen) && i < json_array_size(others); i++)
         if (plan->alternatives[i].possible && !is_late(s, &plan->alternatives[i]))

@@ -246,6 +246,10 @@ void mc_device_gram_close(mc_device_gram *op) {
     mc_free(op);
 }
 
+bool mc_device_gram_do_without(mercer_ctx *ctx, const mc_device_gram *op) {
+    return mc_device_do_without(ctx, op->device);
+}
+
 /* ---- Products ---- */
 
 /* A power of two that brings the column near 1; 1 for zeros and for what is not finite. */

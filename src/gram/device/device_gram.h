@@ -16,6 +16,8 @@ mercer_status mc_device_gram_open(mercer_ctx *ctx, const mc_gram *gram, mc_devic
                                   mc_device_gram **out);
 void mc_device_gram_close(mc_device_gram *op);
 mercer_status mc_device_gram_apply(mercer_ctx *ctx, mc_device_gram *op, int64_t t, const double *V, double *Y);
+/* After a fault: mc_device_do_without. */
+bool mc_device_gram_do_without(mercer_ctx *ctx, const mc_device_gram *op);
 /* Additions that one term of a product passes through, in the tiles' precision and in double, raised to those made
    there. */
 void mc_device_gram_deepen(const mc_device_gram *op, int64_t *tile, int64_t *wide);

@@ -314,10 +314,16 @@ static bool all_finite(const double *y, int64_t count) {
     return true;
 }
 
-/* A value that is no number makes the sums it is in none: the tiles then say which it was. */
+/* A value that is no number makes the sums it is in none: the tiles then say which it was. They also take over from a
+   device that fails where it was not asked for by name. The device serves one thread. */
 static mercer_status apply_there(mercer_ctx *ctx, const mc_gram *gram, int64_t t, const double *V, double *Y,
                                  bool *done) {
-    MC_TRY(mc_device_gram_apply(ctx, gram->there, t, V, Y));
+    *done = false;
+    if (!gram->there || ctx->job.whole || ctx->device.failed)
+        return MERCER_OK;
+    const mercer_status status = mc_device_gram_apply(ctx, gram->there, t, V, Y);
+    if (status)
+        return mc_device_gram_do_without(ctx, gram->there) ? MERCER_OK : status;
     *done = !gram->fault || all_finite(Y, gram->x->n * t);
     return MERCER_OK;
 }
@@ -328,9 +334,8 @@ mercer_status mc_gram_apply(mercer_ctx *ctx, const mc_gram *gram, int64_t t, con
     mc_work spaces = {0}, work = {0};
     if (gram->factored.terms)
         return mc_factored_apply(ctx, gram, t, V, Y);
-    bool done = false;
-    if (gram->there && !ctx->job.whole) /* the device serves one thread */
-        MC_TRY(apply_there(ctx, gram, t, V, Y, &done));
+    bool done;
+    MC_TRY(apply_there(ctx, gram, t, V, Y, &done));
     if (done)
         return MERCER_OK;
     shape_product(&p);

@@ -70,13 +70,31 @@ static mercer_status prepare_operator(mercer_ctx *ctx, mc_gram *g, mercer_dtype 
     return fill_diagonal(ctx, g);
 }
 
-/* Products of many pairs are made on the device of the context, if it has one. What does not fit there stays here. */
+/* Iterative solvers multiply by the K of rows against themselves many times. */
+enum { PRODUCTS_OF_SYMMETRIC = 16 };
+
+static mc_pairs_work work_of_products(const mc_gram *g) {
+    mc_pairs_work work = {.pairs = (double)g->x->n * (double)g->z->n, .precision = g->precision};
+    for (int i = 0; i < g->plan.parts; i++)
+        work.width += (double)g->plan.part[i].d;
+    work.bytes = (double)mc_real_size(g) * work.width * (double)(g->x->n + g->z->n);
+    work.pairs *= g->symmetric ? PRODUCTS_OF_SYMMETRIC : 1;
+    return work;
+}
+
+/* Products that cost less there are made on the device of the context, if it has one. What does not fit there stays
+   here. */
 mercer_status mc_gram_place(mercer_ctx *ctx, mc_gram *g, const struct mc_device_gram *left) {
     mc_device *device = NULL;
-    MC_TRY(mc_device_for_pairs(ctx, (double)g->x->n * (double)g->z->n, &device));
-    if (!device || !mc_device_can(g))
+    if (!mc_device_can(g))
+        return MERCER_OK;
+    const mc_pairs_work work = work_of_products(g);
+    MC_TRY(mc_device_for_pairs(ctx, &work, &device));
+    if (!device)
         return MERCER_OK;
     const mercer_status status = mc_device_gram_open(ctx, g, device, left, &g->there);
+    if (!status || mc_device_do_without(ctx, device))
+        return MERCER_OK;
     if (status != MERCER_MEMORY)
         return status;
     mc_log_message(ctx, "%s", mercer_message(ctx));

@@ -382,7 +382,9 @@ static mercer_status learn_ridge(mercer_ctx *ctx, const mercer_ridge *set, mc_pr
         say_hurry(ctx, &options);
     }
     MC_TRY(mc_ridge_allow(ctx, &size, &options));
-    const char *solver = options.option[options.chosen].solver;
+    const mc_solver_option *chosen = &options.option[options.chosen];
+    const char *solver = chosen->solver;
+    ctx->device.pairs = chosen->pairs + chosen->fast;
     const bool fourier = strcmp(solver, "fourier") == 0;
     return fourier || strcmp(solver, "nystrom") == 0 ? mc_ridge_approximate(ctx, set, p, fourier, f)
                                                      : learn_exactly(ctx, set, p, &size, &options, f);
