@@ -64,7 +64,7 @@ static bool accepted(subject *s) {
 
 /* Rules that multiply out apply to any expression, and rightly so. */
 static bool is_algebra(mc_rule rule) {
-    return rule >= MC_RULE_COLLECT && rule <= MC_RULE_INVERSE;
+    return rule >= MC_RULE_COLLECT && rule <= MC_RULE_COLUMN_FORMS;
 }
 
 static void with_every(void (*mutate)(subject *, int)) {
@@ -303,6 +303,12 @@ static const char *const not_kernels[] = {
     "tanh(a=0, c=-1)",
     "rbf(gamma=1) - 0.5*rbf(gamma=2)",
     "laplacian(gamma=1) - 0.5*white",
+    "linear[1] - linear",
+    "linear^2 - 1.1*linear[1]*linear",
+    "rbf(gamma=1) - weigh(exp(-norm2), 1.1)",
+    "arccos(order=0) - 0.6",
+    "white*(linear - 1)",
+    "normalize(exp(-1*linear))",
     "weigh(x[1], rbf(gamma=1))^0.5",
 };
 

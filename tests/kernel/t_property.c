@@ -6,6 +6,7 @@
    MERCER_TEST_ROUNDS=1000000 draws that many expressions; every one that fails is printed, with what was found. */
 #include "support.h"
 #include "base/rng.h"
+#include "cancelling_kernel.h"
 #include "eval_long.h"
 #include "hostile_kernel.h"
 #include "kernel/evaluate/eval_extended.h"
@@ -349,10 +350,10 @@ static void likely_kernel(mc_rng *rng, int64_t d, char text[RANDOM_KERNEL_SIZE])
     expression(&w, 2);
 }
 
-/* A third of MERCER_TEST_ROUNDS, where that is set. */
+/* A quarter of MERCER_TEST_ROUNDS, where that is set. */
 static int64_t rounds(int64_t usual) {
     const char *text = getenv("MERCER_TEST_ROUNDS");
-    return text ? (atoll(text) + 2) / 3 : usual;
+    return text ? (atoll(text) + 3) / 4 : usual;
 }
 
 static tally run(generator *generate, uint64_t stream, int64_t usual) {
@@ -392,11 +393,19 @@ static void test_hostile_numbers(void **state) {
     assert_true(t.seen[MERCER_PROVED] > all / 10 && t.seen[MERCER_REFUTED] > all / 10 && t.undecided < all / 10);
 }
 
+static void test_cancelling_parts(void **state) {
+    (void)state;
+    const tally t = run(cancelling_kernel, (uint64_t)3 << 40, 400);
+    const int all = t.seen[0] + t.seen[1] + t.seen[2];
+    assert_true(t.seen[MERCER_PROVED] > all / 10 && t.seen[MERCER_REFUTED] > all / 10 && t.undecided < all / 10);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_likely_kernels),
         cmocka_unit_test(test_any_expressions),
         cmocka_unit_test(test_hostile_numbers),
+        cmocka_unit_test(test_cancelling_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -214,6 +214,8 @@ static void test_proving_survives_failing_memory(void **state) {
                                                     " + form([[3, 1, 4], [1, 3, 4], [4, 4, 8]])^2");
     assert_survives_failing_memory(parse_and_prove, "rbf(gamma=1)[age] - 0.5*rbf(gamma=0.1..2)[age]");
     assert_survives_failing_memory(parse_and_prove, "(linear - linear[1])[1]");
+    assert_survives_failing_memory(parse_and_prove, "weigh(x[1], poly[1:2]) - linear[1]");
+    assert_survives_failing_memory(parse_and_prove, "rbf(gamma=1) - weigh(exp(-norm2), 1)");
 }
 
 static void test_a_fit_needs_a_proof_or_consent(void **state) {
@@ -225,7 +227,7 @@ static void test_a_fit_needs_a_proof_or_consent(void **state) {
     assert_fails(ctx, mc_kernel_require(ctx, kernel, 2, true), MERCER_NOT_A_KERNEL, "--allow-indefinite");
     assert_fails(ctx, mc_kernel_require(ctx, kernel, 2, false), MERCER_NOT_A_KERNEL, "proved kernels only");
     mercer_kernel_free(kernel);
-    assert_ok(ctx, mercer_kernel_parse(ctx, "(linear - linear[1])[1]", &kernel));
+    assert_ok(ctx, mercer_kernel_parse(ctx, "weigh(x[1], rbf(gamma=1))^0.5", &kernel));
     assert_fails(ctx, mc_kernel_require(ctx, kernel, 2, false), MERCER_NOT_A_KERNEL, "neither proved nor refuted");
     mercer_kernel_free(kernel);
     assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=1)", &kernel));

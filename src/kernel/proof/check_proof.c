@@ -139,6 +139,17 @@ static bool verify_harmonic(checker *c, const mc_proof_line *line) {
     return is_special(line, MC_HARMONIC) && no_premise(line);
 }
 
+static bool verify_rest(checker *c, const mc_proof_line *line) {
+    (void)c;
+    return is_special(line, MC_REST_DOT) && no_premise(line);
+}
+
+static bool verify_sign_mean(checker *c, const mc_proof_line *line) {
+    (void)c;
+    return is_special(line, MC_SIGN_MEAN) && no_premise(line) && line->term->node->atom == MC_ARCCOS
+           && line->term->node->parameter[0].kind == MC_VALUE_NUMBER && is_order(line->term->node->parameter[0].number);
+}
+
 static bool verify_tanh_constant(checker *c, const mc_proof_line *line) {
     (void)c;
     if (!is_atom(line, MC_TANH) || !no_premise(line))
@@ -336,7 +347,7 @@ typedef bool expansion_test(const mc_expansion *e, const mc_proof_line *line);
 static bool multiplied_out(checker *c, const mc_proof_line *line, const mc_term *term, mc_expand_mode mode,
                            expansion_test *test) {
     mc_expansion e;
-    c->status = mc_expand_term(&c->pool, term, mode, &c->work, &e);
+    c->status = mc_expand_term(&c->pool, term, mode, line->d, &c->work, &e);
     bool holds = !c->status && test(&e, line);
     for (int g = 0; holds && g < e.generators; g++)
         holds = !mc_expansion_uses(&e, g) || is_premise(c, line, e.generator[g]);
@@ -380,6 +391,37 @@ static bool verify_series(checker *c, const mc_proof_line *line) {
 
 static bool verify_gaussians(checker *c, const mc_proof_line *line) {
     return multiplied_out(c, line, line->term, MC_GAUSSIANS, no_negative_frequency);
+}
+
+/* Gaussians through inner products, and weights apart. */
+static bool verify_unfold(checker *c, const mc_proof_line *line) {
+    return multiplied_out(c, line, line->term, MC_UNFOLDED, no_negative);
+}
+
+static bool verify_unfold_series(checker *c, const mc_proof_line *line) {
+    return multiplied_out(c, line, line->term, MC_UNFOLDED, no_negative_coefficient);
+}
+
+/* Column by column; the matrices over powers of columns are eliminated exactly. */
+static bool verify_column_forms(checker *c, const mc_proof_line *line) {
+    mc_expansion e;
+    bool holds = false;
+    c->status = mc_expand_term(&c->pool, line->term, MC_COLUMN_POWERS, line->d, &c->work, &e);
+    if (!c->status)
+        c->status = mc_expansion_forms(c->ctx, &e, &holds);
+    for (int g = 0; holds && g < e.generators; g++)
+        holds = !mc_expansion_uses(&e, g) || is_premise(c, line, e.generator[g]);
+    mc_expansion_close(&e);
+    return holds && !c->status;
+}
+
+/* white times k: blocks of equal points carry k(x, x) in every entry, and all else is 0. */
+static bool verify_white_diagonal(checker *c, const mc_proof_line *line) {
+    (void)c;
+    bool white = false;
+    for (int i = 0; line->term->kind == MC_T_PRODUCT && i < line->term->children; i++)
+        white = white || (line->term->child[i]->kind == MC_T_ATOM && line->term->child[i]->node->atom == MC_WHITE);
+    return white && no_premise(line) && mc_term_diagonal_range(line->term).lo >= 0;
 }
 
 /* exp(constant + kernel) */
@@ -445,6 +487,12 @@ static const struct {
     [MC_RULE_GAUSSIANS] = {MC_IS_KERNEL, verify_gaussians},
     [MC_RULE_EXP_SHIFT] = {MC_IS_KERNEL, verify_exp_shift},
     [MC_RULE_INVERSE] = {MC_IS_KERNEL, verify_inverse_power},
+    [MC_RULE_REST] = {MC_IS_KERNEL, verify_rest},
+    [MC_RULE_SIGN_MEAN] = {MC_IS_KERNEL, verify_sign_mean},
+    [MC_RULE_UNFOLD] = {MC_IS_KERNEL, verify_unfold},
+    [MC_RULE_UNFOLD_SERIES] = {MC_IS_KERNEL, verify_unfold_series},
+    [MC_RULE_COLUMN_FORMS] = {MC_IS_KERNEL, verify_column_forms},
+    [MC_RULE_WHITE_DIAGONAL] = {MC_IS_KERNEL, verify_white_diagonal},
 };
 
 static bool premises_are_earlier(const mc_proof_line *line, int index) {

@@ -250,6 +250,55 @@ static bool load_scaled_integers(elimination *s, const double *A) {
     return true;
 }
 
+/* v 2^-scale, a whole number. */
+static bool big_to_whole(const mc_big *v, int64_t scale, whole *out) {
+    *out = (whole){0};
+    if (v->sign == 0)
+        return true;
+    const int64_t shift = 32 * v->exponent - scale; /* below 0: as many zero bits are at the low end of v */
+    const int64_t words = (shift >= 0 ? shift : shift - 31) / 32;
+    const int rest = (int)(shift - 32 * words);
+    for (int i = 0; i < v->digits; i++) {
+        const uint64_t two = (uint64_t)v->digit[i] << rest;
+        const int64_t at = words + i;
+        if (at + 1 >= DIGITS || (at < 0 && (uint32_t)two) || (at + 1 < 0 && two))
+            return false;
+        if (at >= 0)
+            out->digit[at] |= (uint32_t)two;
+        if (at + 1 >= 0)
+            out->digit[at + 1] |= (uint32_t)(two >> 32);
+        out->digits = at + 2 > 0 ? (int)at + 2 : 0;
+    }
+    out->sign = v->sign;
+    trim_leading_zeros(out);
+    return true;
+}
+
+static bool is_single_number(const mc_interval *a) {
+    return mc_big_is_finite(&a->low) && mc_big_is_finite(&a->high) && mc_big_compare(&a->low, &a->high) == 0;
+}
+
+/* The entry of the lower triangle. */
+static const mc_interval *lower_entry(const mc_interval *A, int64_t n, int64_t i, int64_t j) {
+    return &A[i > j ? i * n + j : j * n + i];
+}
+
+static bool load_scaled_numbers(elimination *s, const mc_interval *A) {
+    int64_t scale = INT64_MAX;
+    for (int i = 0; i < s->n * s->n; i++) {
+        const mc_interval *a = lower_entry(A, s->n, i / s->n, i % s->n);
+        if (!is_single_number(a))
+            return false;
+        if (a->low.sign && mc_big_low(&a->low) < scale)
+            scale = mc_big_low(&a->low);
+    }
+    for (int i = 0; i < s->n * s->n; i++)
+        if (!big_to_whole(&lower_entry(A, s->n, i / s->n, i % s->n)->low, scale, &s->a[i]))
+            return false;
+    s->work[2] = (whole){.sign = 1, .digits = 1, .digit = {1}};
+    return true;
+}
+
 static mercer_status test_psd_exactly(mercer_ctx *ctx, const double *A, int64_t n, mc_psd *out) {
     elimination s = {.n = (int)n};
     MC_TRY(MC_ALLOC(ctx, s.a, n * n + 3));
@@ -290,4 +339,44 @@ mercer_status mc_psd_test(mercer_ctx *ctx, const double *A, int64_t n, mc_psd *o
     *out = by_intervals(S, n);
     mc_free(S);
     return *out == MC_PSD_UNSURE && n <= EXACT_ROWS_MAX ? test_psd_exactly(ctx, A, n, out) : MERCER_OK;
+}
+
+/* ---- matrices of intervals ---- */
+
+/* LDL' in intervals: NO when a pivot is surely negative, YES when all are surely positive. S is overwritten. */
+static mc_psd by_wide_intervals(mc_interval *S, int64_t n) {
+    for (int64_t k = 0; k < n; k++) {
+        const mc_interval pivot = S[k * n + k];
+        if (pivot.hi < 0)
+            return MC_PSD_NO;
+        if (!(pivot.lo > 0))
+            return MC_PSD_UNSURE;
+        for (int64_t i = k + 1; i < n; i++) {
+            const mc_interval l = mc_iv_div(S[i * n + k], pivot);
+            for (int64_t j = k + 1; j <= i; j++)
+                S[i * n + j] = mc_iv_sub(S[i * n + j], mc_iv_mul(l, S[j * n + k]));
+        }
+    }
+    return MC_PSD_YES;
+}
+
+static mercer_status test_numbers_exactly(mercer_ctx *ctx, const mc_interval *A, int64_t n, mc_psd *out) {
+    elimination s = {.n = (int)n};
+    MC_TRY(MC_ALLOC(ctx, s.a, n * n + 3));
+    s.work = s.a + n * n;
+    *out = load_scaled_numbers(&s, A) ? test_psd_by_bareiss(&s) : MC_PSD_UNSURE;
+    mc_free(s.a);
+    return MERCER_OK;
+}
+
+mercer_status mc_psd_test_intervals(mercer_ctx *ctx, const mc_interval *A, int64_t n, mc_psd *out) {
+    *out = MC_PSD_UNSURE;
+    mc_interval *S = mc_alloc(ctx, n * n, sizeof *S);
+    if (!S)
+        return MERCER_MEMORY;
+    for (int64_t i = 0; i < n * n; i++)
+        S[i] = A[i];
+    *out = by_wide_intervals(S, n);
+    mc_free(S);
+    return *out == MC_PSD_UNSURE && n <= EXACT_ROWS_MAX ? test_numbers_exactly(ctx, A, n, out) : MERCER_OK;
 }

@@ -1,32 +1,22 @@
 /* expand.c: multiplying an expression out. See expand.h for the normal form.
 
-   Lists of monomials are built bottom up; a list that would pass MC_MONOMIALS_MAX, an expression with more than
+   Lists of monomials are built bottom up; a mc_monomials that would pass MC_MONOMIALS_MAX, an expression with more than
    MC_GENERATORS_MAX generators, or one that takes more work than is left, is given up (whole = false) and nothing
    follows from it. */
-#include "kernel/proof/expand.h"
+#include "kernel/proof/expand_list.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "kernel/language/node.h"
 #include "kernel/proof/enclose.h"
 #include <math.h>
+#include <string.h>
 
-typedef struct list {
-    mc_monomial *item;
-    int count, capacity;
-} list;
-
-typedef struct expander {
-    mc_pool *pool;
-    mc_expansion *e;
-    mc_expand_mode mode;
-    int64_t *work;
-    mercer_status status;
-} expander;
-
-static bool expand_subterm(expander *x, const mc_term *term, const mc_node *scope, list *out);
-
-static mc_monomial constant_monomial(mc_interval c) {
+mc_monomial mc_constant_monomial(mc_interval c) {
     return (mc_monomial){.factor = c};
+}
+
+bool mc_same_column_powers(const mc_monomial *a, const mc_monomial *b) {
+    return memcmp(a->x, b->x, sizeof a->x) == 0 && memcmp(a->z, b->z, sizeof a->z) == 0;
 }
 
 static bool same_exponents(const mc_monomial *a, const mc_monomial *b) {
@@ -36,17 +26,17 @@ static bool same_exponents(const mc_monomial *a, const mc_monomial *b) {
     for (int j = 0; j < MC_WIDTHS_MAX; j++)
         if (!mc_iv_equal(&a->widths[j], &b->widths[j]))
             return false;
-    return mc_iv_equal(&a->width, &b->width);
+    return mc_iv_equal(&a->width, &b->width) && mc_same_column_powers(a, b);
 }
 
-static bool give_up(expander *x) {
+bool mc_give_up_expansion(mc_expander *x) {
     x->e->whole = false;
     return false;
 }
 
-static bool grow_monomials(expander *x, list *l) {
+static bool grow_monomials(mc_expander *x, mc_monomials *l) {
     if (l->count == MC_MONOMIALS_MAX)
-        return give_up(x);
+        return mc_give_up_expansion(x);
     const int capacity = l->capacity ? 2 * l->capacity : 4;
     mc_monomial *item = mc_grow_block(x->pool->ctx, l->item, capacity, sizeof *item);
     if (!item) {
@@ -59,9 +49,9 @@ static bool grow_monomials(expander *x, list *l) {
 }
 
 /* Merge with a like monomial, dropping what cancels to exactly nothing. */
-static bool add_monomial(expander *x, list *l, const mc_monomial *m) {
+bool mc_add_monomial(mc_expander *x, mc_monomials *l, const mc_monomial *m) {
     if ((*x->work -= l->count + 1) < 0)
-        return give_up(x);
+        return mc_give_up_expansion(x);
     for (int i = 0; i < l->count; i++)
         if (same_exponents(&l->item[i], m)) {
             l->item[i].factor = mc_iv_add(l->item[i].factor, m->factor);
@@ -77,7 +67,7 @@ static bool add_monomial(expander *x, list *l, const mc_monomial *m) {
     return true;
 }
 
-static mc_monomial multiply_monomials(const mc_monomial *a, const mc_monomial *b) {
+static mc_monomial multiply_two(const mc_monomial *a, const mc_monomial *b) {
     mc_monomial m = {.factor = mc_iv_mul(a->factor, b->factor), .width = mc_iv_add(a->width, b->width)};
     for (int g = 0; g < MC_GENERATORS_MAX; g++) {
         m.power[g] = a->power[g] + b->power[g];
@@ -85,16 +75,32 @@ static mc_monomial multiply_monomials(const mc_monomial *a, const mc_monomial *b
     }
     for (int j = 0; j < MC_WIDTHS_MAX; j++)
         m.widths[j] = mc_iv_add(a->widths[j], b->widths[j]);
+    for (int j = 0; j < MC_WIDTHS_MAX; j++) {
+        m.x[j] = (uint8_t)(a->x[j] + b->x[j]);
+        m.z[j] = (uint8_t)(a->z[j] + b->z[j]);
+    }
     return m;
 }
 
+/* Powers of columns are kept in a byte. */
+static bool powers_fit(const mc_monomial *m) {
+    int x = 0, z = 0;
+    for (int j = 0; j < MC_WIDTHS_MAX; j++) {
+        x += m->x[j];
+        z += m->z[j];
+    }
+    return x <= MC_COLUMN_POWER_MAX && z <= MC_COLUMN_POWER_MAX;
+}
+
 /* l <- l * r */
-static bool multiply_lists(expander *x, list *l, const list *r) {
-    list product = {0};
+bool mc_multiply_monomials(mc_expander *x, mc_monomials *l, const mc_monomials *r) {
+    mc_monomials product = {0};
     for (int i = 0; i < l->count; i++)
         for (int k = 0; k < r->count; k++) {
-            const mc_monomial m = multiply_monomials(&l->item[i], &r->item[k]);
-            if (!add_monomial(x, &product, &m)) {
+            mc_monomial m = multiply_two(&l->item[i], &r->item[k]);
+            if (x->mode == MC_UNFOLDED)
+                mc_absorb_into_white(x->e, &m);
+            if (!(powers_fit(&m) || mc_give_up_expansion(x)) || !mc_add_monomial(x, &product, &m)) {
                 mc_free(product.item);
                 return false;
             }
@@ -104,9 +110,9 @@ static bool multiply_lists(expander *x, list *l, const list *r) {
     return true;
 }
 
-static bool add_constant(expander *x, list *l, mc_interval c) {
-    const mc_monomial m = constant_monomial(c);
-    return add_monomial(x, l, &m);
+bool mc_add_constant(mc_expander *x, mc_monomials *l, mc_interval c) {
+    const mc_monomial m = mc_constant_monomial(c);
+    return mc_add_monomial(x, l, &m);
 }
 
 /* ---- leaves ---- */
@@ -121,19 +127,26 @@ static int generator_index(mc_expansion *e, const mc_term *term) {
     return e->generators++;
 }
 
-static bool expand_as_generator(expander *x, const mc_term *term, const mc_node *scope, list *out) {
+int mc_generator_of(mc_expander *x, const mc_term *term, const mc_node *scope) {
     if (scope && term)
         term = mc_term_unary(x->pool, MC_T_COLUMNS, mc_amount_number(0), scope, term);
     if (!term) {
         x->status = MERCER_MEMORY;
-        return false;
+        return -1;
     }
     const int g = generator_index(x->e, term);
     if (g < 0)
-        return give_up(x);
-    mc_monomial m = constant_monomial(mc_iv(1));
+        mc_give_up_expansion(x);
+    return g;
+}
+
+bool mc_expand_as_generator(mc_expander *x, const mc_term *term, const mc_node *scope, mc_monomials *out) {
+    const int g = mc_generator_of(x, term, scope);
+    if (g < 0)
+        return false;
+    mc_monomial m = mc_constant_monomial(mc_iv(1));
     m.power[g] = 1;
-    return add_monomial(x, out, &m);
+    return mc_add_monomial(x, out, &m);
 }
 
 static bool column_range_fits(int64_t columns, const int64_t *column) {
@@ -143,68 +156,69 @@ static bool column_range_fits(int64_t columns, const int64_t *column) {
     return true;
 }
 
-static bool expand_gaussian(expander *x, const mc_term *term, const mc_node *scope, list *out) {
+static bool expand_gaussian(mc_expander *x, const mc_term *term, const mc_node *scope, mc_monomials *out) {
     const mc_value *gamma = &term->node->parameter[0];
     const bool vector = gamma->kind == MC_VALUE_VECTOR;
     const int64_t columns = scope ? scope->columns : vector ? gamma->columns : 0;
     if ((!vector && gamma->kind != MC_VALUE_NUMBER) || !column_range_fits(columns, scope ? scope->column : NULL)
         || (vector && gamma->columns != columns))
-        return expand_as_generator(x, term, scope, out);
-    mc_monomial m = constant_monomial(mc_iv(1));
+        return mc_expand_as_generator(x, term, scope, out);
+    mc_monomial m = mc_constant_monomial(mc_iv(1));
     for (int64_t j = 0; j < columns; j++) {
         mc_interval *w = &m.widths[scope ? scope->column[j] : j];
         *w = mc_iv_add(*w, mc_iv(mc_value_at(gamma, j)));
     }
     if (columns == 0)
         m.width = mc_iv(gamma->number);
-    return add_monomial(x, out, &m);
+    return mc_add_monomial(x, out, &m);
 }
 
-static bool raise_whole(expander *x, list *base, int n, list *out) {
-    if (!add_constant(x, out, mc_iv(1)))
+bool mc_raise_monomials(mc_expander *x, const mc_monomials *base, int n, mc_monomials *out) {
+    if (!mc_add_constant(x, out, mc_iv(1)))
         return false;
     for (int i = 0; i < n; i++)
-        if (!multiply_lists(x, out, base))
+        if (!mc_multiply_monomials(x, out, base))
             return false;
     return true;
 }
 
 /* (gamma*linear + c)^degree of fixed numbers. */
-static bool expand_poly(expander *x, const mc_term *term, const mc_node *scope, list *out) {
+static bool expand_poly(mc_expander *x, const mc_term *term, const mc_node *scope, mc_monomials *out) {
     const mc_value *v = term->node->parameter;
     for (int i = 0; i < 3; i++)
         if (v[i].kind != MC_VALUE_NUMBER)
-            return expand_as_generator(x, term, scope, out);
+            return mc_expand_as_generator(x, term, scope, out);
     if (v[0].number != floor(v[0].number) || v[0].number > 64)
-        return expand_as_generator(x, term, scope, out);
-    list base = {0};
-    bool ok = expand_as_generator(x, mc_term_linear(x->pool), scope, &base);
-    if (ok)
-        base.item[0].factor = mc_iv(v[2].number);
-    ok = ok && add_constant(x, &base, mc_iv(v[1].number)) && raise_whole(x, &base, (int)v[0].number, out);
+        return mc_expand_as_generator(x, term, scope, out);
+    mc_monomials base = {0};
+    const mc_term *linear = mc_term_linear(x->pool);
+    bool ok = linear ? mc_expand_into(x, linear, scope, &base) : mc_expand_as_generator(x, linear, scope, &base);
+    for (int i = 0; i < base.count; i++)
+        base.item[i].factor = mc_iv_mul(base.item[i].factor, mc_iv(v[2].number));
+    ok = ok && mc_add_constant(x, &base, mc_iv(v[1].number)) && mc_raise_monomials(x, &base, (int)v[0].number, out);
     mc_free(base.item);
     return ok;
 }
 
-static bool expand_atom(expander *x, const mc_term *term, const mc_node *scope, list *out) {
+static bool expand_atom(mc_expander *x, const mc_term *term, const mc_node *scope, mc_monomials *out) {
     const mc_node *node = term->node;
     if (node->atom == MC_RBF && x->mode == MC_GAUSSIANS)
         return expand_gaussian(x, term, scope, out);
     if (node->atom == MC_POLY)
         return expand_poly(x, term, scope, out);
     if (node->atom == MC_TANH && mc_value_is_zero(&node->parameter[0]))
-        return add_constant(x, out, mc_iv_tanh(mc_value_range(&node->parameter[1])));
-    return expand_as_generator(x, term, scope, out);
+        return mc_add_constant(x, out, mc_iv_tanh(mc_value_range(&node->parameter[1])));
+    return mc_expand_as_generator(x, term, scope, out);
 }
 
 /* ---- operations ---- */
 
-static bool expand_sum(expander *x, const mc_term *term, const mc_node *scope, list *out) {
+static bool expand_sum(mc_expander *x, const mc_term *term, const mc_node *scope, mc_monomials *out) {
     for (int i = 0; i < term->children; i++) {
-        list part = {0};
-        bool ok = expand_subterm(x, term->child[i], scope, &part);
+        mc_monomials part = {0};
+        bool ok = mc_expand_into(x, term->child[i], scope, &part);
         for (int k = 0; ok && k < part.count; k++)
-            ok = add_monomial(x, out, &part.item[k]);
+            ok = mc_add_monomial(x, out, &part.item[k]);
         mc_free(part.item);
         if (!ok)
             return false;
@@ -212,46 +226,53 @@ static bool expand_sum(expander *x, const mc_term *term, const mc_node *scope, l
     return true;
 }
 
-static bool expand_product(expander *x, const mc_term *term, const mc_node *scope, list *out) {
-    if (!add_constant(x, out, mc_iv(1)))
+static bool expand_product(mc_expander *x, const mc_term *term, const mc_node *scope, mc_monomials *out) {
+    if (!mc_add_constant(x, out, mc_iv(1)))
         return false;
     for (int i = 0; i < term->children; i++) {
-        list part = {0};
-        const bool ok = expand_subterm(x, term->child[i], scope, &part) && multiply_lists(x, out, &part);
+        mc_monomials part = {0};
+        const bool ok = mc_expand_into(x, term->child[i], scope, &part) && mc_multiply_monomials(x, out, &part);
         mc_free(part.item);
         if (!ok)
             return false;
     }
     return true;
+}
+
+bool mc_has_column_powers(const mc_monomial *m) {
+    for (int j = 0; j < MC_WIDTHS_MAX; j++)
+        if (m->x[j] || m->z[j])
+            return true;
+    return false;
 }
 
 static bool has_powers(const mc_monomial *m) {
     for (int g = 0; g < MC_GENERATORS_MAX; g++)
         if (m->power[g])
             return true;
-    return false;
+    return mc_has_column_powers(m);
 }
 
 /* (c exp(...))^p = c^p exp(p ...) for c > 0 and any real p. */
-static bool raise_real(expander *x, const mc_monomial *base, double p, list *out) {
+static bool raise_real(mc_expander *x, const mc_monomial *base, double p, mc_monomials *out) {
     mc_monomial m = {.factor = mc_iv_power(base->factor, p), .width = mc_iv_mul(base->width, mc_iv(p))};
     for (int g = 0; g < MC_GENERATORS_MAX; g++)
         m.rate[g] = mc_iv_mul(base->rate[g], mc_iv(p));
     for (int j = 0; j < MC_WIDTHS_MAX; j++)
         m.widths[j] = mc_iv_mul(base->widths[j], mc_iv(p));
-    return add_monomial(x, out, &m);
+    return mc_add_monomial(x, out, &m);
 }
 
-static bool expand_power(expander *x, const mc_term *term, const mc_node *scope, list *out) {
+static bool expand_power(mc_expander *x, const mc_term *term, const mc_node *scope, mc_monomials *out) {
     const double p = term->amount.factor;
-    list base = {0};
-    bool ok = expand_subterm(x, term->child[0], scope, &base);
+    mc_monomials base = {0};
+    bool ok = mc_expand_into(x, term->child[0], scope, &base);
     if (ok && base.count == 1 && base.item[0].factor.lo > 0 && !has_powers(&base.item[0]))
         ok = raise_real(x, &base.item[0], p, out);
     else if (ok && p >= 0 && p <= 64 && p == floor(p))
-        ok = raise_whole(x, &base, (int)p, out);
+        ok = mc_raise_monomials(x, &base, (int)p, out);
     else if (ok)
-        ok = expand_as_generator(x, term, scope, out);
+        ok = mc_expand_as_generator(x, term, scope, out);
     mc_free(base.item);
     return ok;
 }
@@ -268,13 +289,13 @@ static int only_generator(const mc_monomial *m) {
     for (int j = 0; j < MC_WIDTHS_MAX; j++)
         if (!mc_iv_is_zero(&m->widths[j]))
             return -2;
-    return mc_iv_is_zero(&m->width) ? found : -2;
+    return mc_iv_is_zero(&m->width) && !mc_has_column_powers(m) ? found : -2;
 }
 
 /* exp(c + r_1 g_1 + ...): the exponent must be linear in the generators. */
-static bool linear_exponent(const list *l, mc_monomial *out) {
+static bool linear_exponent(const mc_monomials *l, mc_monomial *out) {
     mc_interval c = mc_iv(0);
-    *out = constant_monomial(mc_iv(1));
+    *out = mc_constant_monomial(mc_iv(1));
     for (int i = 0; i < l->count; i++) {
         const int g = only_generator(&l->item[i]);
         if (g == -2)
@@ -286,59 +307,87 @@ static bool linear_exponent(const list *l, mc_monomial *out) {
     return true;
 }
 
-static bool expand_exp(expander *x, const mc_term *term, const mc_node *scope, list *out) {
-    list inner = {0};
+static bool expand_exp(mc_expander *x, const mc_term *term, const mc_node *scope, mc_monomials *out) {
+    mc_monomials inner = {0};
     mc_monomial m;
-    bool ok = expand_subterm(x, term->child[0], scope, &inner);
+    bool ok = mc_expand_into(x, term->child[0], scope, &inner);
     if (ok)
-        ok = linear_exponent(&inner, &m) ? add_monomial(x, out, &m) : expand_as_generator(x, term, scope, out);
+        ok = linear_exponent(&inner, &m) ? mc_add_monomial(x, out, &m) : mc_expand_as_generator(x, term, scope, out);
     mc_free(inner.item);
     return ok;
 }
 
 /* f(x) f(z), a number where f is one. */
-static bool expand_weight_factor(expander *x, const mc_term *term, const mc_node *scope, list *out) {
+static bool expand_weight_factor(mc_expander *x, const mc_term *term, const mc_node *scope, mc_monomials *out) {
     mc_interval f;
     if (term->node && mc_enclose_constant(term->node->function, &f))
-        return add_constant(x, out, mc_iv_square(f));
+        return mc_add_constant(x, out, mc_iv_square(f));
     const mc_term *one = mc_term_number(x->pool, mc_amount_number(1));
-    return expand_as_generator(x, mc_term_unary(x->pool, MC_T_WEIGH, term->amount, term->node, one), scope, out);
+    return mc_expand_as_generator(x, mc_term_unary(x->pool, MC_T_WEIGH, term->amount, term->node, one), scope, out);
 }
 
 /* f(x) k(x,z) f(z) is the product of k with the kernel f(x) f(z). */
-static bool expand_weigh(expander *x, const mc_term *term, const mc_node *scope, list *out) {
-    list part = {0};
-    const bool ok = expand_weight_factor(x, term, scope, out) && expand_subterm(x, term->child[0], scope, &part)
-                    && multiply_lists(x, out, &part);
+static bool expand_weigh(mc_expander *x, const mc_term *term, const mc_node *scope, mc_monomials *out) {
+    mc_monomials part = {0};
+    const bool ok = expand_weight_factor(x, term, scope, out) && mc_expand_into(x, term->child[0], scope, &part)
+                    && mc_multiply_monomials(x, out, &part);
     mc_free(part.item);
     return ok;
 }
 
-static bool expand_subterm(expander *x, const mc_term *term, const mc_node *scope, list *out) {
+/* Columns of columns: k[inner][outer]. NULL where a name is not yet a column, or memory ends. */
+static const mc_node *compose_scopes(mc_expander *x, const mc_node *outer, const mc_node *inner) {
+    for (int64_t i = 0; i < inner->columns; i++)
+        if (inner->column[i] < 0 || inner->column[i] >= outer->columns || outer->column[inner->column[i]] < 0)
+            return NULL;
+    mc_node *node = mc_pool_take(x->pool, 1, sizeof *node);
+    int64_t *column = mc_pool_take(x->pool, inner->columns, sizeof *column);
+    if (!node || !column)
+        return NULL;
+    for (int64_t i = 0; i < inner->columns; i++)
+        column[i] = outer->column[inner->column[i]];
+    *node = (mc_node){.kind = MC_COLUMNS, .columns = inner->columns, .column = column};
+    return node;
+}
+
+static bool expand_columns(mc_expander *x, const mc_term *term, const mc_node *scope, mc_monomials *out) {
+    const mc_node *view = scope ? compose_scopes(x, scope, term->node) : term->node;
+    return view ? mc_expand_into(x, term->child[0], view, out) : mc_expand_as_generator(x, term, scope, out);
+}
+
+bool mc_expand_into(mc_expander *x, const mc_term *term, const mc_node *scope, mc_monomials *out) {
+    bool taken = false, ok = true;
+    if (x->mode == MC_COLUMN_POWERS)
+        ok = mc_expand_in_columns(x, term, scope, out, &taken);
+    else if (x->mode == MC_UNFOLDED)
+        ok = mc_expand_unfolded(x, term, scope, out, &taken);
+    if (taken || !ok)
+        return ok;
     switch (term->kind) {
-    case MC_T_NUMBER: return add_constant(x, out, mc_amount_range(term->amount));
+    case MC_T_NUMBER: return mc_add_constant(x, out, mc_amount_range(term->amount));
     case MC_T_ATOM: return expand_atom(x, term, scope, out);
     case MC_T_SUM: return expand_sum(x, term, scope, out);
     case MC_T_PRODUCT: return expand_product(x, term, scope, out);
     case MC_T_POWER: return expand_power(x, term, scope, out);
     case MC_T_EXP: return expand_exp(x, term, scope, out);
     case MC_T_WEIGH: return expand_weigh(x, term, scope, out);
-    case MC_T_COLUMNS:
-        return scope ? expand_as_generator(x, term, scope, out) : expand_subterm(x, term->child[0], term->node, out);
-    default: return expand_as_generator(x, term, scope, out);
+    case MC_T_COLUMNS: return expand_columns(x, term, scope, out);
+    default: return mc_expand_as_generator(x, term, scope, out);
     }
 }
 
-mercer_status mc_expand_term(mc_pool *pool, const mc_term *term, mc_expand_mode mode, int64_t *work,
+mercer_status mc_expand_term(mc_pool *pool, const mc_term *term, mc_expand_mode mode, int64_t d, int64_t *work,
                              mc_expansion *out) {
     *out = (mc_expansion){.whole = true};
-    expander x = {.pool = pool, .e = out, .mode = mode, .work = work};
-    list all = {0};
-    const bool ok = expand_subterm(&x, term, NULL, &all);
+    mc_expander x = {.pool = pool, .e = out, .mode = mode, .d = d, .work = work};
+    mc_monomials all = {0};
+    x.listed = mode == MC_COLUMN_POWERS ? mc_listed_columns(term, d) : 0;
+    const bool ok = x.listed <= MC_WIDTHS_MAX && mc_expand_into(&x, term, NULL, &all);
     out->monomial = all.item;
     out->count = all.count;
+    out->listed = x.listed;
     out->whole = out->whole && ok;
-    return x.status;
+    return x.status ? x.status : pool->status;
 }
 
 void mc_expansion_close(mc_expansion *e) {
@@ -347,6 +396,8 @@ void mc_expansion_close(mc_expansion *e) {
 }
 
 bool mc_expansion_uses(const mc_expansion *e, int generator) {
+    if (e->weight[generator])
+        return false;
     for (int i = 0; i < e->count; i++)
         if (e->monomial[i].power[generator] || !mc_iv_is_zero(&e->monomial[i].rate[generator]))
             return true;

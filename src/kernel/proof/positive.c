@@ -4,10 +4,11 @@
 
    Series: F(g) M with F(g) = sum_k c_k g^m_k exp(a_k g). n! times the n-th Taylor coefficient of F is
        s_n = sum_k c_k n(n-1)...(n-m_k+1) a_k^(n-m_k)        (terms with n < m_k are absent, 0^0 = 1)
-   and F(g) is a kernel for every kernel g when no s_n is negative. The first ones are computed. For the rest, one term
-   (c, m, a) with c, a > 0 outweighs at n = N all those that may be negative, with |a_k| <= a and m_k <= m: then it
-   outweighs them at every n >= N, since the quotient grows by the factor (a/|a_k|) (n+1-m_k)/(n+1-m) >= 1 from n to n +
-   1.
+   and F(g) is a kernel for every kernel g when no s_n is negative. The first ones are computed. From some n = N on the
+   terms with c, a > 0 outweigh those that may be negative: each of the latter takes what it needs at N from terms
+   against which it does not grow. The quotient of (c, m, a) and (c_k, m_k, a_k) changes from n to n + 1 by the factor
+   (a/|a_k|) (n+1-m_k)/(n+1-m), which is at least 1 for |a_k| <= a and m_k <= m, and for m_k > m from the first n on
+   where it is: it grows with n. So what is outweighed at N is so at every n >= N.
 
    Gaussians: the Fourier transform of exp(-sum_j w_j u_j^2) is a Gaussian density times prod_j (pi/w_j)^(1/2), wider
    where w is larger; a column with w_j = 0 gives a point mass at frequency 0. So a exp(-w.u^2) - b exp(-v.u^2) has a
@@ -18,14 +19,14 @@
 
 /* ---- nonnegative ---- */
 
-static bool nonnegative_exponents(const mc_monomial *m) {
+static bool nonnegative_exponents(const mc_expansion *e, const mc_monomial *m) {
     for (int g = 0; g < MC_GENERATORS_MAX; g++)
-        if (!(m->rate[g].lo >= 0) || m->power[g] < 0)
+        if ((!e->weight[g] && !(m->rate[g].lo >= 0)) || m->power[g] < 0 || (e->weight[g] && m->power[g] > 0))
             return false;
     for (int j = 0; j < MC_WIDTHS_MAX; j++)
         if (!(m->widths[j].lo >= 0))
             return false;
-    return m->width.lo >= 0;
+    return m->width.lo >= 0 && !mc_has_column_powers(m);
 }
 
 bool mc_expansion_nonnegative(const mc_expansion *e, int sign, bool any_constant) {
@@ -34,7 +35,7 @@ bool mc_expansion_nonnegative(const mc_expansion *e, int sign, bool any_constant
         if (any_constant && mc_monomial_is_constant(m))
             continue;
         const mc_interval factor = sign < 0 ? mc_iv_neg(m->factor) : m->factor;
-        if (!(factor.lo >= 0) || !nonnegative_exponents(m))
+        if (!(factor.lo >= 0) || !nonnegative_exponents(e, m))
             return false;
     }
     return e->whole;
@@ -75,7 +76,7 @@ static group group_of(const mc_expansion *e, int first, part shared, int skip) {
 
 /* ---- series ---- */
 
-enum { SERIES_TERMS = 80 };
+enum { SERIES_TERMS = 150 };
 
 /* c n(n-1)...(n-m+1) a^(n-m) */
 static mc_interval taylor_coefficient(const mc_monomial *t, int g, int n, bool absolute) {
@@ -100,28 +101,44 @@ static bool may_be_negative_late(const mc_monomial *t, int g) {
     return (t->factor.lo < 0 || t->rate[g].lo < 0) && !mc_iv_is_zero(&t->rate[g]);
 }
 
-/* t outweighs, at n and hence from there on, all members that may be negative. */
-static bool outweighs_negative_tail(const group *s, int g, const mc_monomial *t, int n) {
-    mc_interval against = mc_iv(0);
+/* From n on the quotient of t and other grows: a (n+1-m_k) >= |a_k| (n+1-m), and where that holds with m_k > m it
+   holds for every larger n, since (n+1-m_k)/(n+1-m) grows with n. */
+static bool grows_no_faster(const mc_monomial *other, const mc_monomial *t, int g, int n) {
+    const mc_interval rate = mc_iv_abs(other->rate[g]);
+    if (!mc_iv_at_least(t->rate[g], rate))
+        return false;
+    return other->power[g] <= t->power[g]
+           || mc_iv_at_least(mc_iv_mul(t->rate[g], mc_iv(n + 1 - other->power[g])),
+                             mc_iv_mul(rate, mc_iv(n + 1 - t->power[g])));
+}
+
+/* Take what a term that may be negative needs at n from those that never are; left[] is what remains of them. */
+static bool cover_negative_term(const group *s, int g, const mc_monomial *other, int n, mc_interval *left) {
+    mc_interval need = taylor_coefficient(other, g, n, true);
     for (int i = 0; i < s->count; i++) {
-        const mc_monomial *other = s->member[i];
-        if (!may_be_negative_late(other, g))
+        if (!(left[i].lo > 0) || !grows_no_faster(other, s->member[i], g, n))
             continue;
-        if (!mc_iv_at_least(t->rate[g], mc_iv_abs(other->rate[g])) || other->power[g] > t->power[g])
-            return false;
-        against = mc_iv_add(against, taylor_coefficient(other, g, n, true));
+        const mc_interval rest = mc_iv_sub(left[i], need);
+        if (rest.lo >= 0) {
+            left[i] = rest;
+            return true;
+        }
+        need = mc_iv_sub(need, mc_iv_of(left[i].lo, left[i].lo));
+        left[i] = mc_iv(0);
     }
-    return mc_iv_sub(taylor_coefficient(t, g, n, false), against).lo >= 0;
+    return false;
 }
 
 static bool tail_nonnegative(const group *s, int g, int n) {
-    bool safe = true;
+    mc_interval left[MC_MONOMIALS_MAX];
+    for (int i = 0; i < s->count; i++) {
+        const bool never = s->member[i]->factor.lo > 0 && s->member[i]->rate[g].lo > 0;
+        left[i] = never ? taylor_coefficient(s->member[i], g, n, false) : mc_iv(0);
+    }
     for (int i = 0; i < s->count; i++)
-        safe = safe && !may_be_negative_late(s->member[i], g);
-    for (int i = 0; i < s->count && !safe; i++)
-        safe = s->member[i]->factor.lo > 0 && s->member[i]->rate[g].lo > 0
-               && outweighs_negative_tail(s, g, s->member[i], n);
-    return safe;
+        if (may_be_negative_late(s->member[i], g) && !cover_negative_term(s, g, s->member[i], n, left))
+            return false;
+    return true;
 }
 
 static bool series_nonnegative(const group *s, int g) {
@@ -137,18 +154,18 @@ static bool series_nonnegative(const group *s, int g) {
     return false;
 }
 
-static bool rest_nonnegative(const mc_monomial *m, int skip) {
+static bool rest_nonnegative(const mc_expansion *e, const mc_monomial *m, int skip) {
     mc_monomial rest = *m;
     rest.power[skip] = 0;
     rest.rate[skip] = mc_iv(0);
-    return nonnegative_exponents(&rest);
+    return nonnegative_exponents(e, &rest);
 }
 
 static bool series_in(const mc_expansion *e, int g) {
     for (int i = 0; i < e->count; i++) {
         const group s = group_of(e, i, APART_FROM_GENERATOR, g);
         if (s.count == 0
-            || (s.member[0] == &e->monomial[i] && !(rest_nonnegative(s.member[0], g) && series_nonnegative(&s, g))))
+            || (s.member[0] == &e->monomial[i] && !(rest_nonnegative(e, s.member[0], g) && series_nonnegative(&s, g))))
             return false;
     }
     return true;
@@ -218,13 +235,13 @@ static bool cover_subtracted_gaussian(const group *s, mc_interval *left, const m
     return false;
 }
 
-static bool gaussian_group(const group *s, int64_t d) {
+static bool gaussian_group(const mc_expansion *e, const group *s, int64_t d) {
     mc_interval left[MC_MONOMIALS_MAX];
     for (int i = 0; i < s->count; i++)
         left[i] = s->member[i]->factor.lo >= 0 ? s->member[i]->factor : mc_iv(0);
     for (int i = 0; i < s->count; i++) {
         const mc_monomial *m = s->member[i];
-        if (!nonnegative_exponents(m) || (m->factor.lo < 0 && !cover_subtracted_gaussian(s, left, m, d)))
+        if (!nonnegative_exponents(e, m) || (m->factor.lo < 0 && !cover_subtracted_gaussian(s, left, m, d)))
             return false;
     }
     return true;
@@ -233,7 +250,7 @@ static bool gaussian_group(const group *s, int64_t d) {
 bool mc_expansion_gaussians(const mc_expansion *e, int64_t d) {
     for (int i = 0; i < e->count; i++) {
         const group s = group_of(e, i, APART_FROM_WIDTHS, 0);
-        if (s.count == 0 || (s.member[0] == &e->monomial[i] && !gaussian_group(&s, d)))
+        if (s.count == 0 || (s.member[0] == &e->monomial[i] && !gaussian_group(e, &s, d)))
             return false;
     }
     return e->whole;

@@ -242,7 +242,12 @@ static int by_its_top(prover *p, const mc_term *term, int64_t d) {
         return from_one(p, MC_IS_KERNEL, term, d, MC_RULE_COLUMNS,
                         prove_kernel(p, term->child[0], term->node->columns));
     case MC_T_SPECIAL:
-        return term->special == MC_HARMONIC ? from_none(p, MC_IS_KERNEL, term, d, MC_RULE_HARMONIC) : NONE;
+        switch (term->special) {
+        case MC_HARMONIC: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_HARMONIC);
+        case MC_REST_DOT: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_REST);
+        case MC_SIGN_MEAN: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_SIGN_MEAN);
+        default: return NONE;
+        }
     }
     return NONE;
 }
@@ -265,16 +270,18 @@ static mc_rule rule_for(const mc_expansion *e, mc_expand_mode mode, int64_t d) {
     if (!e->whole)
         return MC_RULE_COUNT;
     if (mc_expansion_nonnegative(e, 1, false))
-        return MC_RULE_COLLECT;
+        return mode == MC_UNFOLDED ? MC_RULE_UNFOLD : MC_RULE_COLLECT;
     if (mode == MC_GAUSSIANS)
         return mc_expansion_gaussians(e, d) ? MC_RULE_GAUSSIANS : MC_RULE_COUNT;
-    return mc_expansion_series(e, &generator) ? MC_RULE_SERIES : MC_RULE_COUNT;
+    if (!mc_expansion_series(e, &generator))
+        return MC_RULE_COUNT;
+    return mode == MC_UNFOLDED ? MC_RULE_UNFOLD_SERIES : MC_RULE_SERIES;
 }
 
 static int as_a_sum(prover *p, const mc_term *term, mc_expand_mode mode, int64_t d) {
     mc_expansion e;
     int line = NONE;
-    const mercer_status status = mc_expand_term(p->pool, term, mode, &p->work, &e);
+    const mercer_status status = mc_expand_term(p->pool, term, mode, d, &p->work, &e);
     if (status)
         p->status = status;
     const mc_rule rule = status ? MC_RULE_COUNT : rule_for(&e, mode, d);
@@ -284,12 +291,41 @@ static int as_a_sum(prover *p, const mc_term *term, mc_expand_mode mode, int64_t
     return line;
 }
 
+/* Column by column, with a matrix over powers of columns. */
+static int as_column_forms(prover *p, const mc_term *term, int64_t d) {
+    mc_expansion e;
+    bool holds = false;
+    int line = NONE;
+    mercer_status status = mc_expand_term(p->pool, term, MC_COLUMN_POWERS, d, &p->work, &e);
+    if (!status)
+        status = mc_expansion_forms(p->ctx, &e, &holds);
+    if (status)
+        p->status = status;
+    else if (holds)
+        line = from_generators(p, MC_IS_KERNEL, term, d, MC_RULE_COLUMN_FORMS, &e);
+    mc_expansion_close(&e);
+    return line;
+}
+
+static bool has_white(const mc_term *term) {
+    for (int i = 0; i < term->children; i++)
+        if (term->child[i]->kind == MC_T_ATOM && term->child[i]->node->atom == MC_WHITE)
+            return true;
+    return false;
+}
+
+static int white_diagonal(prover *p, const mc_term *term, int64_t d) {
+    return has_white(term) && mc_term_diagonal_range(term).lo >= 0
+               ? from_none(p, MC_IS_KERNEL, term, d, MC_RULE_WHITE_DIAGONAL)
+               : NONE;
+}
+
 /* exp of, or a negative power of, a constant and a kernel. */
 static int around_a_constant(prover *p, mc_judgement judgement, const mc_term *term, int64_t d, mc_rule rule,
                              int sign) {
     mc_expansion e;
     int line = NONE;
-    const mercer_status status = mc_expand_term(p->pool, term->child[0], MC_GENERATORS, &p->work, &e);
+    const mercer_status status = mc_expand_term(p->pool, term->child[0], MC_GENERATORS, d, &p->work, &e);
     if (status)
         p->status = status;
     else if (mc_expansion_nonnegative(&e, sign, true))
@@ -300,11 +336,17 @@ static int around_a_constant(prover *p, mc_judgement judgement, const mc_term *t
 
 static int by_algebra(prover *p, const mc_term *term, int64_t d) {
     if (term->kind != MC_T_SUM && term->kind != MC_T_PRODUCT && term->kind != MC_T_POWER && term->kind != MC_T_EXP
-        && term->kind != MC_T_WEIGH)
+        && term->kind != MC_T_WEIGH && term->kind != MC_T_COLUMNS && term->kind != MC_T_NORMALIZE)
         return NONE;
     int line = as_a_sum(p, term, MC_GENERATORS, d);
     if (line == NONE)
         line = as_a_sum(p, term, MC_GAUSSIANS, d);
+    if (line == NONE)
+        line = as_a_sum(p, term, MC_UNFOLDED, d);
+    if (line == NONE)
+        line = as_column_forms(p, term, d);
+    if (line == NONE && term->kind == MC_T_PRODUCT)
+        line = white_diagonal(p, term, d);
     if (line == NONE && term->kind == MC_T_EXP)
         line = around_a_constant(p, MC_IS_KERNEL, term, d, MC_RULE_EXP_SHIFT, 1);
     if (line == NONE && term->kind == MC_T_POWER && term->amount.factor < 0 && mc_term_range(term->child[0]).lo > 0)

@@ -62,6 +62,14 @@ static const struct {
     [MC_RULE_SERIES] = {"D1", "as a power series in"},
     [MC_RULE_GAUSSIANS] = {"B3", "its Fourier transform is nowhere negative"},
     [MC_RULE_EXP_SHIFT] = {"S6", "a constant in the exponent is a positive factor, and exp of a kernel is one"},
+    [MC_RULE_REST] = {"S5", "the inner product of the other columns"},
+    [MC_RULE_SIGN_MEAN] = {"S8", "a mean over random vectors w of f(x) f(z)"},
+    [MC_RULE_UNFOLD] = {"V2", "with |x - z|^2 = |x|^2 - 2<x, z> + |z|^2 and weights f(x) f(z) apart it is"},
+    [MC_RULE_UNFOLD_SERIES] =
+        {"D2", "with |x - z|^2 = |x|^2 - 2<x, z> + |z|^2 and weights f(x) f(z) apart, as a power series in"},
+    [MC_RULE_COLUMN_FORMS] = {"P1", "column by column it is"},
+    [MC_RULE_WHITE_DIAGONAL] = {"S10",
+                                "its matrices are blocks, one for equal points, with k(x, x) >= 0 in every entry"},
     [MC_RULE_INVERSE] = {"C5", "b^-a is a mean of exp(-t b), t > 0, and with b = c - k > 0 that is exp(-t c) exp(t k)"},
 };
 
@@ -80,7 +88,7 @@ void mc_line_claim(const mc_proof_line *line, mc_text *out) {
         mc_text_add(out, "every power p > 0 of ");
     mc_term_print(line->term, out);
     mc_text_add(out, line->judgement == MC_IS_CND ? " is conditionally negative" : " is a kernel");
-    if (line->rule == MC_RULE_GAUSSIANS && line->d > 0)
+    if ((line->rule == MC_RULE_GAUSSIANS || line->rule == MC_RULE_COLUMN_FORMS) && line->d > 0)
         mc_text_add(out, " on R^%lld", (long long)line->d);
 }
 
@@ -135,27 +143,55 @@ static void say_poly(mc_derivation *derivation, const mc_proof_line *line, mc_te
     mc_amount_print(degree, out);
 }
 
-static mercer_status say_expansion(mc_derivation *derivation, const mc_proof_line *line, mc_text *out) {
-    mc_expansion e;
-    int g = 0;
+static mercer_status expand_line(mc_derivation *derivation, const mc_proof_line *line, mc_expand_mode mode,
+                                 mc_expansion *e) {
     int64_t work = 2 * (int64_t)MC_EXPAND_WORK;
-    mercer_status status = mc_expand_term(&derivation->pool, line->term, MC_GENERATORS, &work, &e);
+    return mc_expand_term(&derivation->pool, line->term, mode, line->d, &work, e);
+}
+
+static mercer_status say_collected(mc_derivation *derivation, const mc_proof_line *line, mc_text *out) {
+    mc_expansion e;
+    mercer_status status =
+        expand_line(derivation, line, line->rule == MC_RULE_UNFOLD ? MC_UNFOLDED : MC_GENERATORS, &e);
     if (!status && line->rule == MC_RULE_COLLECT && !mc_expansion_nonnegative(&e, 1, false)) {
         mc_expansion_close(&e);
-        status = mc_expand_term(&derivation->pool, line->term, MC_GAUSSIANS, &work, &e);
+        status = expand_line(derivation, line, MC_GAUSSIANS, &e);
     }
-    if (!status && line->rule == MC_RULE_COLLECT) {
-        mc_text_add(out, " ");
-        mc_expansion_print(&e, out);
-        mc_text_add(out, e.count ? ", without a negative factor" : "");
-    }
-    if (!status && line->rule == MC_RULE_SERIES && mc_expansion_series(&e, &g)) {
+    mc_text_add(out, " ");
+    mc_expansion_print(&e, out);
+    mc_text_add(out, e.count ? ", without a negative factor" : "");
+    mc_expansion_close(&e);
+    return status;
+}
+
+static mercer_status say_series(mc_derivation *derivation, const mc_proof_line *line, mc_text *out) {
+    mc_expansion e;
+    int g = 0;
+    const mercer_status status =
+        expand_line(derivation, line, line->rule == MC_RULE_SERIES ? MC_GENERATORS : MC_UNFOLDED, &e);
+    if (!status && mc_expansion_series(&e, &g)) {
         mc_text_add(out, " ");
         mc_term_print(e.generator[g], out);
         mc_text_add(out, " it has no negative coefficient");
     }
     mc_expansion_close(&e);
     return status;
+}
+
+static mercer_status say_column_forms(mc_derivation *derivation, const mc_proof_line *line, mc_text *out) {
+    mc_expansion e;
+    const mercer_status status = expand_line(derivation, line, MC_COLUMN_POWERS, &e);
+    mc_text_add(out, " ");
+    mc_expansion_print(&e, out);
+    mc_text_add(out, "; the matrix of these coefficients is positive semidefinite, by exact elimination: B'B makes it "
+                     "an inner product of B times the monomials of x and of z");
+    mc_expansion_close(&e);
+    return status;
+}
+
+static void say_sign_mean(const mc_proof_line *line, mc_text *out) {
+    static const char *const f[] = {"the sign of <w, x>", "|<w, x>|", "<w, x> |<w, x>|"};
+    mc_text_add(out, ", f(x) = %s", f[(int)line->term->node->parameter[0].number]);
 }
 
 /* Two Gaussians a exp(-w r^2) - b exp(-v r^2) on R^d: the two ends of the frequency axis decide. */
@@ -181,8 +217,7 @@ static bool is_whole_gaussian(const mc_monomial *m) {
 
 static mercer_status say_gaussians(mc_derivation *derivation, const mc_proof_line *line, mc_text *out) {
     mc_expansion e;
-    int64_t work = 2 * (int64_t)MC_EXPAND_WORK;
-    const mercer_status status = mc_expand_term(&derivation->pool, line->term, MC_GAUSSIANS, &work, &e);
+    const mercer_status status = expand_line(derivation, line, MC_GAUSSIANS, &e);
     if (!status && e.count == 2 && line->d > 0 && is_whole_gaussian(&e.monomial[0])
         && is_whole_gaussian(&e.monomial[1])) {
         const int minus = e.monomial[0].factor.lo < 0 ? 0 : 1;
@@ -206,8 +241,12 @@ mercer_status mc_line_because(mc_derivation *derivation, const mc_proof_line *li
     case MC_RULE_ARCCOS: say_arccos(line, out); break;
     case MC_RULE_GAUSSIANS: return say_gaussians(derivation, line, out);
     case MC_RULE_POLY: say_poly(derivation, line, out); break;
+    case MC_RULE_SIGN_MEAN: say_sign_mean(line, out); break;
     case MC_RULE_COLLECT:
-    case MC_RULE_SERIES: return say_expansion(derivation, line, out);
+    case MC_RULE_UNFOLD: return say_collected(derivation, line, out);
+    case MC_RULE_SERIES:
+    case MC_RULE_UNFOLD_SERIES: return say_series(derivation, line, out);
+    case MC_RULE_COLUMN_FORMS: return say_column_forms(derivation, line, out);
     default: break;
     }
     return MERCER_OK;

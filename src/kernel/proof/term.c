@@ -222,7 +222,8 @@ static bool same_head(const mc_term *a, const mc_term *b) {
     case MC_T_ATOM: return same_atom(a->node, b->node);
     case MC_T_WEIGH: return same_weight(a, b);
     case MC_T_COLUMNS: return same_list(a->node, b->node);
-    case MC_T_SPECIAL: return a->special == b->special && same_atom(a->node, b->node);
+    case MC_T_SPECIAL:
+        return a->special == b->special && same_atom(a->node, b->node) && mc_amount_equal(a->amount, b->amount);
     default: return true;
     }
 }

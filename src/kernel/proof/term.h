@@ -50,7 +50,10 @@ typedef enum mc_special {
     MC_HARMONIC,        /* sum_j x_j z_j / (x_j + z_j) */
     MC_CHI2_DISTANCE,   /* gamma sum_j (x_j - z_j)^2 / (x_j + z_j) */
     MC_RQ_LOG,          /* -log of an rq */
-    MC_MATERN_LOG       /* -log of a matern */
+    MC_MATERN_LOG,      /* -log of a matern */
+    MC_REST_DOT,        /* sum_j x_j z_j over the columns after the first amount.factor */
+    MC_MINUS_NORMS,     /* -sum_j amount_j (x_j^2 + z_j^2) */
+    MC_SIGN_MEAN        /* inside arccos: the mean over Gaussian w of s(x) s(z), see expand_unfolded.c */
 } mc_special;
 
 typedef enum mc_term_kind {
@@ -96,6 +99,8 @@ const mc_term *mc_term_unfold(mc_pool *pool, const mc_node *atom);
 
 /* All values a term may take at any two points; everything when nothing better is known. */
 mc_interval mc_term_range(const mc_term *term);
+/* All values k(x, x) may take. */
+mc_interval mc_term_diagonal_range(const mc_term *term);
 /* All values f may take at the points where it is defined: a root or a logarithm of what may be negative is taken only
    where it is not. */
 mc_interval mc_function_range(const mc_function *f);

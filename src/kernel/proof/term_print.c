@@ -132,6 +132,11 @@ static void matern_log(const mc_node *owner, mc_text *out) {
     mc_free(text);
 }
 
+static void sign_mean(const mc_node *owner, mc_text *out) {
+    static const char *const s[] = {"sign<w,x>*sign<w,z>", "|<w,x>|*|<w,z>|", "<w,x>*|<w,x>|*<w,z>*|<w,z>|"};
+    mc_text_add(out, "mean_w(%s)", s[(int)owner->parameter[0].number]);
+}
+
 static void print_plain(const char *text, mc_text *out) {
     mc_text_add(out, "%s", text);
 }
@@ -149,6 +154,11 @@ static void print_special(const mc_term *term, mc_text *out) {
     case MC_CHI2_DISTANCE: chi2_distance(term->node, out); break;
     case MC_RQ_LOG: rq_log(term->node, out); break;
     case MC_MATERN_LOG: matern_log(term->node, out); break;
+    case MC_REST_DOT: mc_text_add(out, "sum_(j > %.0f) x_j*z_j", term->amount.factor); break;
+    case MC_MINUS_NORMS:
+        print_plain(term->amount.value ? "(-sum_j gamma_j*(x_j^2 + z_j^2))" : "(-|x|^2 - |z|^2)", out);
+        break;
+    case MC_SIGN_MEAN: sign_mean(term->node, out); break;
     }
 }
 
@@ -321,12 +331,27 @@ static void print_widths(const mc_monomial *m, bool *first, mc_text *out) {
         }
 }
 
+static void print_column_power(char name, int column, int power, bool *first, mc_text *out) {
+    if (!power)
+        return;
+    print_star(first, out);
+    mc_text_add(out, power > 1 ? "%c%d^%d" : "%c%d", name, column + 1, power);
+}
+
+static void print_column_powers(const mc_monomial *m, bool *first, mc_text *out) {
+    for (int j = 0; j < MC_WIDTHS_MAX; j++)
+        print_column_power('x', j, m->x[j], first, out);
+    for (int j = 0; j < MC_WIDTHS_MAX; j++)
+        print_column_power('z', j, m->z[j], first, out);
+}
+
 static void print_monomial(const mc_expansion *e, const mc_monomial *m, mc_text *out) {
     const double size = fabs(interval_midpoint(m->factor));
     bool first = size == 1 && !mc_monomial_is_constant(m);
     if (!first)
         mc_text_add(out, "%.6g", size);
     print_powers(e, m, &first, out);
+    print_column_powers(m, &first, out);
     print_rates(e, m, &first, out);
     print_widths(m, &first, out);
 }

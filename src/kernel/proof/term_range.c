@@ -45,6 +45,68 @@ mc_interval mc_term_range(const mc_term *term) {
     }
 }
 
+/* ---- the values of k(x, x) ---- */
+
+static mc_interval from_zero_on(void) {
+    return mc_iv_of(0, INFINITY);
+}
+
+/* gamma |x|^2 + c, or a |x|^2 + c */
+static mc_interval affine_of_norm(const mc_value *a, const mc_value *c) {
+    return mc_iv_add(mc_iv_mul(mc_value_range(a), from_zero_on()), mc_value_range(c));
+}
+
+static mc_interval atom_diagonal(const mc_node *atom) {
+    const mc_value *v = atom->parameter;
+    switch (atom->atom) {
+    case MC_LINEAR: return from_zero_on();
+    case MC_POLY:
+        return v[0].kind == MC_VALUE_NUMBER ? mc_iv_power(affine_of_norm(&v[2], &v[1]), v[0].number)
+                                            : mc_iv_everything();
+    case MC_TANH: return mc_iv_tanh(affine_of_norm(&v[0], &v[1]));
+    case MC_RBF:
+    case MC_LAPLACIAN:
+    case MC_EXPONENTIAL:
+    case MC_MATERN:
+    case MC_RQ:
+    case MC_PERIODIC:
+    case MC_CHI2:
+    case MC_WHITE: return mc_iv(1);
+    case MC_COSINE: return mc_iv_of(0, 1);
+    default: return atom_range(atom);
+    }
+}
+
+static mc_interval combined_diagonal(const mc_term *term) {
+    const bool sum = term->kind == MC_T_SUM;
+    mc_interval r = mc_iv(sum ? 0 : 1);
+    for (int i = 0; i < term->children; i++) {
+        const mc_interval c = mc_term_diagonal_range(term->child[i]);
+        r = sum ? mc_iv_add(r, c) : mc_iv_mul(r, c);
+    }
+    return r;
+}
+
+/* f(x)^2 k(x, x) */
+static mc_interval weighed_diagonal(const mc_term *term) {
+    const mc_interval k = mc_term_diagonal_range(term->child[0]);
+    return k.lo >= 0 ? from_zero_on() : mc_iv_everything();
+}
+
+mc_interval mc_term_diagonal_range(const mc_term *term) {
+    switch (term->kind) {
+    case MC_T_NUMBER: return mc_amount_range(term->amount);
+    case MC_T_ATOM: return atom_diagonal(term->node);
+    case MC_T_SUM:
+    case MC_T_PRODUCT: return combined_diagonal(term);
+    case MC_T_POWER: return mc_iv_power(mc_term_diagonal_range(term->child[0]), term->amount.factor);
+    case MC_T_EXP: return mc_iv_exp(mc_term_diagonal_range(term->child[0]));
+    case MC_T_WEIGH: return weighed_diagonal(term);
+    case MC_T_COLUMNS: return mc_term_diagonal_range(term->child[0]);
+    default: return mc_iv_everything();
+    }
+}
+
 /* ---- the values of f(x) ---- */
 
 static bool same_square(const mc_function *f) {

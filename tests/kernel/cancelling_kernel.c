@@ -1,0 +1,143 @@
+#include "cancelling_kernel.h"
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+typedef struct writer {
+    mc_rng *rng;
+    char *text;
+    size_t length;
+    int64_t d;
+} writer;
+
+__attribute__((format(printf, 2, 3))) static void put(writer *w, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    w->length += (size_t)vsnprintf(w->text + w->length, RANDOM_KERNEL_SIZE - w->length, format, args);
+    va_end(args);
+}
+
+static int64_t below(writer *w, int64_t n) {
+    return mc_rng_below(w->rng, n);
+}
+
+static double number(writer *w) {
+    static const double nice[] = {1, 2, 0.5, 0.25, 3, 0.1, 4, 0.75};
+    return below(w, 4) ? nice[below(w, 8)] : nearbyint(1000 * exp(mc_rng_normal(w->rng))) / 1000 + 0.001;
+}
+
+/* ---- polynomials in the columns ---- */
+
+static void symmetric_form(writer *w) {
+    const double a = (double)below(w, 4), b = (double)below(w, 5) - 2, c = (double)below(w, 4);
+    put(w, "form([[%g, %g], [%g, %g]])[1:2]", a, b, b, c);
+}
+
+static void polynomial_weight(writer *w) {
+    static const char *const f[] = {"x[1]",        "1 + x[1]",     "x[1] - x[2]", "x[2]^2 - 1",
+                                    "x[1]*x[2]/2", "norm2 - x[1]", "-x[1]",       "2 - x[1]*3"};
+    put(w, "weigh(%s, %s)", f[below(w, 8)], (const char *[]){"1", "linear", "linear[1]", "poly[1]"}[below(w, 4)]);
+}
+
+static void polynomial_part(writer *w) {
+    static const char *const parts[] = {"linear",
+                                        "linear[1]",
+                                        "linear[2]",
+                                        "linear[1:2]",
+                                        "poly[1:2]",
+                                        "poly[1]",
+                                        "linear[1]*linear[2]",
+                                        "linear^2",
+                                        "linear[1]^2",
+                                        "linear*linear[2]",
+                                        "1",
+                                        "poly(degree=3)[1]",
+                                        "(linear[2] + linear)[2, 1]",
+                                        "rbf(gamma=1)*linear[1]",
+                                        "rbf(gamma=1)*linear"};
+    const int64_t kind = below(w, 19);
+    if (kind < 15)
+        put(w, "%s", parts[kind]);
+    else if (kind < 17)
+        symmetric_form(w);
+    else
+        polynomial_weight(w);
+}
+
+/* ---- Gaussians unfolded ---- */
+
+static void unfolded_part(writer *w) {
+    static const char *const parts[] = {"rbf(gamma=1)",
+                                        "weigh(exp(-norm2), 1)",
+                                        "weigh(exp(-norm2), linear)",
+                                        "weigh(exp(-norm2), exp(linear))",
+                                        "weigh(exp(-norm2), linear^2)",
+                                        "rbf(gamma=0.5)",
+                                        "normalize(exp(linear))",
+                                        "weigh(exp(-norm2/2), 1 + linear)",
+                                        "weigh(exp(-norm2/2), rbf(gamma=0.5))",
+                                        "rbf(gamma=1)*linear",
+                                        "normalize(3*exp(2*linear))",
+                                        "weigh(exp(1 - norm2), exp(2*linear - 2))",
+                                        "rbf(gamma=1)[1]",
+                                        "weigh(exp(-norm2), exp(linear) + 1)[1]"};
+    put(w, "%s", parts[below(w, 14)]);
+}
+
+/* ---- the angle, equal points, other series ---- */
+
+static void angle_part(writer *w) {
+    static const char *const parts[] = {"arccos(order=0)",
+                                        "arccos",
+                                        "arccos(order=2)",
+                                        "linear",
+                                        "linear^2",
+                                        "weigh(norm2, 1)",
+                                        "1",
+                                        "cosine",
+                                        "normalize(linear*rbf(gamma=1))",
+                                        "cosine*rbf(gamma=1)",
+                                        "normalize(linear^2)",
+                                        "cosine^2"};
+    put(w, "%s", parts[below(w, 12)]);
+}
+
+static void equal_part(writer *w) {
+    static const char *const parts[] = {"white",
+                                        "white*rbf(gamma=1)",
+                                        "white*laplacian(gamma=2)",
+                                        "white*(1 - rbf(gamma=2))",
+                                        "white*tanh(a=1, c=0)",
+                                        "white*exp(rbf(gamma=1))",
+                                        "white*linear",
+                                        "white[1]",
+                                        "rbf(gamma=1)",
+                                        "white*(linear - 1)"};
+    put(w, "%s", parts[below(w, 10)]);
+}
+
+static void series_part(writer *w) {
+    static const char *const g[] = {"linear", "cosine", "rbf(gamma=1)"};
+    const char *name = g[w->d % 3];
+    switch (below(w, 4)) {
+    case 0: put(w, "exp(%g*%s)", number(w), name); break;
+    case 1: put(w, "%s^%d*exp(%g*%s)", name, (int)below(w, 4), number(w), name); break;
+    case 2: put(w, "exp(-%g*%s)", number(w), name); break;
+    default: put(w, "%s^%d", name, (int)below(w, 6));
+    }
+}
+
+typedef void part(writer *);
+
+void cancelling_kernel(mc_rng *rng, int64_t d, char text[RANDOM_KERNEL_SIZE]) {
+    static part *const parts[] = {polynomial_part, polynomial_part, unfolded_part, angle_part, equal_part, series_part};
+    writer w = {.rng = rng, .text = text, .d = d};
+    part *const one = parts[below(&w, 6)];
+    const int64_t count = 2 + below(&w, 3);
+    for (int64_t i = 0; i < count; i++) {
+        put(&w, "%s", i == 0 ? "" : below(&w, 2) ? " - " : " + ");
+        if (below(&w, 3))
+            put(&w, "%g*", number(&w));
+        one(&w);
+    }
+}
