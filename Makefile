@@ -29,9 +29,9 @@ test-long:
 	@tools/setup build test long
 	@python3 tools/test.py --long
 
-# On a machine with a card: the oracles of products on a device, run there.
+# On a machine with a card: the oracles of products and of dense algebra on a device, run there.
 test-gpu: all
-	@MERCER_TEST_DEVICE=cuda $(BUILD)/tests/gram_device
+	@for t in gram_device linalg_dense_device learn_device; do MERCER_TEST_DEVICE=cuda $(BUILD)/tests/$$t || exit 1; done
 
 # FUZZ_SECONDS=600 make fuzz: ten minutes for each parser.
 fuzz:

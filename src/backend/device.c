@@ -67,6 +67,9 @@ const mc_device_calls *mc_device_find(const char *name, void **library, char *wh
 
 /* ---- A card ---- */
 
+/* Operations of dense algebra below which the way to a card that is named does not pay. */
+static const double LEAST_OPERATIONS = 5e8;
+
 mercer_status mc_device_open_calls(mercer_ctx *ctx, const mc_device_calls *calls, int card, size_t limit,
                                    mc_device **out) {
     char why[MC_DEVICE_TEXT] = "";
@@ -87,6 +90,7 @@ mercer_status mc_device_open_calls(mercer_ctx *ctx, const mc_device_calls *calls
         mc_device_close(device);
         return mc_fail(ctx, MERCER_INVALID, "device %s:%d does not open: %s; use device cpu", calls->name, card, why);
     }
+    device->least_operations = LEAST_OPERATIONS;
     device->limit = limit ? limit : has.bytes_free / 10 * 9;
     *out = device;
     return MERCER_OK;
@@ -220,6 +224,21 @@ mercer_status mc_device_for_pairs(mercer_ctx *ctx, const mc_pairs_work *work, mc
     return MERCER_OK;
 }
 
+mercer_status mc_device_for_operations(mercer_ctx *ctx, double operations, double bytes, mc_device **out) {
+    const double host = mc_price_host_algebra(ctx->threads, operations),
+                 card = mc_price_card_algebra(operations, bytes) + (ctx->device.open ? 0 : mc_price_card_start());
+    *out = NULL;
+    if (mc_device_is_refused(ctx) || ctx->device.failed)
+        return MERCER_OK;
+    if (mc_device_is_automatic(ctx) && host + ctx->device.spent <= card) {
+        ctx->device.spent += host;
+        return MERCER_OK;
+    }
+    MC_TRY(mc_device_of_context(ctx, out));
+    *out = *out && operations >= (*out)->least_operations ? *out : NULL;
+    return MERCER_OK;
+}
+
 bool mc_device_do_without(mercer_ctx *ctx, const mc_device *device) {
     if (!device->failed || !mc_device_is_automatic(ctx))
         return false;
@@ -231,13 +250,21 @@ bool mc_device_do_without(mercer_ctx *ctx, const mc_device *device) {
     return true;
 }
 
+bool mc_device_leaves_it(mercer_ctx *ctx, const mc_device *device, mercer_status status) {
+    if (status != MERCER_MEMORY)
+        return mc_device_do_without(ctx, device);
+    mc_log_message(ctx, "%s", mercer_message(ctx));
+    mc_clear_failure(ctx);
+    return true;
+}
+
 const char *mercer_device_note(const mercer_ctx *ctx) {
     return ctx ? ctx->device.note : "";
 }
 
 /* ---- What is asked of it ---- */
 
-static mercer_status report_fault(mercer_ctx *ctx, mc_device *device, mc_device_fault fault) {
+mercer_status mc_device_report(mercer_ctx *ctx, mc_device *device, mc_device_fault fault) {
     static const mercer_status status[] = {
         [MC_DEVICE_FULL] = MERCER_MEMORY, [MC_DEVICE_REFUSED] = MERCER_INTERNAL, [MC_DEVICE_LOST] = MERCER_INTERNAL};
     if (fault == MC_DEVICE_FINE)
@@ -255,7 +282,7 @@ mercer_status mc_device_allocate(mercer_ctx *ctx, mc_device *device, size_t byte
                        "device %s: %s are needed there and %s are left of its limit; use device cpu", device->name,
                        mc_bytes_text((double)bytes, wanted),
                        mc_bytes_text((double)(device->limit - device->used), left));
-    MC_TRY(report_fault(ctx, device, device->calls->allocate(device->self, bytes, out)));
+    MC_TRY(mc_device_report(ctx, device, device->calls->allocate(device->self, bytes, out)));
     device->used += bytes;
     device->peak = device->used > device->peak ? device->used : device->peak;
     return MERCER_OK;
@@ -269,28 +296,28 @@ void mc_device_release(mc_device *device, mc_address at, size_t bytes) {
 }
 
 mercer_status mc_device_upload(mercer_ctx *ctx, mc_device *device, mc_address to, const void *from, size_t bytes) {
-    return report_fault(ctx, device, device->calls->upload(device->self, to, from, bytes));
+    return mc_device_report(ctx, device, device->calls->upload(device->self, to, from, bytes));
 }
 
 mercer_status mc_device_download(mercer_ctx *ctx, mc_device *device, void *to, mc_address from, size_t bytes) {
-    return report_fault(ctx, device, device->calls->download(device->self, to, from, bytes));
+    return mc_device_report(ctx, device, device->calls->download(device->self, to, from, bytes));
 }
 
 mercer_status mc_device_build(mercer_ctx *ctx, mc_device *device, const char *source, void **program) {
-    return report_fault(ctx, device, device->calls->build(device->self, source, program));
+    return mc_device_report(ctx, device, device->calls->build(device->self, source, program));
 }
 
 mercer_status mc_device_launch(mercer_ctx *ctx, mc_device *device, void *program, const char *kernel,
                                const mc_launch *shape, const void *argument, size_t bytes) {
-    return report_fault(ctx, device, device->calls->launch(device->self, program, kernel, shape, argument, bytes));
+    return mc_device_report(ctx, device, device->calls->launch(device->self, program, kernel, shape, argument, bytes));
 }
 
 mercer_status mc_device_multiply(mercer_ctx *ctx, mc_device *device, mercer_dtype dtype, int64_t m, int64_t n,
                                  int64_t k, mc_address A, int64_t lda, mc_address B, int64_t ldb, mc_address C,
                                  int64_t ldc) {
-    return report_fault(ctx, device, device->calls->multiply(device->self, dtype, m, n, k, A, lda, B, ldb, C, ldc));
+    return mc_device_report(ctx, device, device->calls->multiply(device->self, dtype, m, n, k, A, lda, B, ldb, C, ldc));
 }
 
 mercer_status mc_device_wait(mercer_ctx *ctx, mc_device *device) {
-    return report_fault(ctx, device, device->calls->wait(device->self));
+    return mc_device_report(ctx, device, device->calls->wait(device->self));
 }

@@ -8,7 +8,7 @@
 
 #include "backend/device_price.h"
 
-enum { MC_DEVICE_ABI = 1, MC_DEVICE_TEXT = 256, MC_DEVICE_ARGUMENTS = 3072 };
+enum { MC_DEVICE_ABI = 2, MC_DEVICE_TEXT = 256, MC_DEVICE_ARGUMENTS = 3072 };
 
 typedef uint64_t mc_address; /* on a device; 0: none */
 
@@ -50,7 +50,8 @@ typedef struct mc_device_calls {
                                 int64_t lda, mc_address B, int64_t ldb, mc_address C, int64_t ldc);
     bool (*can_multiply)(void *self);
     mc_device_fault (*wait)(void *self);
-    const char *(*message)(void *self); /* of the last fault */
+    const char *(*message)(void *self);        /* of the last fault */
+    const struct mc_device_dense_calls *dense; /* backend/device_dense.h; NULL: it does none */
 } mc_device_calls;
 typedef const mc_device_calls *mc_device_entry(void);
 
@@ -63,6 +64,8 @@ typedef struct mc_device {
     char name[32];            /* as in --device */
     size_t limit, used, peak; /* bytes of it that this context may take, has taken, has had at most */
     bool failed;              /* a call of it did not end well, for another reason than memory */
+    double least_operations;  /* of an algebra that is worth the way there */
+    bool dense_refused;       /* and the log has said so */
 } mc_device;
 
 /* The library of a device, by its name ("cuda"): from the folder this library lies in, else where the system looks.
@@ -78,9 +81,13 @@ void mc_device_close(mc_device *device);
    the processor was left with since the call began, costs less there by count. A device that was asked for by name and
    is not there is an error; one that was not is done without. */
 mercer_status mc_device_for_pairs(mercer_ctx *ctx, const mc_pairs_work *work, mc_device **out);
+/* The same for dense algebra of so many operations, over bytes that are copied. */
+mercer_status mc_device_for_operations(mercer_ctx *ctx, double operations, double bytes, mc_device **out);
 /* After a fault: whether the processor takes over, which it does under auto, for the rest of the context. The failure
    is then cleared and told to the log. */
 bool mc_device_do_without(mercer_ctx *ctx, const mc_device *device);
+/* The same, and of a device that is full, whoever asked for it: the processor does this piece of work. */
+bool mc_device_leaves_it(mercer_ctx *ctx, const mc_device *device, mercer_status status);
 /* Whether auto decides; whether the processor was asked for. */
 bool mc_device_is_automatic(const mercer_ctx *ctx);
 bool mc_device_is_refused(const mercer_ctx *ctx);
@@ -99,5 +106,7 @@ mercer_status mc_device_multiply(mercer_ctx *ctx, mc_device *device, mercer_dtyp
                                  int64_t k, mc_address A, int64_t lda, mc_address B, int64_t ldb, mc_address C,
                                  int64_t ldc);
 mercer_status mc_device_wait(mercer_ctx *ctx, mc_device *device);
+/* A fault in words. */
+mercer_status mc_device_report(mercer_ctx *ctx, mc_device *device, mc_device_fault fault);
 
 #endif

@@ -24,3 +24,11 @@ double mc_price_host(int threads, const mc_pairs_work *work) {
 double mc_price_card(const mc_pairs_work *work) {
     return LAUNCH + work->bytes / BYTES_A_SECOND + work->pairs * mc_price_card_pair(work->width, work->precision);
 }
+
+double mc_price_host_algebra(int threads, double operations) {
+    return 4e-11 * operations / (threads > 1 ? threads : 1);
+}
+
+double mc_price_card_algebra(double operations, double bytes) {
+    return LAUNCH + bytes / BYTES_A_SECOND + 2.5e-14 * operations;
+}

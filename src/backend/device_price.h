@@ -18,5 +18,8 @@ double mc_price_card_pair(double width, mercer_dtype precision);
 double mc_price_card_start(void);
 double mc_price_host(int threads, const mc_pairs_work *work);
 double mc_price_card(const mc_pairs_work *work);
+/* Of dense algebra, so many operations on doubles, over bytes that are copied. */
+double mc_price_host_algebra(int threads, double operations);
+double mc_price_card_algebra(double operations, double bytes);
 
 #endif

@@ -3,6 +3,7 @@
 #include "linalg/cholesky.h"
 #include "base/parallel.h"
 #include "base/status.h"
+#include "linalg/dense_ops.h"
 #include "linalg/triangle.h"
 
 enum { COLUMNS = 64 }; /* columns of a chunk */
@@ -105,9 +106,13 @@ static void second_lengths(void *arg, int64_t chunk, int64_t begin, int64_t end,
             out[j] += row[j + i * t.ld] * row[j + i * t.ld];
 }
 
-mercer_status mc_cholesky_inverse_diagonal(mercer_ctx *ctx, int64_t n, double *L, double *out) {
-    MC_TRY(mc_trtri(ctx, mc_packed(n, L)));
-    lengths l = {.h = mc_triangle_split(mc_packed(n, L)), .out = out};
+mercer_status mc_host_column_squares(mercer_ctx *ctx, mc_dense L, double *out) {
+    lengths l = {.h = mc_triangle_split(L), .out = out};
     MC_TRY(mc_for(ctx, l.h.first.rows, COLUMNS, first_lengths, &l));
     return mc_for(ctx, l.h.second.rows, COLUMNS, second_lengths, &l);
+}
+
+mercer_status mc_cholesky_inverse_diagonal(mercer_ctx *ctx, mc_dense L, double *out) {
+    MC_TRY(mc_trtri(ctx, L));
+    return mc_dense_algebra_of(L)->column_squares(ctx, L, out);
 }

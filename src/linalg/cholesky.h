@@ -5,7 +5,7 @@
        mc_packed_scale(ctx, n, A, s, shift)                  A <- S A S + shift I, in place
        mc_potrf(ctx, mc_packed(n, A), &bad)                  A -> L
        mc_potrs(ctx, mc_packed(n, A), X)                     X <- A^-1 X
-       mc_cholesky_inverse_diagonal(ctx, n, A, v)            v_i <- (A^-1)_ii; the factor is lost */
+       mc_cholesky_inverse_diagonal(ctx, mc_packed(n, A), v) v_i <- (A^-1)_ii; the factor is lost */
 #ifndef MC_LINALG_CHOLESKY_H
 #define MC_LINALG_CHOLESKY_H
 
@@ -21,7 +21,7 @@ mercer_status mc_packed_scale(mercer_ctx *ctx, int64_t n, double *A, const doubl
 mercer_status mc_packed_take(mercer_ctx *ctx, int64_t n, mercer_dtype dtype, const void *const *row, const int64_t *id,
                              double raise, double *A);
 
-/* n^3/3 operations: the inverse of L alone is made, since (A^-1)_ii is the squared length of its i-th column. */
-mercer_status mc_cholesky_inverse_diagonal(mercer_ctx *ctx, int64_t n, double *L, double *out);
+/* L: packed. n^3/3 operations: the inverse of L alone is made; (A^-1)_ii is the squared length of its i-th column. */
+mercer_status mc_cholesky_inverse_diagonal(mercer_ctx *ctx, mc_dense L, double *out);
 
 #endif

@@ -14,7 +14,7 @@
 #include <mercer.h>
 
 /* Where the numbers lie: a row of the table in dense.c, which says how they are computed with there. */
-typedef enum mc_place { MC_HOST, MC_PLACES } mc_place;
+typedef enum mc_place { MC_HOST, MC_DEVICE, MC_PLACES } mc_place;
 
 typedef enum mc_layout {
     MC_COLUMN_MAJOR,
@@ -29,7 +29,8 @@ typedef struct mc_dense {
     mercer_dtype dtype;
     int64_t rows, columns;
     int64_t ld; /* from column to column, or from row to row */
-    void *a;
+    void *a;    /* on a device: an address there, no pointer */
+    struct mc_device *device;
 } mc_dense;
 
 mc_dense mc_column_major(const double *a, int64_t rows, int64_t columns, int64_t ld);
@@ -42,7 +43,20 @@ mc_dense mc_transposed(mc_dense A);
 /* rows x columns of A from (i, j) on; A is not packed. */
 mc_dense mc_submatrix(mc_dense A, int64_t i, int64_t j, int64_t rows, int64_t columns);
 
-/* ---- One call of the library, on the thread that calls: for bodies of mc_for ---- */
+/* ---- Numbers of a place: NULL is this process, else a device (backend/device.h) ---- */
+
+mercer_status mc_dense_allocate(mercer_ctx *ctx, struct mc_device *device, mc_layout layout, mercer_dtype dtype,
+                                int64_t rows, int64_t columns, mc_dense *out);
+void mc_dense_free(mc_dense *A);
+/* From one place to another; both of one layout, shape and precision. */
+mercer_status mc_dense_copy(mercer_ctx *ctx, mc_dense from, mc_dense to);
+/* out_i <- A_ii. */
+mercer_status mc_dense_diagonal(mercer_ctx *ctx, mc_dense A, double *out);
+/* The device of the context for so many operations on numbers that lie there, and for so many bytes; NULL: the
+   processor does them. */
+mercer_status mc_device_for_algebra(mercer_ctx *ctx, double operations, double bytes, struct mc_device **out);
+
+/* ---- One call of the library, on the thread that calls: for bodies of mc_for; matrices of this process ---- */
 
 /* C <- alpha A B + beta C. */
 void mc_gemm(double alpha, mc_dense A, mc_dense B, double beta, mc_dense C);
@@ -54,14 +68,14 @@ void mc_syrk(double alpha, mc_dense A, double beta, mc_dense C);
 void mc_trmm(double alpha, mc_dense L, bool transposed, mc_dense B);
 void mc_trsm(double alpha, mc_dense L, bool transposed, mc_dense B);
 
-/* ---- On all threads, the same bits whatever their number (triangle.c, eigen.h) ---- */
+/* ---- On all threads, the same bits whatever their number (triangle.c, eigen.h), or on a device ---- */
 
-/* C <- A B. */
+/* C <- A B; all in one place. */
 mercer_status mc_parallel_gemm(mercer_ctx *ctx, mc_dense A, mc_dense B, mc_dense C);
 /* A -> L with A = L L'. *bad: the order of the first leading minor that is not positive, 0 when A is numerically
    positive definite. n^3/3 operations. */
 mercer_status mc_potrf(mercer_ctx *ctx, mc_dense A, int64_t *bad);
-/* X <- L^-1 X, or L^-T X; and X <- (L L')^-1 X. */
+/* X <- L^-1 X, or L^-T X; and X <- (L L')^-1 X. An X that lies elsewhere than L is copied there and back. */
 mercer_status mc_trtrs(mercer_ctx *ctx, mc_dense L, bool transposed, mc_dense X);
 mercer_status mc_potrs(mercer_ctx *ctx, mc_dense L, mc_dense X);
 /* L -> L^-1, n^3/3 operations; L -> the lower half of (L L')^-1, 2n^3/3. */

@@ -22,6 +22,28 @@ typedef struct mc_dense_ops {
     void (*lauum)(bool upper, int64_t n, void *a, int64_t lda);
 } mc_dense_ops;
 
+/* The same for whole matrices, on all threads or on all of a device. */
+typedef struct mc_dense_algebra {
+    mercer_status (*gemm)(mercer_ctx *ctx, mc_dense A, mc_dense B, mc_dense C);
+    mercer_status (*potrf)(mercer_ctx *ctx, mc_dense A, int64_t *bad);
+    mercer_status (*trtrs)(mercer_ctx *ctx, mc_dense L, bool transposed, mc_dense X);
+    mercer_status (*trtri)(mercer_ctx *ctx, mc_dense L);
+    mercer_status (*potri)(mercer_ctx *ctx, mc_dense L);
+    mercer_status (*diagonal)(mercer_ctx *ctx, mc_dense A, double *out);
+    /* out_j <- the squared length of column j of a lower triangle. */
+    mercer_status (*column_squares)(mercer_ctx *ctx, mc_dense L, double *out);
+} mc_dense_algebra;
+
+/* triangle.c and cholesky.c: of matrices in this process. */
+mercer_status mc_host_potrf(mercer_ctx *ctx, mc_dense A, int64_t *bad);
+mercer_status mc_host_trtrs(mercer_ctx *ctx, mc_dense L, bool transposed, mc_dense X);
+mercer_status mc_host_trtri(mercer_ctx *ctx, mc_dense L);
+mercer_status mc_host_potri(mercer_ctx *ctx, mc_dense L);
+mercer_status mc_host_column_squares(mercer_ctx *ctx, mc_dense L, double *out);
+const mc_dense_algebra *mc_dense_algebra_of(mc_dense A);
+/* dense_device.c */
+extern const mc_dense_algebra mc_dense_device;
+
 /* The table's row for a matrix. */
 const mc_dense_ops *mc_dense_ops_of(mc_dense A);
 /* dense_host.c: BLAS and LAPACK on the thread that calls. */

@@ -4,6 +4,7 @@
    ones go to LAPACK whole. All of them take about 9 n^3 operations, a few of the largest 4/3 n^3. */
 #include "linalg/eigen.h"
 #include "backend/blas.h"
+#include "backend/device_dense.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "base/workspace.h"
@@ -95,12 +96,70 @@ static mercer_status check_layout(mercer_ctx *ctx, mc_dense A) {
                : mc_fail(ctx, MERCER_INVALID, "eigen: the matrix must lie by columns, in double precision");
 }
 
+/* ---- On a device ---- */
+
+/* The k largest, as many as U has columns. */
+static mercer_status fetch_largest(mercer_ctx *ctx, mc_dense there, mc_dense values, double scale, double *w,
+                                   mc_dense U) {
+    const int64_t n = there.rows, k = U.columns;
+    MC_TRY(mc_dense_copy(ctx, mc_submatrix(values, n - k, 0, k, 1), mc_column_major(w, k, 1, k)));
+    for (int64_t i = 0; i < k; i++)
+        w[i] *= scale;
+    return mc_dense_copy(ctx, mc_submatrix(there, 0, n - k, n, k), U);
+}
+
+static mercer_status run_there(mercer_ctx *ctx, mc_device *device, mc_dense A, double scale, double *w, mc_dense U) {
+    const int64_t n = A.rows;
+    mc_dense there = {0}, values = {0};
+    int64_t info = 0;
+    mercer_status status = mc_dense_allocate(ctx, device, MC_COLUMN_MAJOR, MERCER_F64, n, n, &there);
+    MC_THEN(status, mc_dense_allocate(ctx, device, MC_COLUMN_MAJOR, MERCER_F64, n, 1, &values));
+    MC_THEN(status, mc_dense_copy(ctx, A, there));
+    const mc_device_square square = {.routine = MC_ROUTINE_SYEVD,
+                                     .n = n,
+                                     .A = {MERCER_F64, (mc_address)(uintptr_t)there.a, n},
+                                     .values = (mc_address)(uintptr_t)values.a};
+    MC_THEN(status, mc_device_run(ctx, device, &square, &info));
+    MC_THEN(status, info ? not_converged(ctx, n, (int)info) : MERCER_OK);
+    MC_THEN(status, fetch_largest(ctx, there, values, scale, w, U));
+    mc_dense_free(&values);
+    mc_dense_free(&there);
+    return status;
+}
+
+static void unscale(mc_dense A, double scale) {
+    for (int64_t i = 0; i < A.columns * A.ld && scale != 1; i++)
+        ((double *)A.a)[i] *= scale;
+}
+
+/* Where the context has a device that is worth the way, and room on it; else A and *done stay as they are. */
+static mercer_status decompose_there(mercer_ctx *ctx, mc_dense A, double *w, mc_dense U, bool *done) {
+    mc_device *device = NULL;
+    const double n = (double)A.rows;
+    MC_TRY(mc_device_for_algebra(ctx, n * n * n, 4 * n * n * sizeof(double), &device));
+    if (!device)
+        return MERCER_OK;
+    const double scale = scale_into_range(A);
+    const mercer_status status = run_there(ctx, device, A, scale, w, U);
+    *done = !status;
+    if (!status)
+        return MERCER_OK;
+    unscale(A, scale);
+    return mc_device_leaves_it(ctx, device, status) ? MERCER_OK : status;
+}
+
+/* ---- All of them ---- */
+
 mercer_status mc_syevd(mercer_ctx *ctx, mc_dense A, double *w) {
     const int64_t n = A.rows;
     MC_TRY(check_layout(ctx, A));
     if (n > MC_EIGEN_LARGEST)
         return mc_fail(ctx, MERCER_INVALID, "eigen: at most %d rows can be decomposed, got %lld", (int)MC_EIGEN_LARGEST,
                        (long long)n);
+    bool done = false;
+    MC_TRY(decompose_there(ctx, A, w, A, &done));
+    if (done)
+        return MERCER_OK;
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, mc_eigen_bytes(n)));
     const mercer_status status = decompose_symmetric(ctx, A, w, &work);
@@ -179,7 +238,11 @@ static mercer_status turn_back(mercer_ctx *ctx, const largest *l, mc_dense A, mc
 mercer_status mc_syevr_largest(mercer_ctx *ctx, mc_dense A, double *w, mc_dense U) {
     largest l = {.n = A.rows, .k = U.columns};
     mc_work work;
+    bool done = false;
     MC_TRY(check_layout(ctx, A));
+    MC_TRY(decompose_there(ctx, A, w, U, &done));
+    if (done)
+        return MERCER_OK;
     MC_TRY(mc_work_lay(ctx, &work, lay_out_largest, &l));
     const double scale = scale_into_range(A);
     mercer_status status = reduce(ctx, &l, A);

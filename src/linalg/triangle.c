@@ -160,7 +160,7 @@ static mercer_status factor_by_halves(mercer_ctx *ctx, mc_dense A, meter *work, 
     return MERCER_OK;
 }
 
-mercer_status mc_potrf(mercer_ctx *ctx, mc_dense A, int64_t *bad) {
+mercer_status mc_host_potrf(mercer_ctx *ctx, mc_dense A, int64_t *bad) {
     const double n = (double)A.rows;
     meter work = {.total = n * n * n / 3 + 1};
     *bad = 0;
@@ -194,13 +194,8 @@ static mercer_status solve_by_halves(mercer_ctx *ctx, mc_dense L, bool transpose
     return solve_by_halves(ctx, transposed ? h.first : h.second, transposed, s.to);
 }
 
-mercer_status mc_trtrs(mercer_ctx *ctx, mc_dense L, bool transposed, mc_dense X) {
+mercer_status mc_host_trtrs(mercer_ctx *ctx, mc_dense L, bool transposed, mc_dense X) {
     return X.columns ? solve_by_halves(ctx, L, transposed, X) : MERCER_OK;
-}
-
-mercer_status mc_potrs(mercer_ctx *ctx, mc_dense L, mc_dense X) {
-    MC_TRY(mc_trtrs(ctx, L, false, X));
-    return mc_trtrs(ctx, L, true, X);
 }
 
 /* ---- Invert ---- */
@@ -243,7 +238,7 @@ static mercer_status invert_squares(mercer_ctx *ctx, mc_dense L, meter *work) {
     return invert_squares(ctx, h.second, work);
 }
 
-mercer_status mc_trtri(mercer_ctx *ctx, mc_dense L) {
+mercer_status mc_host_trtri(mercer_ctx *ctx, mc_dense L) {
     const double n = (double)L.rows;
     meter work = {.total = n * n * n / 3 + 1};
     MC_TRY(invert_squares(ctx, L, &work));
@@ -284,7 +279,7 @@ static mercer_status square_by_halves(mercer_ctx *ctx, mc_dense T) {
     return square_by_halves(ctx, h.second);
 }
 
-mercer_status mc_potri(mercer_ctx *ctx, mc_dense L) {
-    MC_TRY(mc_trtri(ctx, L));
+mercer_status mc_host_potri(mercer_ctx *ctx, mc_dense L) {
+    MC_TRY(mc_host_trtri(ctx, L));
     return square_by_halves(ctx, L);
 }

@@ -1,5 +1,7 @@
 /* checking_device.c: see checking_device.h. Threads of a block are fibres that take turns at every barrier. */
 #include "checking_device.h"
+#include "base/ctx.h"
+#include "support.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +30,10 @@ void checking_device_fail_after(int calls) {
     until_failure = calls;
 }
 
+bool checking_device_failed(void) {
+    return until_failure < 0;
+}
+
 int checking_device_blocks(void) {
     int count = 0;
     for (int i = 0; i < BLOCKS; i++)
@@ -35,13 +41,13 @@ int checking_device_blocks(void) {
     return count;
 }
 
-static bool fails(void) {
+bool checking_device_fails(void) {
     return until_failure >= 0 && until_failure-- == 0;
 }
 
 /* ---- Memory ---- */
 
-static char *pointer_of(mc_address at, size_t bytes) {
+char *checking_device_pointer(mc_address at, size_t bytes) {
     char *p = (char *)(uintptr_t)(at ^ MASK);
     for (int i = 0; i < BLOCKS; i++)
         if (blocks[i].memory && p >= blocks[i].memory && p + bytes <= blocks[i].memory + blocks[i].bytes)
@@ -52,7 +58,7 @@ static char *pointer_of(mc_address at, size_t bytes) {
 
 static mc_device_fault allocate(void *self, size_t bytes, mc_address *out) {
     (void)self;
-    if (fails())
+    if (checking_device_fails())
         return MC_DEVICE_FULL;
     for (int i = 0; i < BLOCKS; i++)
         if (!blocks[i].memory) {
@@ -66,7 +72,7 @@ static mc_device_fault allocate(void *self, size_t bytes, mc_address *out) {
 
 static void release(void *self, mc_address at) {
     (void)self;
-    char *p = pointer_of(at, 0);
+    char *p = checking_device_pointer(at, 0);
     for (int i = 0; i < BLOCKS; i++)
         if (blocks[i].memory == p) {
             free(p);
@@ -76,17 +82,17 @@ static void release(void *self, mc_address at) {
 
 static mc_device_fault upload(void *self, mc_address to, const void *from, size_t bytes) {
     (void)self;
-    if (fails())
+    if (checking_device_fails())
         return MC_DEVICE_LOST;
-    memcpy(pointer_of(to, bytes), from, bytes);
+    memcpy(checking_device_pointer(to, bytes), from, bytes);
     return MC_DEVICE_FINE;
 }
 
 static mc_device_fault download(void *self, void *to, mc_address from, size_t bytes) {
     (void)self;
-    if (fails())
+    if (checking_device_fails())
         return MC_DEVICE_LOST;
-    memcpy(to, pointer_of(from, bytes), bytes);
+    memcpy(to, checking_device_pointer(from, bytes), bytes);
     return MC_DEVICE_FINE;
 }
 
@@ -104,12 +110,15 @@ static const char words[] =
     "#define FUNCTION static inline\n#define KERNEL(threads) void\n#define SHARED static\n"
     "#define SYNC() barrier()\n#define UNROLL\n#define AHEAD\n"
     "#define LOAD(to, from) memcpy(to, from, 16)\n";
-static const char entries[] = "void run_product(const void *a) { product(*(const argument *)a); }\n"
-                              "void run_gather(const void *a) { gather(*(const argument *)a); }\n"
-                              "#ifdef COPIES\n"
-                              "void run_spread(const void *a) { spread(*(const argument *)a); }\n"
-                              "void run_product_of_dots(const void *a) { product_of_dots(*(const argument *)a); }\n"
-                              "#endif\n";
+/* An entry for every kernel of the source: what follows KERNEL(threads) up to its parameter, where no macro is defined.
+   */
+static void write_entries(FILE *file, const char *source) {
+    for (const char *at = source; (at = strstr(at, "\nKERNEL(")); at++) {
+        const char *name = strchr(at, ')') + 2;
+        const int length = (int)strcspn(name, "(");
+        fprintf(file, "void run_%.*s(const void *a) { %.*s(*(const argument *)a); }\n", length, name, length, name);
+    }
+}
 
 static void *compile(const char *source) {
     char folder[] = "/tmp/mercer-device-XXXXXX", path[64], command[256];
@@ -118,7 +127,8 @@ static void *compile(const char *source) {
     snprintf(path, sizeof path, "%s/a.c", folder);
     FILE *file = fopen(path, "w");
     if (file) {
-        fprintf(file, "%s%s%s", words, source, entries);
+        fprintf(file, "%s%s", words, source);
+        write_entries(file, source);
         fclose(file);
     }
     snprintf(command, sizeof command, "cc -O0 -w -ffp-contract=off -shared -fPIC %s -o %s/a.so -lm", path, folder);
@@ -135,7 +145,7 @@ bool checking_device_works(void) {
 
 static mc_device_fault build(void *self, const char *source, void **out) {
     (void)self;
-    if (fails())
+    if (checking_device_fails())
         return MC_DEVICE_REFUSED;
     for (int i = 0; i < program_count; i++)
         if (strcmp(programs[i].source, source) == 0) {
@@ -206,14 +216,21 @@ static void *find(void *library, const char *name) {
     return symbol;
 }
 
-/* Addresses in the argument become pointers. */
+static bool holds(const block *b, mc_address word) {
+    const mc_address begin = (mc_address)(uintptr_t)b->memory;
+    return b->memory && (word ^ MASK) >= begin && (word ^ MASK) < begin + b->bytes;
+}
+
+/* Addresses in the argument, of blocks or inside them, become pointers. */
 static void translate(char *argument, size_t bytes) {
     for (size_t at = 0; at + sizeof(mc_address) <= bytes; at += sizeof(mc_address)) {
         mc_address word;
         memcpy(&word, argument + at, sizeof word);
         for (int i = 0; i < BLOCKS; i++)
-            if (blocks[i].memory && (word ^ MASK) == (mc_address)(uintptr_t)blocks[i].memory)
-                memcpy(argument + at, &blocks[i].memory, sizeof word);
+            if (holds(&blocks[i], word)) {
+                word ^= MASK;
+                memcpy(argument + at, &word, sizeof word);
+            }
     }
 }
 
@@ -221,7 +238,7 @@ static mc_device_fault launch(void *self, void *made, const char *kernel, const 
                               size_t bytes) {
     (void)self;
     char name[64], copy[MC_DEVICE_ARGUMENTS];
-    if (fails())
+    if (checking_device_fails())
         return MC_DEVICE_LOST;
     if (bytes > sizeof copy || shape->threads > FIBRES)
         return MC_DEVICE_REFUSED;
@@ -256,11 +273,11 @@ static mc_device_fault multiply(void *self, mercer_dtype dtype, int64_t m, int64
                                 int64_t lda, mc_address B, int64_t ldb, mc_address C, int64_t ldc) {
     (void)self;
     const size_t real = dtype == MERCER_F32 ? sizeof(float) : sizeof(double);
-    if (fails())
+    if (checking_device_fails())
         return MC_DEVICE_LOST;
-    const char *a = pointer_of(A, (size_t)((m - 1) * lda + k) * real),
-               *b = pointer_of(B, (size_t)((n - 1) * ldb + k) * real);
-    char *c = pointer_of(C, (size_t)((m - 1) * ldc + n) * real);
+    const char *a = checking_device_pointer(A, (size_t)((m - 1) * lda + k) * real),
+               *b = checking_device_pointer(B, (size_t)((n - 1) * ldb + k) * real);
+    char *c = checking_device_pointer(C, (size_t)((m - 1) * ldc + n) * real);
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < n; j++) {
             double sum = 0;
@@ -297,7 +314,7 @@ static void close_card(void *self) {
 
 static mc_device_fault wait_for(void *self) {
     (void)self;
-    return fails() ? MC_DEVICE_LOST : MC_DEVICE_FINE;
+    return checking_device_fails() ? MC_DEVICE_LOST : MC_DEVICE_FINE;
 }
 
 static const char *message_of(void *self) {
@@ -321,6 +338,30 @@ const mc_device_calls *checking_device_calls(void) {
                                           .multiply = multiply,
                                           .can_multiply = can_multiply,
                                           .wait = wait_for,
-                                          .message = message_of};
+                                          .message = message_of,
+                                          .dense = &checking_device_dense};
     return &calls;
+}
+
+/* ---- For tests ---- */
+
+bool on_a_card(void) {
+    return getenv("MERCER_TEST_DEVICE") != NULL;
+}
+
+mc_device *open_test_device(mercer_ctx *ctx) {
+    mc_device *device = NULL;
+    assert_ok(ctx, on_a_card() ? mc_device_open(ctx, getenv("MERCER_TEST_DEVICE"), 0, &device)
+                               : mc_device_open_calls(ctx, checking_device_calls(), 0, 0, &device));
+    return device;
+}
+
+mc_device *attach_test_device(mercer_ctx *ctx) {
+    mc_device *device = open_test_device(ctx);
+    device->least_operations = 0;
+    ctx->device.open = device;
+    ctx->device.close = mc_device_close;
+    ctx->device.tried = true;
+    strcpy(ctx->device.wanted, "cuda");
+    return device;
 }

@@ -121,15 +121,6 @@ static const char *const kernels[] = {
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 
-/* The processor posing as a device; the card that MERCER_TEST_DEVICE names in its place (make test-gpu). */
-static mc_device *open_device(mercer_ctx *ctx) {
-    const char *card = getenv("MERCER_TEST_DEVICE");
-    mc_device *device = NULL;
-    assert_ok(ctx, card ? mc_device_open(ctx, card, 0, &device)
-                        : mc_device_open_calls(ctx, checking_device_calls(), 0, 0, &device));
-    return device;
-}
-
 static mc_device *open_failing_device(mercer_ctx *ctx) {
     mc_device *device = NULL;
     assert_ok(ctx, mc_device_open_calls(ctx, checking_device_calls(), 0, 0, &device));
@@ -145,7 +136,7 @@ static void close_all(mercer_ctx *ctx, mc_device *device) {
 
 static void run_kernels(int64_t d, int64_t t, bool symmetric, mercer_dtype precision) {
     mercer_ctx *ctx = open_ctx(1);
-    mc_device *device = open_device(ctx);
+    mc_device *device = open_test_device(ctx);
     for (int k = 0; k < KERNELS; k++)
         compare(ctx, device, (problem){kernels[k], 211, symmetric ? 0 : 90, d, t, precision});
     close_all(ctx, device);
@@ -166,7 +157,7 @@ static void test_wide_rows(void **state) {
 static void test_sizes_of_every_kind(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
-    mc_device *device = open_device(ctx);
+    mc_device *device = open_test_device(ctx);
     static const int64_t sizes[] = {1, 2, 47, 63, 64, 65, 129, 1100};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int64_t d = 1; d <= 100; d += 33)
@@ -180,11 +171,11 @@ static void test_the_same_bits_every_time(void **state) {
     (void)state;
     enum { N = 3000 };
     mercer_ctx *ctx = open_ctx(1);
-    mc_device *device = open_device(ctx);
+    mc_device *device = open_test_device(ctx);
     static const int64_t widths[] = {3, 60};
     for (size_t w = 0; w < 2; w++) {
         mercer_kernel *kernel = parse_kernel(ctx, "rbf(gamma=0.1) + 0.1*linear");
-        mercer_data *x = draw(ctx, getenv("MERCER_TEST_DEVICE") ? N : 300, widths[w], 1, false);
+        mercer_data *x = draw(ctx, on_a_card() ? N : 300, widths[w], 1, false);
         mc_gram *gram = NULL;
         double V[N], Y[N], Z[N];
         draw_right(N, V);

@@ -89,7 +89,7 @@ static void test_factor_solve_and_inverse_agree_with_lapack(void **state) {
         for (int64_t i = 0; i < n; i++)
             for (int c = 0; c < T; c++)
                 assert_close(X[i * T + c], Xt[i + c * n], 1e-11);
-        assert_ok(ctx, mc_cholesky_inverse_diagonal(ctx, n, L, diagonal));
+        assert_ok(ctx, mc_cholesky_inverse_diagonal(ctx, mc_packed(n, L), diagonal));
         dpftri_("N", "L", &order, A, &info, 1, 1);
         for (int64_t i = 0; i < n; i++)
             assert_close(diagonal[i], A[mc_packed_place(n, i, i)], 1e-11);
@@ -194,7 +194,7 @@ static double *bits_with(int threads, int64_t n, int64_t *count) {
     assert_ok(ctx, mc_potri(ctx, mc_packed(n, whole)));
     assert_ok(ctx, mc_potrs(ctx, mc_packed(n, L), mc_row_major(X, n, 2, 2)));
     memcpy(all + 3 * packed, X, (size_t)n * 16);
-    assert_ok(ctx, mc_cholesky_inverse_diagonal(ctx, n, L, all + 3 * packed + 2 * n));
+    assert_ok(ctx, mc_cholesky_inverse_diagonal(ctx, mc_packed(n, L), all + 3 * packed + 2 * n));
     memcpy(all + packed, L, (size_t)packed * 8);
     mc_free(L);
     mc_free(X);

@@ -1,38 +1,12 @@
 /* cuda_device.c: libmercer_cuda.so: NVIDIA cards by the driver's own interface; programs are compiled by NVRTC for the
    card at hand. Nothing of Mercer is linked: backend/device.h is all that the two sides share. */
-#include "backend/device.h"
+#include "backend/cuda/cuda_device.h"
 #include "backend/cuda/program_cache.h"
-#include <cuda.h>
-#include <cublas_v2.h>
 #include <dlfcn.h>
 #include <nvrtc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { PROGRAMS = 256 };
-
-typedef struct program {
-    uint64_t key[2];
-    CUmodule module;
-} program;
-
-typedef struct device {
-    CUdevice card;
-    CUcontext context;
-    int major, minor;
-    program programs[PROGRAMS];
-    int count;
-    struct {
-        bool tried;
-        void *library;
-        cublasHandle_t handle;
-        __typeof__(cublasCreate_v2) *create;
-        __typeof__(cublasDestroy_v2) *destroy;
-        __typeof__(cublasGemmEx_64) *gemm;
-    } blas;
-    char message[MC_DEVICE_TEXT];
-} device;
 
 /* ---- Faults ---- */
 
@@ -41,20 +15,20 @@ static const char *name_of(CUresult result) {
     return cuGetErrorString(result, &text) == CUDA_SUCCESS && text ? text : "unknown error";
 }
 
-static mc_device_fault say(device *d, mc_device_fault fault, const char *what, const char *why) {
+mc_device_fault cuda_fault(device *d, mc_device_fault fault, const char *what, const char *why) {
     snprintf(d->message, sizeof d->message, "%s: %s", what, why);
     return fault;
 }
 
-static mc_device_fault check(device *d, const char *what, CUresult result) {
+mc_device_fault cuda_check(device *d, const char *what, CUresult result) {
     if (result == CUDA_SUCCESS)
         return MC_DEVICE_FINE;
-    return say(d, result == CUDA_ERROR_OUT_OF_MEMORY ? MC_DEVICE_FULL : MC_DEVICE_LOST, what, name_of(result));
+    return cuda_fault(d, result == CUDA_ERROR_OUT_OF_MEMORY ? MC_DEVICE_FULL : MC_DEVICE_LOST, what, name_of(result));
 }
 
 /* Whichever thread calls. */
-static mc_device_fault enter(device *d) {
-    return check(d, "the card is not to be reached", cuCtxSetCurrent(d->context));
+mc_device_fault cuda_enter(device *d) {
+    return cuda_check(d, "the card is not to be reached", cuCtxSetCurrent(d->context));
 }
 
 /* ---- Cards ---- */
@@ -113,6 +87,7 @@ static void close_card(void *self) {
     device *d = self;
     if (cuCtxSetCurrent(d->context) == CUDA_SUCCESS && d->blas.handle)
         d->blas.destroy(d->blas.handle);
+    cuda_close_solver(d);
     if (cuCtxSetCurrent(d->context) == CUDA_SUCCESS)
         for (int i = 0; i < d->count; i++)
             cuModuleUnload(d->programs[i].module);
@@ -129,32 +104,32 @@ static const char *message_of(void *self) {
 static mc_device_fault allocate(void *self, size_t bytes, mc_address *out) {
     device *d = self;
     CUdeviceptr at = 0;
-    const mc_device_fault fault = enter(d);
+    const mc_device_fault fault = cuda_enter(d);
     if (fault)
         return fault;
     const CUresult result = cuMemAllocAsync(&at, bytes ? bytes : 1, NULL);
     *out = (mc_address)at;
-    return check(d, "memory of the card", result);
+    return cuda_check(d, "memory of the card", result);
 }
 
 static void release(void *self, mc_address at) {
-    if (enter(self) == MC_DEVICE_FINE)
+    if (cuda_enter(self) == MC_DEVICE_FINE)
         cuMemFreeAsync((CUdeviceptr)at, NULL);
 }
 
 static mc_device_fault upload(void *self, mc_address to, const void *from, size_t bytes) {
-    const mc_device_fault fault = enter(self);
-    return fault ? fault : check(self, "copying to the card", cuMemcpyHtoD((CUdeviceptr)to, from, bytes));
+    const mc_device_fault fault = cuda_enter(self);
+    return fault ? fault : cuda_check(self, "copying to the card", cuMemcpyHtoD((CUdeviceptr)to, from, bytes));
 }
 
 static mc_device_fault download(void *self, void *to, mc_address from, size_t bytes) {
-    const mc_device_fault fault = enter(self);
-    return fault ? fault : check(self, "computing on the card", cuMemcpyDtoH(to, (CUdeviceptr)from, bytes));
+    const mc_device_fault fault = cuda_enter(self);
+    return fault ? fault : cuda_check(self, "computing on the card", cuMemcpyDtoH(to, (CUdeviceptr)from, bytes));
 }
 
 static mc_device_fault wait_for(void *self) {
-    const mc_device_fault fault = enter(self);
-    return fault ? fault : check(self, "computing on the card", cuCtxSynchronize());
+    const mc_device_fault fault = cuda_enter(self);
+    return fault ? fault : cuda_check(self, "computing on the card", cuCtxSynchronize());
 }
 
 /* ---- Programs ---- */
@@ -176,7 +151,7 @@ static mc_device_fault compile(device *d, const char *source, char **image, size
             fprintf(stderr, "%s\n%s\n", source, log ? log : "");
         free(log);
         nvrtcDestroyProgram(&made);
-        return say(d, MC_DEVICE_REFUSED, "a program does not compile", nvrtcGetErrorString(result));
+        return cuda_fault(d, MC_DEVICE_REFUSED, "a program does not compile", nvrtcGetErrorString(result));
     }
     result = nvrtcGetCUBINSize(made, size);
     *image = result == NVRTC_SUCCESS ? malloc(*size) : NULL;
@@ -185,7 +160,7 @@ static mc_device_fault compile(device *d, const char *source, char **image, size
     nvrtcDestroyProgram(&made);
     return *image && result == NVRTC_SUCCESS
                ? MC_DEVICE_FINE
-               : say(d, MC_DEVICE_REFUSED, "a compiled program is lost", nvrtcGetErrorString(result));
+               : cuda_fault(d, MC_DEVICE_REFUSED, "a compiled program is lost", nvrtcGetErrorString(result));
 }
 
 /* What decides what is compiled, beside the source: the card and the compiler. */
@@ -209,7 +184,7 @@ static mc_device_fault load_program(device *d, const char *source, const uint64_
     image = NULL;
     mc_device_fault fault = compile(d, source, &image, &size);
     if (!fault)
-        fault = check(d, "loading a program", cuModuleLoadData(module, image));
+        fault = cuda_check(d, "loading a program", cuModuleLoadData(module, image));
     if (!fault)
         cache_write(key, image, size);
     free(image);
@@ -219,7 +194,7 @@ static mc_device_fault load_program(device *d, const char *source, const uint64_
 static mc_device_fault build(void *self, const char *source, void **out) {
     device *d = self;
     uint64_t key[2];
-    mc_device_fault fault = enter(d);
+    mc_device_fault fault = cuda_enter(d);
     *out = NULL;
     if (fault)
         return fault;
@@ -230,7 +205,7 @@ static mc_device_fault build(void *self, const char *source, void **out) {
             return MC_DEVICE_FINE;
         }
     if (d->count == PROGRAMS)
-        return say(d, MC_DEVICE_REFUSED, "programs", "too many of them in one context");
+        return cuda_fault(d, MC_DEVICE_REFUSED, "programs", "too many of them in one context");
     program *p = &d->programs[d->count];
     fault = load_program(d, source, key, &p->module);
     if (fault)
@@ -245,23 +220,23 @@ static mc_device_fault launch(void *self, void *made, const char *kernel, const 
                               size_t bytes) {
     device *d = self;
     CUfunction function;
-    mc_device_fault fault = enter(d);
+    mc_device_fault fault = cuda_enter(d);
     if (!fault)
-        fault = check(d, kernel, cuModuleGetFunction(&function, made, kernel));
+        fault = cuda_check(d, kernel, cuModuleGetFunction(&function, made, kernel));
     if (fault)
         return fault;
     size_t size = bytes;
     void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, (void *)(uintptr_t)argument, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
                      CU_LAUNCH_PARAM_END};
-    return check(d, kernel,
-                 cuLaunchKernel(function, (unsigned)shape->grid[0], (unsigned)shape->grid[1], 1,
-                                (unsigned)shape->threads, 1, 1, 0, NULL, NULL, extra));
+    return cuda_check(d, kernel,
+                      cuLaunchKernel(function, (unsigned)shape->grid[0], (unsigned)shape->grid[1], 1,
+                                     (unsigned)shape->threads, 1, 1, 0, NULL, NULL, extra));
 }
 
 /* ---- Matrix products ---- */
 
 /* ISO C has no cast from a pointer to data to one to code. */
-static bool find_function(void *library, const char *name, void *out) {
+bool cuda_find(void *library, const char *name, void *out) {
     void *symbol = dlsym(library, name);
     memcpy(out, &symbol, sizeof symbol);
     return symbol != NULL;
@@ -275,18 +250,21 @@ static void open_blas(device *d) {
     d->blas.library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (!d->blas.library)
         return;
-    const bool found = find_function(d->blas.library, "cublasCreate_v2", &d->blas.create)
-                       && find_function(d->blas.library, "cublasDestroy_v2", &d->blas.destroy)
-                       && find_function(d->blas.library, "cublasGemmEx_64", &d->blas.gemm);
+    const bool found = cuda_find(d->blas.library, "cublasCreate_v2", &d->blas.create)
+                       && cuda_find(d->blas.library, "cublasDestroy_v2", &d->blas.destroy)
+                       && cuda_find(d->blas.library, "cublasGemmEx_64", &d->blas.gemm);
     if (!found || d->blas.create(&d->blas.handle) != CUBLAS_STATUS_SUCCESS)
         d->blas.handle = NULL;
 }
 
-static bool can_multiply(void *self) {
-    device *d = self;
-    if (enter(d) == MC_DEVICE_FINE && !d->blas.tried)
+bool cuda_open_blas(device *d) {
+    if (cuda_enter(d) == MC_DEVICE_FINE && !d->blas.tried)
         open_blas(d);
     return d->blas.handle != NULL;
+}
+
+static bool can_multiply(void *self) {
+    return cuda_open_blas(self);
 }
 
 /* Row-major C = A B' is column-major C' = B A'. */
@@ -297,16 +275,16 @@ static mc_device_fault multiply(void *self, mercer_dtype dtype, int64_t m, int64
     const double one = 1, none = 0;
     const float one_float = 1, none_float = 0;
     const cudaDataType type = wide ? CUDA_R_64F : CUDA_R_32F;
-    const mc_device_fault fault = enter(d);
+    const mc_device_fault fault = cuda_enter(d);
     if (fault || !can_multiply(d))
-        return fault ? fault : say(d, MC_DEVICE_REFUSED, "matrix products", "cuBLAS is not here");
+        return fault ? fault : cuda_fault(d, MC_DEVICE_REFUSED, "matrix products", "cuBLAS is not here");
     const cublasStatus_t status =
         d->blas.gemm(d->blas.handle, CUBLAS_OP_T, CUBLAS_OP_N, n, m, k, wide ? (const void *)&one : &one_float,
                      (const void *)(uintptr_t)B, type, ldb, (const void *)(uintptr_t)A, type, lda,
                      wide ? (const void *)&none : &none_float, (void *)(uintptr_t)C, type, ldc,
                      wide ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_GEMM_DEFAULT);
     return status == CUBLAS_STATUS_SUCCESS ? MC_DEVICE_FINE
-                                           : say(d, MC_DEVICE_LOST, "matrix products", "cuBLAS failed");
+                                           : cuda_fault(d, MC_DEVICE_LOST, "matrix products", "cuBLAS failed");
 }
 
 __attribute__((visibility("default"))) const mc_device_calls *mercer_device_calls(void);
@@ -326,6 +304,7 @@ const mc_device_calls *mercer_device_calls(void) {
                                           .multiply = multiply,
                                           .can_multiply = can_multiply,
                                           .wait = wait_for,
-                                          .message = message_of};
+                                          .message = message_of,
+                                          .dense = &cuda_dense};
     return &calls;
 }

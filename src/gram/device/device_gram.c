@@ -250,6 +250,18 @@ bool mc_device_gram_do_without(mercer_ctx *ctx, const mc_device_gram *op) {
     return mc_device_do_without(ctx, op->device);
 }
 
+const mc_gram *mc_device_gram_of(const mc_device_gram *op) {
+    return op->gram;
+}
+
+mc_device *mc_device_gram_device(const mc_device_gram *op) {
+    return op->device;
+}
+
+const mc_device_argument *mc_device_gram_argument(const mc_device_gram *op) {
+    return &op->argument;
+}
+
 /* ---- Products ---- */
 
 /* A power of two that brings the column near 1; 1 for zeros and for what is not finite. */

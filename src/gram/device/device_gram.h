@@ -18,6 +18,10 @@ void mc_device_gram_close(mc_device_gram *op);
 mercer_status mc_device_gram_apply(mercer_ctx *ctx, mc_device_gram *op, int64_t t, const double *V, double *Y);
 /* After a fault: mc_device_do_without. */
 bool mc_device_gram_do_without(mercer_ctx *ctx, const mc_device_gram *op);
+/* What kernels of other files need: the operator, where it lies, and the argument with all that lies there. */
+const mc_gram *mc_device_gram_of(const mc_device_gram *op);
+mc_device *mc_device_gram_device(const mc_device_gram *op);
+const mc_device_argument *mc_device_gram_argument(const mc_device_gram *op);
 /* Additions that one term of a product passes through, in the tiles' precision and in double, raised to those made
    there. */
 void mc_device_gram_deepen(const mc_device_gram *op, int64_t *tile, int64_t *wide);

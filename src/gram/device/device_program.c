@@ -238,19 +238,22 @@ static void write_doubts(mc_text *t, const mc_gram *g, const char *name, const c
     mc_text_add(t, "\n");
 }
 
+static void write_head(mc_text *t, const mc_gram *g, int64_t right, int rows) {
+    const bool wide = g->precision == MERCER_F64;
+    if (wide)
+        mc_text_add(t, "#define DOUBLE\n");
+    mc_text_add(
+        t, "#define WIDTH %d\n#define T %lld\n#define ROWS %d\n#define THREADS %d\n#define TILE %d\n#define CHUNK 16\n",
+        g->ops->columns, (long long)right, rows, MC_DEVICE_THREADS, MC_DEVICE_TILE);
+    mc_text_add(t, "#define PARTS %d\n#define LINES %d\n#define RUN %d\n#define VECTOR_LENGTH %d\n",
+                g->plan.parts > 0 ? g->plan.parts : 1, g->plan.lines > 0 ? g->plan.lines : 1,
+                wide ? 1 << 30 : MC_TILE_RUN, wide ? 2 : 4);
+}
+
 mercer_status mc_device_source(mercer_ctx *ctx, const mc_gram *g, int64_t right, char **out) {
     mc_text t = mc_text_open(ctx);
     const int rows = mc_device_rows(g, right);
-    const bool wide = g->precision == MERCER_F64;
-    if (wide)
-        mc_text_add(&t, "#define DOUBLE\n");
-    mc_text_add(
-        &t,
-        "#define WIDTH %d\n#define T %lld\n#define ROWS %d\n#define THREADS %d\n#define TILE %d\n#define CHUNK 16\n",
-        g->ops->columns, (long long)right, rows, MC_DEVICE_THREADS, MC_DEVICE_TILE);
-    mc_text_add(&t, "#define PARTS %d\n#define LINES %d\n#define RUN %d\n#define VECTOR_LENGTH %d\n",
-                g->plan.parts > 0 ? g->plan.parts : 1, g->plan.lines > 0 ? g->plan.lines : 1,
-                wide ? 1 << 30 : MC_TILE_RUN, wide ? 2 : 4);
+    write_head(&t, g, right, rows);
     if (is_lifted(g) && rows)
         mc_text_add(&t, "#define LIFTED\n");
     mc_text_add(&t, "%s", mc_source_prologue);
@@ -265,5 +268,17 @@ mercer_status mc_device_source(mercer_ctx *ctx, const mc_gram *g, int64_t right,
     mc_text_add(&t, "%s%s", rows ? mc_source_product_narrow : mc_source_product_wide, mc_source_gather);
     if (mc_device_multiplies(g))
         mc_text_add(&t, "%s", mc_source_product_gemm);
+    return mc_text_take(&t, out);
+}
+
+mercer_status mc_device_block_source(mercer_ctx *ctx, const mc_gram *g, char **out) {
+    mc_text t = mc_text_open(ctx);
+    write_head(&t, g, 1, 0);
+    mc_text_add(&t, "%s", mc_source_prologue);
+    write_statistics(&t, g);
+    write_value(&t, g);
+    write_lists(&t, g);
+    write_doubts(&t, g, "BLOCK_DOUBTS", "s[c]", "i", "j", "half_x");
+    mc_text_add(&t, "%s", mc_source_block);
     return mc_text_take(&t, out);
 }

@@ -27,6 +27,8 @@ typedef struct mc_device_argument {
     double alpha[MC_DEVICE_LINES], coefficient[MC_DEVICE_LINES], p[MC_DEVICE_LINES];
     mc_address w, y, partial, diagonal, rows_left, rows_right, dots;
     int64_t n, m, range, ranges, i0, i1, j0, j1, right;
+    mc_address out, scale, shift; /* of a block: device_block.c */
+    int64_t ld, half;
 } mc_device_argument;
 
 /* Whether the device has all that the program needs: full rows of numbers, no values from elsewhere. */
@@ -39,5 +41,7 @@ bool mc_device_multiplies(const mc_gram *gram);
 int64_t mc_device_row_length(const mc_gram *gram);
 /* The source for t right-hand sides at a time; to be freed. */
 mercer_status mc_device_source(mercer_ctx *ctx, const mc_gram *gram, int64_t t, char **out);
+/* The source for blocks of K. */
+mercer_status mc_device_block_source(mercer_ctx *ctx, const mc_gram *gram, char **out);
 
 #endif

@@ -21,6 +21,8 @@ typedef struct argument {
     double alpha[24], coefficient[24], p[24];
     address w, y, partial, diagonal, rows_left, rows_right, dots;
     whole n, m, range, ranges, i0, i1, j0, j1, right;
+    address out, scale, shift;
+    whole ld, half;
 } argument;
 #ifdef DOUBLE
 typedef double real;

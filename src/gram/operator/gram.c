@@ -7,13 +7,14 @@
 #include "base/progress.h"
 #include "base/status.h"
 #include "data/table/columns.h"
-#include "gram/device/device_gram.h"
+#include "gram/device/device_block.h"
 #include "gram/operator/entry_fault.h"
 #include "gram/operator/precomputed.h"
 #include "gram/tile/multiply.h"
 #include "kernel/evaluate/self_values.h"
 #include "kernel/language/fits.h"
 #include "kernel/language/localise.h"
+#include "linalg/cholesky.h"
 #include <float.h>
 #include <math.h>
 
@@ -82,23 +83,54 @@ static mc_pairs_work work_of_products(const mc_gram *g) {
     return work;
 }
 
-/* Products that cost less there are made on the device of the context, if it has one. What does not fit there stays
-   here. */
+/* What does not fit there stays here. */
+static mercer_status place_on(mercer_ctx *ctx, mc_gram *g, mc_device *device, const struct mc_device_gram *left) {
+    const mercer_status status = mc_device_gram_open(ctx, g, device, left, &g->there);
+    return !status || mc_device_leaves_it(ctx, device, status) ? MERCER_OK : status;
+}
+
+/* Products that cost less there are made on the device of the context, if it has one. */
 mercer_status mc_gram_place(mercer_ctx *ctx, mc_gram *g, const struct mc_device_gram *left) {
     mc_device *device = NULL;
     if (!mc_device_can(g))
         return MERCER_OK;
     const mc_pairs_work work = work_of_products(g);
     MC_TRY(mc_device_for_pairs(ctx, &work, &device));
-    if (!device)
+    return device ? place_on(ctx, g, device, left) : MERCER_OK;
+}
+
+mercer_status mc_gram_place_algebra(mercer_ctx *ctx, mc_gram *g, double operations, double bytes, mc_device **out) {
+    MC_TRY(mc_device_for_algebra(ctx, operations, bytes, out));
+    if (*out && !g->there && mc_device_can(g))
+        MC_TRY(place_on(ctx, g, *out, NULL));
+    if (!g->there)
+        *out = NULL;
+    return MERCER_OK;
+}
+
+mercer_status mc_gram_forecast_algebra(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x,
+                                       double operations, double bytes, bool *there) {
+    mc_device *device = NULL;
+    mc_gram g = {.kernel = kernel, .x = x, .z = x, .symmetric = true};
+    MC_TRY(mc_device_for_algebra(ctx, operations, bytes, &device));
+    *there = false;
+    if (!device || x->n == 0)
         return MERCER_OK;
-    const mercer_status status = mc_device_gram_open(ctx, g, device, left, &g->there);
-    if (!status || mc_device_do_without(ctx, device))
+    const mercer_status status = mc_gram_choose(ctx, &g, MERCER_F64);
+    *there = !status && mc_device_can(&g);
+    mc_tile_program_free(&g.plan);
+    return status;
+}
+
+mercer_status mc_gram_write(mercer_ctx *ctx, const mc_gram *gram, const double *root, const double *shift, mc_dense A) {
+    if (A.place == MC_DEVICE)
+        return mc_device_gram_write(ctx, gram->there, root, shift, A);
+    MC_TRY(mc_gram_packed(ctx, gram, root ? NULL : shift, A.a));
+    if (!root)
         return MERCER_OK;
-    if (status != MERCER_MEMORY)
-        return status;
-    mc_log_message(ctx, "%s", mercer_message(ctx));
-    mc_clear_failure(ctx);
+    MC_TRY(mc_packed_scale(ctx, A.rows, A.a, root, 0));
+    for (int64_t i = 0; shift && i < A.rows; i++)
+        ((double *)A.a)[mc_packed_place(A.rows, i, i)] += shift[i];
     return MERCER_OK;
 }
 

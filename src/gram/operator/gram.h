@@ -11,7 +11,7 @@
 #define MC_GRAM_OPERATOR_GRAM_H
 
 #include "base/workspace.h"
-#include <mercer.h>
+#include "linalg/dense.h"
 
 typedef struct mc_gram mc_gram;
 
@@ -95,6 +95,16 @@ mercer_status mc_gram_diagonal(mercer_ctx *ctx, const mc_gram *gram, double *out
 /* The lower triangle of a symmetric K with lambda_i added on the diagonal (shift NULL: none), in LAPACK's rectangular
    full packed format (transr 'N', uplo 'L'), n(n+1)/2 doubles: half the memory of a square, all of the speed. */
 mercer_status mc_gram_packed(mercer_ctx *ctx, const mc_gram *gram, const double *shift, double *out);
+/* The device on which dense algebra of so many operations over so many bytes is done with this K, which is then made
+   there; NULL: it is done here. */
+mercer_status mc_gram_place_algebra(mercer_ctx *ctx, mc_gram *gram, double operations, double bytes,
+                                    struct mc_device **out);
+/* Whether that device would make the K of these rows: what a forecast asks before there is an operator. */
+mercer_status mc_gram_forecast_algebra(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x,
+                                       double operations, double bytes, bool *there);
+/* A <- S K S + diag(shift) in double, where A lies; here packed, on the device of mc_gram_place_algebra packed or,
+   where rows and columns differ, by columns. root: the diagonal of S, NULL: 1. */
+mercer_status mc_gram_write(mercer_ctx *ctx, const mc_gram *gram, const double *root, const double *shift, mc_dense A);
 /* A bound on |computed K_ij - K_ij| over all pairs that holds whatever the roundings are: of the coordinates, the sums
    (whose order is known), the cancellation in |x - z|^2, the elementary functions and the lines; bound.c says what it
    covers. */

@@ -156,7 +156,7 @@ const double *mc_evidence_alpha(const mc_evidence *e) {
 mercer_status mc_evidence_leave_one_out(mercer_ctx *ctx, mc_evidence *e, double *density, double *rmse) {
     const mc_leave_out x = {.n = e->n, .outputs = e->t, .X = e->alpha, .step = e->t};
     double sum = 0, squares = 0;
-    MC_TRY(mc_cholesky_inverse_diagonal(ctx, e->n, e->A, e->shift));
+    MC_TRY(mc_cholesky_inverse_diagonal(ctx, mc_packed(e->n, e->A), e->shift));
     for (int64_t i = 0; i < e->n; i++) {
         const double B = mc_leave_out_pivot(&x, i, e->shift[i], INFINITY);
         for (int64_t k = 0; k < e->t; k++) {

@@ -47,7 +47,8 @@ static size_t check_bytes(const mc_ridge_size *s) {
 }
 
 static size_t cholesky_bytes(const mc_ridge_size *s) {
-    const size_t solving = bytes_of_doubles(mc_packed_count(s->n)) + bytes_of_doubles(2 * s->n);
+    const size_t triangle = s->factored_there ? 0 : bytes_of_doubles(mc_packed_count(s->n)),
+                 solving = triangle + bytes_of_doubles(2 * s->n);
     return bytes_always_held(s) + larger_size(solving + s->matrix_bytes, check_bytes(s));
 }
 
@@ -257,7 +258,8 @@ static double operation_count(const mc_ridge_size *size, const mc_solver_option 
 }
 
 static int direct_way(const mc_ridge_size *size, const mc_solver_options *options) {
-    return options->option[MIXED].possible && !size->loo && floats_win(size) ? MIXED : CHOLESKY;
+    const bool floats = options->option[MIXED].possible && !size->loo && !size->factored_there && floats_win(size);
+    return floats ? MIXED : CHOLESKY;
 }
 
 /* Whether conjugate gradients are the shorter way to an answer as good. */

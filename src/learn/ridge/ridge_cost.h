@@ -20,6 +20,7 @@ typedef struct mc_ridge_size {
     bool on_trial;        /* few rows: pcg grows its preconditioner, and goes on where that promises few steps */
     double tolerance;     /* that pcg would be given */
     bool intercept, proved;
+    bool factored_there; /* a device has the triangle and factors it */
     bool direct_fits;    /* a factorisation fits */
     bool has_time_limit; /* there is a time limit: steps can be stopped, a factorisation begun late cannot */
     int64_t landmarks, frequencies;

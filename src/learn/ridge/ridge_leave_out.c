@@ -51,7 +51,7 @@ mc_leave_out mc_ridge_leave_out(const mc_ridge_system *r) {
 
 static mercer_status leave_rows_out(mercer_ctx *ctx, const leaving *x, const mc_leave_out *by, bool *defined) {
     const int64_t n = by->n, outputs = by->outputs;
-    MC_TRY(mc_cholesky_inverse_diagonal(ctx, n, x->A, x->diagonal));
+    MC_TRY(mc_cholesky_inverse_diagonal(ctx, mc_packed(n, x->A), x->diagonal));
     *defined = mc_leave_rows_out(by, x->diagonal, 1, NULL, 0, x->left, outputs).broken < 0;
     for (int64_t i = 0; i < n * outputs; i++)
         x->left[i] /= mc_leave_out_root(by, i / outputs);

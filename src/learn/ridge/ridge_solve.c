@@ -14,6 +14,7 @@
    or 0) U' S y is the minimum-norm least-squares solution. If s has a part s_N in the null space N of M, only b can fit
    what lies along it: b = s_N'y_N / s_N's_N; a part below sqrt(n 2^-52) |s| is rounding, and then b is that of the
    formula above. */
+#include "backend/device.h"
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/progress.h"
@@ -25,6 +26,7 @@
 #include "linalg/cholesky.h"
 #include "linalg/eigen.h"
 #include "linalg/lanczos.h"
+#include "plan/cost.h"
 #include <math.h>
 
 enum { LANCZOS_STEPS = 120 };
@@ -187,34 +189,70 @@ mercer_status mc_ridge_factor(mercer_ctx *ctx, mc_ridge_system *r, double *A, in
     return *bad ? MERCER_OK : mc_potrs(ctx, mc_packed(r->p->n, A), mc_row_major(r->X, r->p->n, r->columns, r->columns));
 }
 
-/* diagonal: 2n, A_ii and then B_ii. *bad as mc_cholesky_factor says. */
-static mercer_status factor_and_solve(mercer_ctx *ctx, mc_ridge_system *r, double *A, double *diagonal, int64_t *bad) {
+double mc_ridge_factor_bytes(int64_t n, int64_t columns) {
+    return (double)(mc_packed_count(n) + (columns + 4) * n) * sizeof(double) + 1e8;
+}
+
+/* A <- S K S + lambda I on the device of the operator, where there is one and it has room; A->a NULL: it has not. */
+static mercer_status write_there(mercer_ctx *ctx, const mc_ridge_system *r, mc_gram *gram, double *shift, mc_dense *A) {
     const int64_t n = r->p->n;
-    MC_TRY(mc_ridge_pack(ctx, r, A));
+    struct mc_device *device = NULL;
+    MC_TRY(mc_gram_place_algebra(ctx, gram, mc_factor_work((double)n), mc_ridge_factor_bytes(n, r->columns), &device));
+    if (!device)
+        return MERCER_OK;
     for (int64_t i = 0; i < n; i++)
-        diagonal[i] = A[mc_packed_place(n, i, i)];
+        shift[i] = r->lambda;
+    MC_TRY(mc_dense_allocate(ctx, device, MC_PACKED, MERCER_F64, n, n, A));
+    return mc_gram_write(ctx, gram, r->p->root, shift, *A);
+}
+
+/* The system where it is solved: on a device where it may leave and there is one, else here. */
+static mercer_status write_system(mercer_ctx *ctx, const mc_ridge_system *r, bool may_leave, double *shift,
+                                  mc_dense *A) {
+    mc_gram *gram = NULL;
+    mc_begin_phase(ctx, "gram");
+    MC_TRY(mc_problem_gram_open(ctx, r->p, &gram));
+    *A = (mc_dense){0};
+    const mercer_status status = may_leave ? write_there(ctx, r, gram, shift, A) : MERCER_OK;
+    mc_problem_gram_close(r->p, gram);
+    if (status || A->a)
+        return status;
+    MC_TRY(mc_dense_allocate(ctx, NULL, MC_PACKED, MERCER_F64, r->p->n, r->p->n, A));
+    return mc_ridge_pack(ctx, r, A->a);
+}
+
+/* diagonal: 2n, A_ii and then B_ii. *bad as mc_potrf says. */
+static mercer_status factor_and_solve(mercer_ctx *ctx, mc_ridge_system *r, bool may_leave, mc_dense *A,
+                                      double *diagonal, int64_t *bad) {
+    const int64_t n = r->p->n;
+    MC_TRY(write_system(ctx, r, may_leave, diagonal, A));
+    MC_TRY(mc_dense_diagonal(ctx, *A, diagonal));
     mc_begin_phase(ctx, "factor");
-    MC_TRY(mc_potrf(ctx, mc_packed(n, A), bad));
+    MC_TRY(mc_potrf(ctx, *A, bad));
     if (*bad)
         return MERCER_OK;
     mc_begin_phase(ctx, "solve");
-    MC_TRY(mc_potrs(ctx, mc_packed(n, A), mc_row_major(r->X, n, r->columns, r->columns)));
+    MC_TRY(mc_potrs(ctx, *A, mc_row_major(r->X, n, r->columns, r->columns)));
     mc_ridge_finish(r);
     if (!r->loo)
         return MERCER_OK;
     mc_begin_phase(ctx, "leave-one-out");
-    MC_TRY(mc_cholesky_inverse_diagonal(ctx, n, A, diagonal + n));
+    MC_TRY(mc_cholesky_inverse_diagonal(ctx, *A, diagonal + n));
     return leave_one_out(ctx, r, diagonal, 0, diagonal + n);
 }
 
 mercer_status mc_ridge_cholesky(mercer_ctx *ctx, mc_ridge_system *r) {
-    double *A = NULL, *diagonal = NULL;
+    mc_dense A = {0};
+    double *diagonal = NULL;
     int64_t bad = 0;
-    A = mc_alloc_unset(ctx, mc_packed_count(r->p->n), sizeof *A);
-    mercer_status status = A ? MERCER_OK : MERCER_MEMORY;
-    MC_THEN(status, MC_ALLOC(ctx, diagonal, 2 * r->p->n));
-    MC_THEN(status, factor_and_solve(ctx, r, A, diagonal, &bad));
-    mc_free(A);
+    mercer_status status = MC_ALLOC(ctx, diagonal, 2 * r->p->n);
+    MC_THEN(status, factor_and_solve(ctx, r, true, &A, diagonal, &bad));
+    mc_dense_free(&A);
+    if (status && A.device && mc_device_leaves_it(ctx, A.device, status)) {
+        mc_ridge_right_hand_sides(r);
+        status = factor_and_solve(ctx, r, false, &A, diagonal, &bad);
+        mc_dense_free(&A);
+    }
     mc_free(diagonal);
     r->rank = r->p->n;
     return !status && bad ? mc_ridge_refuse(ctx, r) : status;

@@ -47,6 +47,8 @@ void mc_ridge_right_hand_sides(mc_ridge_system *system);
 /* Once X holds A^-1 of the right-hand sides: its first columns become beta, and with z they are what rows and folds are
    left out from. */
 mc_leave_out mc_ridge_leave_out(const mc_ridge_system *system);
+/* Bytes of a device that a factor and what is solved with it take. */
+double mc_ridge_factor_bytes(int64_t n, int64_t columns);
 /* A = S K S + lambda I as a packed triangle; S K S as a square. */
 mercer_status mc_ridge_pack(mercer_ctx *ctx, const mc_ridge_system *system, double *A);
 /* X <- A^-1 of the right-hand sides, A <- its factor; *bad as of mc_cholesky_factor, and then X holds the right-hand
