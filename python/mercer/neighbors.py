@@ -31,10 +31,11 @@ class _Neighbors(KernelEstimator):
         self.coef0 = coef0
 
     def _keep(self, X, sample_weight):
-        """The rows that may be neighbours: those whose weight is not zero."""
-        weights = _arrays.check_weights(sample_weight, X.shape[0])
-        self._places = np.arange(X.shape[0]) if weights is None else np.flatnonzero(weights > 0)
-        self._fit_X, self.n_samples_fit_ = X.copy() if weights is None else X[self._places], X.shape[0]
+        """The rows that may be neighbours: those whose weight is not zero. Without weights they are the caller's own, as scikit-learn keeps them."""
+        self._fit_X, self.n_samples_fit_, self._places = X, X.shape[0], None
+        if sample_weight is not None:
+            self._places = np.flatnonzero(_arrays.check_weights(sample_weight, X.shape[0]) > 0)
+            self._fit_X = X[self._places]
         return self
 
     def _distances(self, X):
@@ -49,16 +50,16 @@ class _Neighbors(KernelEstimator):
         if _kernels.by_matrix(self.kernel):
             raise NotImplementedError("kneighbors needs k(x, x), which a matrix of values does not hold; give kernel= as an expression")
         rows = self._check_rows(X) if X is not None else self._fit_X
-        count, most = self.n_neighbors if n_neighbors is None else n_neighbors, len(self._places) - (X is None)
+        count, most = self.n_neighbors if n_neighbors is None else n_neighbors, self._fit_X.shape[0] - (X is None)
         if not 0 < count <= most:
             raise ValueError(f"Expected n_neighbors <= n_samples_fit, but n_neighbors = {count}, n_samples_fit = {most}")
-        found, step = [], max(1, BLOCK // len(self._places))
+        found, step = [], max(1, BLOCK // self._fit_X.shape[0])
         for begin in range(0, rows.shape[0], step):
             far = self._distances(rows[begin:begin + step])
             if X is None:
                 far[np.arange(len(far)), begin + np.arange(len(far))] = np.inf
             nearest = np.argsort(far, axis=1, kind="stable")[:, :count]
-            found.append((np.take_along_axis(far, nearest, axis=1), self._places[nearest]))
+            found.append((np.take_along_axis(far, nearest, axis=1), nearest if self._places is None else self._places[nearest]))
         distances, places = (np.concatenate(parts) for parts in zip(*found))
         return (distances, places) if return_distance else places
 

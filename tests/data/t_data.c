@@ -119,6 +119,29 @@ static void test_labels_sort_numbers_first_then_text(void **state) {
     close_clean(ctx);
 }
 
+/* Texts are recognised by address first: equal texts at many addresses, and many texts side by side, are still told by
+   what they say. */
+static void test_labels_at_many_addresses(void **state) {
+    (void)state;
+    enum { ROWS = 3000, CLASSES = 150 };
+    mercer_ctx *ctx = open_ctx(0);
+    static double x[ROWS];
+    static char text[ROWS][8];
+    static const char *labels[ROWS];
+    for (int i = 0; i < ROWS; i++) {
+        snprintf(text[i], sizeof text[i], "c%d", i * 7 % CLASSES);
+        labels[i] = i % 3 ? text[i] : text[i * 7 % CLASSES * 43 % CLASSES]; /* 43 is 1/7: the first row of this class */
+    }
+    const mercer_table t = {.size = sizeof t, .n = ROWS, .d = 1, .dtype = MERCER_F64, .values = x, .labels = labels};
+    mercer_data *data = NULL;
+    assert_ok(ctx, mercer_data_make(ctx, &t, &data));
+    assert_int_equal(mercer_data_classes(data), CLASSES);
+    for (int i = 0; i < ROWS; i++)
+        assert_string_equal(mercer_data_label(data, mercer_data_class(data, i)), labels[i]);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
 static void test_taking_keeps_classes_and_repeats_rows(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(0);
@@ -311,6 +334,7 @@ int main(void) {
         cmocka_unit_test(test_borrowed_values_stay_the_callers),
         cmocka_unit_test(test_sparse_rows_equal_their_dense_form),
         cmocka_unit_test(test_labels_sort_numbers_first_then_text),
+        cmocka_unit_test(test_labels_at_many_addresses),
         cmocka_unit_test(test_taking_keeps_classes_and_repeats_rows),
         cmocka_unit_test(test_sparse_take_matches_row_by_row),
         cmocka_unit_test(test_bad_tables_are_refused_by_name),

@@ -29,27 +29,36 @@ static mercer_status fail_many(mercer_ctx *ctx) {
     return mc_fail(ctx, MERCER_DATA, "there are more than %d distinct labels", INT32_MAX);
 }
 
-/* Rows of a class often share the text itself: the last few answers are kept by its address. */
-enum { RECENT = 64 };
+/* Rows of a class often share the text itself: some answers are kept by its address, each at one of a few neighbouring
+   places, so that two classes whose addresses fall together do not drive each other out. */
+enum { RECENT = 64, TRIES = 4 };
 
-static int64_t place_of_address(const char *text) {
-    return (int64_t)((uint64_t)(uintptr_t)text * 0x9e3779b97f4a7c15u >> 58);
+typedef struct seen_texts {
+    const char *text[RECENT + TRIES];
+    int64_t number[RECENT + TRIES];
+} seen_texts;
+
+static int64_t place_of_address(const seen_texts *seen, const char *text) {
+    const int64_t first = (int64_t)((uint64_t)(uintptr_t)text * 0x9e3779b97f4a7c15u >> 58);
+    for (int64_t at = first; at < first + TRIES; at++)
+        if (!seen->text[at] || seen->text[at] == text)
+            return at;
+    return first;
 }
 
 static mercer_status number_strings(mercer_ctx *ctx, const char *const *labels, mc_dict *dict, mercer_data *data) {
-    const char *text[RECENT] = {NULL};
-    int64_t number[RECENT];
+    seen_texts seen = {.text = {NULL}};
     for (int64_t i = 0; i < data->n; i++) {
-        const int64_t at = place_of_address(labels[i]);
+        const int64_t at = place_of_address(&seen, labels[i]);
         if (!labels[i])
             return mc_fail(ctx, MERCER_INVALID, "the label of row %lld is NULL; give every row a label",
                            (long long)i + 1);
-        if (text[at] != labels[i])
-            MC_TRY(mc_dict_add(dict, labels[i], (int64_t)strlen(labels[i]), &number[at]));
-        text[at] = labels[i];
-        if (number[at] >= INT32_MAX)
+        if (seen.text[at] != labels[i])
+            MC_TRY(mc_dict_add(dict, labels[i], (int64_t)strlen(labels[i]), &seen.number[at]));
+        seen.text[at] = labels[i];
+        if (seen.number[at] >= INT32_MAX)
             return fail_many(ctx);
-        data->class_of[i] = (int32_t)number[at];
+        data->class_of[i] = (int32_t)seen.number[at];
     }
     return MERCER_OK;
 }

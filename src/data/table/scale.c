@@ -30,22 +30,24 @@ struct stats {
     double *part, *part2;               /* chunks x d */
     double *scratch;                    /* threads x d: a float32 row as doubles */
     /* How a row joins the sums, and what one value adds (for the zeros that are not stored). */
-    void (*fold)(const stats *s, double *part, double *part2, const int32_t *column, const double *x, int64_t count);
+    void (*fold)(const stats *s, double *restrict part, double *restrict part2, const int32_t *column,
+                 const double *restrict x, int64_t count);
     double (*term)(const stats *s, int64_t j, double x);
 };
 
-static int64_t column_of_entry(const int32_t *column, int64_t k) {
-    return column ? column[k] : k;
+/* The loops over a dense row, whose value k is of column k, stand alone: so they are loops over vectors. */
+static void widen_range(double *low, double *high, double x) {
+    *low = x < *low ? x : *low;
+    *high = x > *high ? x : *high;
 }
 
-static void fold_range(const stats *s, double *low, double *high, const int32_t *column, const double *x,
-                       int64_t count) {
+static void fold_range(const stats *s, double *restrict low, double *restrict high, const int32_t *column,
+                       const double *restrict x, int64_t count) {
     (void)s;
-    for (int64_t k = 0; k < count; k++) {
-        const int64_t j = column_of_entry(column, k);
-        low[j] = x[k] < low[j] ? x[k] : low[j];
-        high[j] = x[k] > high[j] ? x[k] : high[j];
-    }
+    for (int64_t k = 0; k < count && column; k++)
+        widen_range(&low[column[k]], &high[column[k]], x[k]);
+    for (int64_t j = 0; j < count && !column; j++)
+        widen_range(&low[j], &high[j], x[j]);
 }
 
 /* u; a constant column has u = 0. */
@@ -59,18 +61,24 @@ static double squared_deviation(const stats *s, int64_t j, double x) {
     return e * e;
 }
 
-static void fold_unit(const stats *s, double *sum, double *unused, const int32_t *column, const double *x,
-                      int64_t count) {
+static void fold_unit(const stats *s, double *restrict sum, double *restrict unused, const int32_t *column,
+                      const double *restrict x, int64_t count) {
     (void)unused;
-    for (int64_t k = 0; k < count; k++)
-        sum[column_of_entry(column, k)] += scaled_to_unit(s, column_of_entry(column, k), x[k]);
+    const stats t = *s;
+    for (int64_t k = 0; k < count && column; k++)
+        sum[column[k]] += scaled_to_unit(&t, column[k], x[k]);
+    for (int64_t j = 0; j < count && !column; j++)
+        sum[j] += scaled_to_unit(&t, j, x[j]);
 }
 
-static void fold_square(const stats *s, double *sum, double *unused, const int32_t *column, const double *x,
-                        int64_t count) {
+static void fold_square(const stats *s, double *restrict sum, double *restrict unused, const int32_t *column,
+                        const double *restrict x, int64_t count) {
     (void)unused;
-    for (int64_t k = 0; k < count; k++)
-        sum[column_of_entry(column, k)] += squared_deviation(s, column_of_entry(column, k), x[k]);
+    const stats t = *s;
+    for (int64_t k = 0; k < count && column; k++)
+        sum[column[k]] += squared_deviation(&t, column[k], x[k]);
+    for (int64_t j = 0; j < count && !column; j++)
+        sum[j] += squared_deviation(&t, j, x[j]);
 }
 
 /* Stored values from, from+1, ... as doubles. */

@@ -49,15 +49,17 @@ static void rank_knn_solvers(mercer_ctx *ctx, const void *settings, const mc_pro
         o->reason = "needs more memory than the limit leaves";
 }
 
-/* The weights as they came: a weight of 3 is to count like three rows, to the bit. */
+/* The weights as they came: a weight of 3 is to count like three rows, to the bit. alpha is all zeros before. */
 static void keep_targets(const mercer_data *data, const mc_problem *p, double *alpha) {
     const int64_t width = p->outputs + 1;
     for (int64_t i = 0, from = 0; i < p->n; i++, from++) {
         while (data->weight && data->weight[from] == 0)
             from++;
         const double w = data->weight ? data->weight[from] : 1;
-        for (int64_t k = 0; k < p->outputs; k++)
-            alpha[i * width + k] = w * (p->class_of ? p->class_of[i] == k : p->Y[i * p->outputs + k]);
+        for (int64_t k = 0; k < p->outputs && !p->class_of; k++)
+            alpha[i * width + k] = w * p->Y[i * p->outputs + k];
+        if (p->class_of)
+            alpha[i * width + p->class_of[i]] = w;
         alpha[i * width + p->outputs] = w;
     }
 }
