@@ -1,7 +1,9 @@
 #include "cancelling_kernel.h"
 #include <math.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 typedef struct writer {
     mc_rng *rng;
@@ -127,17 +129,43 @@ static void series_part(writer *w) {
     }
 }
 
+/* ---- stationary kernels ---- */
+
+static void stationary_part(writer *w) {
+    static const char *const names[] = {"rbf(gamma=%g)",
+                                        "exponential(gamma=%g)",
+                                        "laplacian(gamma=%g)",
+                                        "matern(nu=0.5, length_scale=%g)",
+                                        "matern(nu=1.5, length_scale=%g)",
+                                        "matern(nu=2.5, length_scale=%g)",
+                                        "rq(alpha=1, length_scale=%g)",
+                                        "rq(alpha=0.5, length_scale=%g)",
+                                        "periodic(length_scale=%g)",
+                                        "exponential(gamma=%g)^2"};
+    const int64_t kind = below(w, 12);
+    if (kind > 9)
+        put(w, "%g", 0.1);
+    else {
+        const char *name = names[kind], *place = strchr(name, '%');
+        put(w, "%.*s%g%s", (int)(place - name), name, number(w), place + 2);
+    }
+}
+
 typedef void part(writer *);
 
 void cancelling_kernel(mc_rng *rng, int64_t d, char text[RANDOM_KERNEL_SIZE]) {
-    static part *const parts[] = {polynomial_part, polynomial_part, unfolded_part, angle_part, equal_part, series_part};
+    static part *const parts[] = {polynomial_part, polynomial_part, unfolded_part,   angle_part,
+                                  equal_part,      series_part,     stationary_part, stationary_part};
     writer w = {.rng = rng, .text = text, .d = d};
-    part *const one = parts[below(&w, 6)];
+    part *const one = parts[below(&w, 8)];
     const int64_t count = 2 + below(&w, 3);
+    const bool one_column = one == stationary_part && below(&w, 2);
+    put(&w, "%s", one_column ? "(" : "");
     for (int64_t i = 0; i < count; i++) {
         put(&w, "%s", i == 0 ? "" : below(&w, 2) ? " - " : " + ");
         if (below(&w, 3))
             put(&w, "%g*", number(&w));
         one(&w);
     }
+    put(&w, "%s", one_column ? ")[1]" : "");
 }

@@ -64,7 +64,7 @@ static bool accepted(subject *s) {
 
 /* Rules that multiply out apply to any expression, and rightly so. */
 static bool is_algebra(mc_rule rule) {
-    return rule >= MC_RULE_COLLECT && rule <= MC_RULE_COLUMN_FORMS;
+    return rule >= MC_RULE_COLLECT && rule <= MC_RULE_SPECTRA;
 }
 
 static void with_every(void (*mutate)(subject *, int)) {

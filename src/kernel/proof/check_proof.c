@@ -380,6 +380,19 @@ static bool no_negative_frequency(const mc_expansion *e, const mc_proof_line *li
     return mc_expansion_gaussians(e, line->d);
 }
 
+static bool every_spectrum_outweighed(const mc_expansion *e, const mc_proof_line *line) {
+    return mc_expansion_spectra(e, line->d);
+}
+
+static bool verify_spectra(checker *c, const mc_proof_line *line) {
+    return multiplied_out(c, line, line->term, MC_GAUSSIANS, every_spectrum_outweighed);
+}
+
+static bool verify_powers_minimum(checker *c, const mc_proof_line *line) {
+    (void)c;
+    return is_atom(line, MC_INTERSECTION) && no_premise(line) && line->d == 1;
+}
+
 static bool verify_collect(checker *c, const mc_proof_line *line) {
     return multiplied_out(c, line, line->term, MC_GENERATORS, no_negative)
            || multiplied_out(c, line, line->term, MC_GAUSSIANS, no_negative);
@@ -491,6 +504,8 @@ static const struct {
     [MC_RULE_SIGN_MEAN] = {MC_IS_KERNEL, verify_sign_mean},
     [MC_RULE_UNFOLD] = {MC_IS_KERNEL, verify_unfold},
     [MC_RULE_UNFOLD_SERIES] = {MC_IS_KERNEL, verify_unfold_series},
+    [MC_RULE_SPECTRA] = {MC_IS_KERNEL, verify_spectra},
+    [MC_RULE_POWERS_MINIMUM] = {MC_ALL_POWERS, verify_powers_minimum},
     [MC_RULE_COLUMN_FORMS] = {MC_IS_KERNEL, verify_column_forms},
     [MC_RULE_WHITE_DIAGONAL] = {MC_IS_KERNEL, verify_white_diagonal},
 };

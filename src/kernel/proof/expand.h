@@ -62,6 +62,8 @@ bool mc_expansion_nonnegative(const mc_expansion *e, int sign, bool any_constant
 bool mc_expansion_series(const mc_expansion *e, int *generator);
 /* Every subtracted Gaussian is outweighed in the Fourier domain, at every frequency, on R^d; d 0: on every R^d. */
 bool mc_expansion_gaussians(const mc_expansion *e, int64_t d);
+/* spectra.c: the same for Gaussians, exponential, matern, rq, laplacian and periodic of fixed numbers. */
+bool mc_expansion_spectra(const mc_expansion *e, int64_t d);
 /* MC_COLUMN_POWERS: apart from powers of columns every group of monomials has a matrix over these powers that is
    positive semidefinite, by exact elimination. */
 mercer_status mc_expansion_forms(mercer_ctx *ctx, const mc_expansion *e, bool *holds);

@@ -272,7 +272,9 @@ static mc_rule rule_for(const mc_expansion *e, mc_expand_mode mode, int64_t d) {
     if (mc_expansion_nonnegative(e, 1, false))
         return mode == MC_UNFOLDED ? MC_RULE_UNFOLD : MC_RULE_COLLECT;
     if (mode == MC_GAUSSIANS)
-        return mc_expansion_gaussians(e, d) ? MC_RULE_GAUSSIANS : MC_RULE_COUNT;
+        return mc_expansion_gaussians(e, d) ? MC_RULE_GAUSSIANS
+               : mc_expansion_spectra(e, d) ? MC_RULE_SPECTRA
+                                            : MC_RULE_COUNT;
     if (!mc_expansion_series(e, &generator))
         return MC_RULE_COUNT;
     return mode == MC_UNFOLDED ? MC_RULE_UNFOLD_SERIES : MC_RULE_SERIES;
@@ -364,6 +366,8 @@ static int powers_of_child(prover *p, const mc_term *term, int64_t d, mc_rule ru
 static int powers_atom(prover *p, const mc_term *term, int64_t d) {
     if (term->node->atom == MC_WHITE)
         return from_none(p, MC_ALL_POWERS, term, d, MC_RULE_POWERS_WHITE);
+    if (term->node->atom == MC_INTERSECTION)
+        return d == 1 ? from_none(p, MC_ALL_POWERS, term, d, MC_RULE_POWERS_MINIMUM) : NONE;
     return from_one(p, MC_ALL_POWERS, term, d, MC_RULE_POWERS_ATOM, prove_cnd(p, mc_minus_log(p->pool, term->node), d));
 }
 

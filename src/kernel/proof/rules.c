@@ -68,6 +68,10 @@ static const struct {
     [MC_RULE_UNFOLD_SERIES] =
         {"D2", "with |x - z|^2 = |x|^2 - 2<x, z> + |z|^2 and weights f(x) f(z) apart, as a power series in"},
     [MC_RULE_COLUMN_FORMS] = {"P1", "column by column it is"},
+    [MC_RULE_SPECTRA] = {"B4",
+                         "each subtracted term is outweighed by added ones, at every frequency or as a mixture of "
+                         "Gaussians"},
+    [MC_RULE_POWERS_MINIMUM] = {"C7", "on one column min(x, z)^p = min(x^p, z^p), and x^p is not negative"},
     [MC_RULE_WHITE_DIAGONAL] = {"S10",
                                 "its matrices are blocks, one for equal points, with k(x, x) >= 0 in every entry"},
     [MC_RULE_INVERSE] = {"C5", "b^-a is a mean of exp(-t b), t > 0, and with b = c - k > 0 that is exp(-t c) exp(t k)"},
@@ -88,7 +92,8 @@ void mc_line_claim(const mc_proof_line *line, mc_text *out) {
         mc_text_add(out, "every power p > 0 of ");
     mc_term_print(line->term, out);
     mc_text_add(out, line->judgement == MC_IS_CND ? " is conditionally negative" : " is a kernel");
-    if ((line->rule == MC_RULE_GAUSSIANS || line->rule == MC_RULE_COLUMN_FORMS) && line->d > 0)
+    if ((line->rule == MC_RULE_GAUSSIANS || line->rule == MC_RULE_COLUMN_FORMS || line->rule == MC_RULE_SPECTRA)
+        && line->d > 0)
         mc_text_add(out, " on R^%lld", (long long)line->d);
 }
 
