@@ -11,22 +11,22 @@
 
 enum { MC_LANES = 8, MC_SMO_RUNS = 2 };
 
-/* A working set. Variables of run r stand at begin[r] .. begin[r + 1] - 1, multiples of MC_LANES, and have the rows and
-   columns of K from first[r] on; two runs may have the same. A place that pads a run has both masks closed, and any
-   number in K. */
+/* A working set. Variables of run r stand at begin[r] .. begin[r + 1] - 1, multiples of MC_LANES; two runs may have the
+   same rows and columns of K. A place that pads a run has both masks closed, and any number in K. */
 typedef struct mc_smo_block {
     int runs, sums; /* sums: 1: one over all runs is kept; as many as there are runs: one of each */
-    int64_t begin[MC_SMO_RUNS + 1], first[MC_SMO_RUNS];
-    const void *K; /* ld entries from row to row, width of which may be read: those of the variables at least */
-    int64_t ld, width;
+    int64_t begin[MC_SMO_RUNS + 1];
+    /* of each place its row of K from the first column of run r on, width[r] entries of which may be read: those of its
+       variables at least. NULL: it is not there, which none of place 0 may be */
+    const void **row[MC_SMO_RUNS];
+    int64_t width[MC_SMO_RUNS];
     double *v; /* slopes, kept up to date */
     double *beta;
     const double *low, *high, *diagonal;
     double *up, *down; /* 0 while the variable may grow (shrink), minus (plus) infinity once it may not */
     double tolerance;  /* stop when the violation is at most this */
     int64_t steps_max, steps;
-    const int32_t *line; /* where each row of K lies, in rows; -1: it is not there. NULL: each in its place */
-    int64_t wanted;      /* a row that is not there, for want of which it stopped; -1: none */
+    int64_t wanted; /* a place whose row is not there, for want of which it stopped; -1: none */
 } mc_smo_block;
 
 typedef struct mc_smo_body {

@@ -14,7 +14,7 @@ static const double SINGULAR = 1e-12; /* of the diagonal: what is left of it in 
 
 typedef struct few {
     int64_t count, variable[FEW], row[FEW];
-    int group[FEW];
+    int run[FEW], group[FEW];
     double A[FEW][FEW]; /* K_FF, then its factor */
     double d[FEW], ones[MC_SMO_RUNS][FEW];
 } few;
@@ -28,6 +28,7 @@ static bool list_free(const mc_dual *dual, const mc_kernel_runs *K, const double
                 if (s->count == FEW)
                     return false;
                 s->variable[s->count] = t;
+                s->run[s->count] = r;
                 s->group[s->count] = mc_dual_group(dual, t);
                 s->row[s->count++] = K->first[r] + k;
             }
@@ -38,6 +39,7 @@ static void drop_variable(few *s, int64_t i) {
     s->count--;
     for (int64_t k = i; k < s->count; k++) {
         s->variable[k] = s->variable[k + 1];
+        s->run[k] = s->run[k + 1];
         s->group[k] = s->group[k + 1];
         s->row[k] = s->row[k + 1];
     }
@@ -48,7 +50,7 @@ static void factor_free(const mc_kernel_runs *K, few *s) {
     for (int64_t i = 0; i < s->count;) {
         double left = K->diagonal[s->row[i]];
         for (int64_t j = 0; j < i; j++) {
-            double sum = mc_kernel_runs_row(K, s->row[i])[s->row[j]];
+            double sum = mc_kernel_runs_row(K, s->row[i], s->run[j])[s->row[j] - K->first[s->run[j]]];
             for (int64_t k = 0; k < j; k++)
                 sum -= s->A[i][k] * s->A[j][k];
             s->A[i][j] = sum / s->A[j][j];
@@ -146,7 +148,7 @@ static void move_function(const mc_dual *dual, const mc_kernel_runs *K, const fe
         for (int64_t k = 0; k < K->count[r]; k++, t++) {
             double sum = f[mc_dual_row(dual, t)];
             for (int64_t i = 0; i < s->count; i++)
-                sum += s->d[i] * mc_kernel_runs_row(K, s->row[i])[K->first[r] + k];
+                sum += s->d[i] * mc_kernel_runs_row(K, s->row[i], r)[k];
             next[mc_dual_row(dual, t)] = sum;
         }
 }

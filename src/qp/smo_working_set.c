@@ -35,6 +35,8 @@ static void lay_out_set_workspace(mc_work *work, int64_t n, int64_t m, mc_workin
         *wholes[i] = mc_work_take(work, places, sizeof(int64_t));
     s->row_of = mc_work_take(work, n, sizeof(int64_t));
     s->piece = mc_work_take(work, places, sizeof(void *));
+    for (int r = 0; r < MC_SMO_RUNS; r++)
+        s->block.row[r] = mc_work_take(work, places, sizeof(void *));
     s->block.low = s->low;
     s->block.high = s->high;
     s->block.diagonal = s->diagonal;
@@ -82,13 +84,24 @@ static void list_rows(mc_working_set *s) {
     }
 }
 
+/* Where the block has its rows: one behind the other, width entries of each. */
+static void place_rows(mc_working_set *s, const void *K, int64_t width) {
+    const size_t entry = mc_dtype_size(s->rows->dtype);
+    for (int r = 0; r < s->block.runs; r++) {
+        const int64_t begin = s->block.begin[r];
+        s->block.width[r] = width - begin;
+        for (int64_t at = 0; at < s->block.begin[s->block.runs]; at++)
+            s->block.row[r][at] = (const char *)K + (size_t)(at * s->ld + begin) * entry;
+    }
+}
+
 static void lay_out(mc_working_set *s) {
     int64_t at = 0;
     s->block.runs = s->block.sums = s->dual->group ? 2 : 1;
     for (int64_t k = 0; k < padded_places(s->count); k++)
         s->column[k] = -1;
     for (int g = 0; g < s->block.runs; g++) {
-        s->block.begin[g] = s->block.first[g] = at;
+        s->block.begin[g] = at;
         for (int64_t k = 0; k < s->count; k++)
             if (mc_dual_group(s->dual, s->variable[k]) == g) {
                 s->place[k] = at;
@@ -97,9 +110,8 @@ static void lay_out(mc_working_set *s) {
         at = (at + MC_LANES - 1) / MC_LANES * MC_LANES;
         s->block.begin[g + 1] = at;
     }
-    s->block.K = s->holds_all ? s->rows->whole.a : s->K;
-    s->block.ld = s->holds_all ? s->rows->whole.ld : at;
-    s->block.width = s->holds_all ? s->rows->n : at;
+    s->ld = s->holds_all ? s->rows->whole.ld : at;
+    place_rows(s, s->holds_all ? s->rows->whole.a : s->K, s->holds_all ? s->rows->n : at);
 }
 
 static void fill_block(mc_working_set *s, const double *beta, const double *f) {
@@ -130,13 +142,13 @@ static void gather_block_rows(void *arg, int64_t chunk, int64_t begin, int64_t e
     (void)chunk, (void)thread;
     const gathered *g = arg;
     const mc_working_set *s = g->set;
-    const size_t bytes = (size_t)s->block.ld * mc_dtype_size(s->rows->dtype);
+    const size_t bytes = (size_t)s->ld * mc_dtype_size(s->rows->dtype);
     for (int64_t a = begin; a < end; a++) {
         char *out = (char *)s->K + (size_t)a * bytes;
         if (s->column[a] < 0)
             memset(out, 0, bytes);
         else
-            g->body->gather(s->piece[s->row_of[s->column[a]]], s->column, s->block.ld, out);
+            g->body->gather(s->piece[s->row_of[s->column[a]]], s->column, s->ld, out);
     }
 }
 
@@ -152,7 +164,7 @@ mercer_status mc_working_set_load(mercer_ctx *ctx, mc_working_set *s, const int6
         return MERCER_OK;
     MC_TRY(mc_matrix_view(ctx, s->rows, s->row, s->row_count, s->piece));
     gathered g = {s, &mc_qp_bodies_of(ctx->isa)->smo[s->rows->dtype]};
-    return mc_for(ctx, s->block.ld, 32, gather_block_rows, &g);
+    return mc_for(ctx, s->ld, 32, gather_block_rows, &g);
 }
 
 mercer_status mc_working_set_store(mercer_ctx *ctx, mc_working_set *s, double *beta, double *f, bool *moved) {

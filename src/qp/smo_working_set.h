@@ -22,6 +22,7 @@ typedef struct mc_working_set {
     int64_t *row_of;                        /* n: where a row stands in row */
     const void **piece;                     /* the rows fetched */
     void *K;                                /* gathered; NULL where that is never done */
+    int64_t ld;                             /* of the K in use */
     double *low, *high, *diagonal, *change; /* change: of beta, summed per row */
 } mc_working_set;
 

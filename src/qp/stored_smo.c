@@ -16,6 +16,8 @@ static void lay_out_block(mc_work *work, int64_t places, mc_smo_block *b) {
         *own[i] = mc_work_take(work, places, sizeof(double));
     for (size_t i = 0; i < sizeof given / sizeof *given; i++)
         *given[i] = mc_work_take(work, places, sizeof(double));
+    for (int r = 0; r < MC_SMO_RUNS; r++)
+        b->row[r] = mc_work_take(work, places, sizeof(void *));
 }
 
 size_t mc_stored_smo_bytes(int64_t m) {
@@ -48,7 +50,6 @@ static void fill_block(const mc_dual *dual, const mc_kernel_runs *K, const doubl
     int64_t at = 0, t = 0;
     for (int r = 0; r < K->runs; r++) {
         b->begin[r] = at;
-        b->first[r] = K->first[r];
         for (int64_t k = 0; k < K->count[r]; k++)
             fill_place(dual, K, K->first[r] + k, t++, at++, beta, f, b);
         while (at % MC_LANES)
@@ -66,7 +67,23 @@ static void take_block(const mc_dual *dual, const mc_kernel_runs *K, const mc_sm
         }
 }
 
+/* Where the rows of K are now. */
+static void place_rows(const mc_kernel_runs *K, mc_smo_block *b) {
+    for (int r = 0; r < K->runs; r++) {
+        b->width[r] = K->within[r] ? K->within_ld[r] : K->ld - K->first[r];
+        for (int own = 0; own < K->runs; own++)
+            for (int64_t at = b->begin[own], row = K->first[own]; at < b->begin[own + 1]; at++, row++)
+                b->row[r][at] = row < K->first[own] + K->count[own] ? mc_kernel_runs_row(K, row, r) : NULL;
+    }
+}
+
 /* ---- Rows made when they are needed ---- */
+
+/* The row of K that a place has. */
+static int64_t row_of_place(const mc_kernel_runs *K, const mc_smo_block *b, int64_t at) {
+    const int r = b->runs > 1 && at >= b->begin[1];
+    return K->first[r] + at - b->begin[r];
+}
 
 /* Places that a step may come to next: the worst on one side. */
 typedef struct worst_places {
@@ -88,12 +105,14 @@ static void note_place(worst_places *w, double size, int64_t row) {
 }
 
 /* The row that is wanted and those that violate most, half of them on either side: a few cost hardly more than one. */
-static int64_t list_wanted(const mc_rows_on_demand *d, const mc_smo_block *b, int64_t *row) {
+static int64_t list_wanted(const mc_kernel_runs *K, const mc_smo_block *b, int64_t *row) {
+    const mc_rows_on_demand *d = K->demand;
+    const int64_t wanted = row_of_place(K, b, b->wanted);
     worst_places up = {.most = d->together / 2}, down = {.most = (d->together - 1) / 2};
     for (int r = 0; r < b->runs; r++)
         for (int64_t at = b->begin[r]; at < b->begin[r + 1]; at++) {
-            const int64_t k = b->first[r] + at - b->begin[r];
-            if ((b->up[at] < 0 && b->down[at] > 0) || d->line[k] >= 0 || k == b->wanted)
+            const int64_t k = K->first[r] + at - b->begin[r];
+            if ((b->up[at] < 0 && b->down[at] > 0) || d->line[k] >= 0 || k == wanted)
                 continue;
             if (b->up[at] == 0)
                 note_place(&up, b->v[at], k);
@@ -101,7 +120,7 @@ static int64_t list_wanted(const mc_rows_on_demand *d, const mc_smo_block *b, in
                 note_place(&down, -b->v[at], k);
         }
     int64_t count = 0;
-    row[count++] = b->wanted;
+    row[count++] = wanted;
     for (int64_t k = 0; k < up.count; k++)
         row[count++] = up.row[k];
     for (int64_t k = 0, own = count; k < down.count; k++) {
@@ -147,22 +166,31 @@ static bool wants_all(const mc_rows_on_demand *d, const mc_smo_block *b) {
     return d->count + d->together > d->most || (d->count >= d->look && count_in_question(b) > d->many);
 }
 
-static void make_wanted(const mc_kernel_runs *K, const mc_smo_block *b) {
+static void make_listed(const mc_kernel_runs *K, const mc_smo_block *b) {
     mc_rows_on_demand *d = K->demand;
     int64_t row[MC_ROWS_TOGETHER];
-    if (wants_all(d, b)) {
-        mc_kernel_runs_complete(K);
-        return;
-    }
-    const int64_t count = list_wanted(d, b, row);
+    const int64_t count = list_wanted(K, b, row);
     d->make(d, row, count, d->count);
     for (int64_t k = 0; k < count; k++)
         d->line[row[k]] = (int32_t)d->count++;
 }
 
+static void make_wanted(const mc_kernel_runs *K, mc_smo_block *b) {
+    if (wants_all(K->demand, b))
+        mc_kernel_runs_complete(K);
+    else
+        make_listed(K, b);
+    place_rows(K, b);
+}
+
+/* The first pass reads the row of place 0. */
 static void solve_block(const mc_kernel_runs *K, mc_smo_block *b) {
     const int64_t most = b->steps_max;
     int64_t steps = 0;
+    b->wanted = 0;
+    place_rows(K, b);
+    if (K->demand && b->begin[b->runs] && K->demand->line[K->first[0]] < 0)
+        make_wanted(K, b);
     for (b->wanted = 0; b->wanted >= 0 && !(K->demand && K->demand->over);) {
         b->steps_max = most - steps;
         mc_qp_bodies_of(K->isa)->smo[MERCER_F64].block(b);
@@ -176,14 +204,8 @@ static void solve_block(const mc_kernel_runs *K, mc_smo_block *b) {
 void mc_stored_smo_solve(const mc_dual *dual, const mc_kernel_runs *K, double tolerance, int64_t steps_max,
                          mc_work *work, double *beta, double *f, mc_smo_result *result) {
     mc_work scratch = *work; /* given back by being forgotten */
-    mc_smo_block b = {.runs = K->runs,
-                      .sums = dual->group ? K->runs : 1,
-                      .K = K->K,
-                      .ld = K->ld,
-                      .width = K->ld,
-                      .tolerance = tolerance,
-                      .steps_max = steps_max,
-                      .line = K->demand ? K->demand->line : NULL};
+    mc_smo_block b = {
+        .runs = K->runs, .sums = dual->group ? K->runs : 1, .tolerance = tolerance, .steps_max = steps_max};
     lay_out_block(&scratch, padded_run(dual->m) + MC_LANES * (MC_SMO_RUNS - 1), &b);
     fill_block(dual, K, beta, f, &b);
     solve_block(K, &b);
@@ -215,7 +237,7 @@ static void add_rows(const mc_kernel_runs *K, const int64_t *row, const double *
         const int64_t from = begin > start ? begin - start : 0,
                       to = end - start < K->count[r] ? end - start : K->count[r];
         for (int64_t k = 0; k < count; k++)
-            place[k] = mc_kernel_runs_row(K, row[k]) + K->first[r];
+            place[k] = mc_kernel_runs_row(K, row[k], r);
         if (from < to)
             mc_qp_bodies_of(K->isa)->smo[MERCER_F64].accumulate(place, c, count, from, to, f + start);
     }

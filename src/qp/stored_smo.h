@@ -1,6 +1,7 @@
 /* stored_smo.h: the quadratic program of smo.h over a K that lies in memory in double, of which it has one or two runs
    of rows: all rows, a pair of classes among many, all rows once above and once below the tube. No set is chosen and
-   nothing is gathered: K is read where it lies, by as many programs at once as there are threads. */
+   nothing is gathered: K is read where it lies, by as many programs at once as there are threads. Of a pair of classes
+   it may lie in pieces: K of each class, which all its pairs share, and what is between the two. */
 #ifndef MC_QP_STORED_SMO_H
 #define MC_QP_STORED_SMO_H
 
@@ -9,7 +10,7 @@
 #include "qp/smo.h"
 
 /* Rows of a K that are made when a step first needs them: most problems want those of their support vectors and few
-   others. One is there at the start. */
+   others. */
 typedef struct mc_rows_on_demand {
     int32_t *line;       /* of each row of K where it lies, in the order they were made; -1: it is not there */
     int64_t count, most; /* how many are there; before there are more than so many all the others follow, */
@@ -23,20 +24,29 @@ typedef struct mc_rows_on_demand {
 } mc_rows_on_demand;
 enum { MC_ROWS_TOGETHER = 32 };
 
-/* Run r of the variables, in their order, has rows first[r] .. first[r] + count[r] - 1 of K. */
+/* Run r of the variables, in their order, has rows first[r] .. first[r] + count[r] - 1 of K. Where K of a run alone
+   lies elsewhere, `within`, row i of that run is row i there, and K has of a row the columns of the other run alone. */
 typedef struct mc_kernel_runs {
     int runs;
     int64_t first[MC_SMO_RUNS], count[MC_SMO_RUNS];
     const double *K; /* symmetric, ld doubles from row to row */
     int64_t ld;
+    const double *within[MC_SMO_RUNS]; /* of both runs, or NULL */
+    int64_t within_ld[MC_SMO_RUNS];
     const double *diagonal; /* of K */
     mc_isa isa;
     mc_rows_on_demand *demand; /* NULL: all of K is there */
 } mc_kernel_runs;
 
-/* A row of K that is there. */
-static inline const double *mc_kernel_runs_row(const mc_kernel_runs *K, int64_t row) {
-    return K->K + (K->demand ? K->demand->line[row] : row) * K->ld;
+static inline bool mc_kernel_runs_holds(const mc_kernel_runs *K, int r, int64_t row) {
+    return row >= K->first[r] && row < K->first[r] + K->count[r];
+}
+/* A row of K from the first column of run r on; NULL: it is not there. */
+static inline const double *mc_kernel_runs_row(const mc_kernel_runs *K, int64_t row, int r) {
+    if (K->within[r] && mc_kernel_runs_holds(K, r, row))
+        return K->within[r] + (row - K->first[r]) * K->within_ld[r];
+    const int64_t line = K->demand ? K->demand->line[row] : row;
+    return line < 0 ? NULL : K->K + line * K->ld + (K->within[r] ? 0 : K->first[r]);
 }
 bool mc_kernel_runs_complete(const mc_kernel_runs *K); /* all rows are there now; false: there is no room for them */
 

@@ -454,6 +454,13 @@ static void test_a_square_of_two_runs_is_made_of_its_blocks(void **state) {
                                   b = j < count[0] ? first[0] + j : first[1] + j - count[0];
                     assert_true(square[i * ld + j] == K[a * n + b]);
                 }
+            double *turned = square + count[0] * ld;
+            mc_gram_write_between(&writer, first, count, square, ld, turned, ld);
+            for (int64_t i = 0; i < count[0]; i++)
+                for (int64_t j = 0; j < count[1]; j++) {
+                    assert_true(square[i * ld + j] == K[(first[0] + i) * n + first[1] + j]);
+                    assert_true(turned[j * ld + i] == square[i * ld + j]);
+                }
             const int64_t rows[] = {200, 3, 77, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13};
             const int64_t listed = k < 3 ? 13 : k;
             double *to[13];

@@ -33,7 +33,7 @@ static inline table random_table(int64_t n, int64_t classes, uint64_t item) {
     return t;
 }
 
-static const char *const NAMES[] = {"ant", "bee", "cat", "dog"};
+static const char *const NAMES[] = {"ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen"};
 
 static inline mercer_data *data_of(mercer_ctx *ctx, const table *t, bool classes) {
     const char *labels[MOST];

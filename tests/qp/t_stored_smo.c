@@ -80,6 +80,107 @@ static void test_a_pair_of_classes_is_solved_where_its_rows_lie(void **state) {
     close_clean(ctx);
 }
 
+/* K of a pair in three pieces, each of its own ld: of either run alone, and of each row its columns of the other. */
+typedef struct pieces {
+    double *within[2], *between;
+    int64_t ld;
+    mc_kernel_runs runs;
+} pieces;
+
+static double *copy_run(const pair *p, int own, int64_t ld) {
+    const mc_kernel_runs *K = &p->runs;
+    double *out = calloc((size_t)(K->count[own] * ld), sizeof *out);
+    for (int64_t i = 0; i < K->count[own]; i++)
+        memcpy(out + i * ld, p->all.K + (K->first[own] + i) * ALL + K->first[own], (size_t)K->count[own] * sizeof *out);
+    return out;
+}
+
+/* The rows of the pair are numbered from 0 there. */
+static pieces pieces_of(const pair *p) {
+    const mc_kernel_runs *K = &p->runs;
+    pieces s = {.ld = mc_kernel_runs_ld(ALL), .runs = {.runs = 2, .first = {0, K->count[0]}, .isa = K->isa}};
+    s.between = calloc((size_t)(p->s.n * s.ld), sizeof *s.between);
+    for (int64_t i = 0; i < p->s.n; i++) {
+        const int other = i < K->count[0];
+        memcpy(s.between + i * s.ld, p->all.K + row_of(K, i) * ALL + K->first[other],
+               (size_t)K->count[other] * sizeof *s.between);
+    }
+    for (int r = 0; r < 2; r++) {
+        s.runs.count[r] = K->count[r];
+        s.runs.within_ld[r] = mc_kernel_runs_ld(K->count[r]);
+        s.runs.within[r] = s.within[r] = copy_run(p, r, s.runs.within_ld[r]);
+    }
+    s.runs.K = s.between;
+    s.runs.ld = s.ld;
+    s.runs.diagonal = p->all.diagonal;
+    return s;
+}
+
+static void pieces_free(pieces *s) {
+    free(s->within[0]);
+    free(s->within[1]);
+    free(s->between);
+}
+
+static void copy_lines(const double *from, const int64_t *rows, int64_t count, int64_t ld, double *to) {
+    for (int64_t k = 0; k < count; k++)
+        memcpy(to + k * ld, from + (rows ? rows[k] : k) * ld, (size_t)ld * sizeof *to);
+}
+
+/* Rows of the part between that are there when they are asked for. */
+typedef struct part_source {
+    mc_rows_on_demand demand; /* first */
+    const pieces *s;
+    double *K;
+    int64_t n;
+} part_source;
+
+static void copy_between(const mc_rows_on_demand *self, const int64_t *rows, int64_t count, int64_t to) {
+    const part_source *p = (const part_source *)self;
+    copy_lines(p->s->between, rows, rows ? count : p->n, p->s->ld, p->K + to * p->s->ld);
+}
+
+static part_source part_source_of(const pieces *s, int64_t n, int64_t most, int32_t *line) {
+    part_source p = {.s = s, .K = calloc((size_t)(n * s->ld), sizeof(double)), .n = n};
+    p.demand = (mc_rows_on_demand){.line = line, .most = most, .look = n, .many = n, .all = true, .together = 5};
+    p.demand.make = copy_between;
+    for (int64_t i = 0; i < n; i++)
+        line[i] = -1;
+    return p;
+}
+
+/* The same answer, bit for bit, as over the whole K, whether the part between is there or made on demand. */
+static void test_a_pair_in_pieces_is_that_of_the_whole(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    for (int k = 0; k < 3; k++) {
+        pair p = pair_of(ctx, 3, 41, 60, 77);
+        for (int64_t i = 0; i < p.s.n; i++)
+            p.s.y[i] = i < 41 ? 1 : -1;
+        as_classifier(&p.s, 10);
+        const mc_dual dual = {.m = p.s.n, .q = p.s.q, .low = p.s.low, .high = p.s.high};
+        double whole[ALL];
+        solve(ctx, &p, &dual, 1e-4);
+        memcpy(whole, p.s.beta, (size_t)p.s.n * sizeof *whole);
+        memset(p.s.beta, 0, (size_t)p.s.n * sizeof *whole);
+        memset(p.s.f, 0, (size_t)p.s.n * sizeof *whole);
+        pieces s = pieces_of(&p);
+        int32_t line[ALL];
+        part_source source = part_source_of(&s, p.s.n, k == 1 ? p.s.n : 20, line);
+        if (k) {
+            s.runs.demand = &source.demand;
+            s.runs.K = source.K;
+        }
+        p.runs = s.runs;
+        check_solution(&p, &dual, solve(ctx, &p, &dual, 1e-4), 1e-4);
+        assert_memory_equal(whole, p.s.beta, (size_t)p.s.n * sizeof *whole);
+        free(source.K);
+        pieces_free(&s);
+        pair_free(&p);
+    }
+    close_clean(ctx);
+}
+
 /* Rows of K copied from the whole when they are asked for. */
 typedef struct source {
     mc_rows_on_demand demand; /* first */
@@ -89,19 +190,16 @@ typedef struct source {
 
 static void copy_rows(const mc_rows_on_demand *self, const int64_t *rows, int64_t count, int64_t to) {
     const source *s = (const source *)self;
-    const int64_t ld = s->p->runs.ld;
-    for (int64_t k = 0; k < (rows ? count : ALL); k++)
-        memcpy(s->K + (to + k) * ld, s->p->K + (rows ? rows[k] : k) * ld, (size_t)ld * sizeof *s->K);
+    copy_lines(s->p->K, rows, rows ? count : ALL, s->p->runs.ld, s->K + to * s->p->runs.ld);
 }
 
 static source source_of(const pair *p, int64_t most, bool all, int32_t *line) {
     source s = {.p = p, .K = malloc((size_t)(ALL * p->runs.ld) * sizeof(double))};
-    s.demand = (mc_rows_on_demand){.line = line, .count = 1, .most = most, .look = 20, .many = ALL, .all = all};
+    s.demand = (mc_rows_on_demand){.line = line, .most = most, .look = 20, .many = ALL, .all = all};
     s.demand.together = 5;
     s.demand.make = copy_rows;
     for (int64_t i = 0; i < ALL; i++)
-        line[i] = i == p->runs.first[0] ? 0 : -1;
-    copy_rows(&s.demand, p->runs.first, 1, 0);
+        line[i] = -1;
     return s;
 }
 
@@ -217,6 +315,7 @@ static void test_products_are_those_of_the_raw_numbers(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_pair_of_classes_is_solved_where_its_rows_lie),
+        cmocka_unit_test(test_a_pair_in_pieces_is_that_of_the_whole),
         cmocka_unit_test(test_rows_are_made_when_they_are_needed),
         cmocka_unit_test(test_groups_keep_their_sums),
         cmocka_unit_test(test_a_tube_has_its_rows_twice),

@@ -35,32 +35,19 @@ static void F(gather_row_entries)(const void *row, const int64_t *column, int64_
         ((REAL *)out)[b] = column[b] < 0 ? 0 : ((const REAL *)row)[column[b] < 0 ? 0 : column[b]];
 }
 
-/* A row of K, from where run r has its columns; place begin[r] is the first entry. */
-static inline const REAL *F(row_of_run)(const mc_smo_block *p, int64_t line, int r) {
-    return (const REAL *)p->K + line * p->ld + p->first[r] - p->begin[r];
+/* The row of K of place i, from where run r has its columns: of place begin[r] is the first entry. */
+static inline const REAL *F(row_of_run)(const mc_smo_block *p, int64_t i, int r) {
+    return (const REAL *)p->row[r][i] - p->begin[r];
 }
 
-/* The row of K that place i has. */
-static inline int64_t F(row_of_place)(const mc_smo_block *p, int64_t i) {
-    const int r = p->runs > 1 && i >= p->begin[1];
-    return p->first[r] + i - p->begin[r];
-}
-
-/* Where that lies. */
-static inline int64_t F(line_of_place)(const mc_smo_block *p, int64_t i) {
-    const int64_t row = F(row_of_place)(p, i);
-    return p->line ? p->line[row] : row;
-}
-
-/* v <- v - step (K_i - K_j) on the runs from..to-1, i and j lines of K; the largest v that may grow and the smallest
-   that may shrink. */
+/* v <- v - step (K_i - K_j) on the runs from..to-1; the largest v that may grow and the smallest that may shrink. */
 static void F(update_slopes)(const mc_smo_block *p, int from, int to, int64_t i, int64_t j, double step, best *top,
                              best *bottom) {
     lanes high = (lanes){0} - INFINITY, low = high;
     masks high_at = {0}, low_at = {0};
     for (int r = from; r < to; r++) {
         const REAL *Ki = F(row_of_run)(p, i, r), *Kj = F(row_of_run)(p, j, r);
-        const int64_t end = p->width - p->first[r] + p->begin[r];
+        const int64_t end = p->width[r] + p->begin[r];
         for (int64_t t = p->begin[r]; t < p->begin[r + 1]; t += MC_LANES) {
             const lanes v = AT(p->v, t) - step * (F(load_row_lanes)(Ki, t, end) - F(load_row_lanes)(Kj, t, end));
             *(lanes *)(void *)(p->v + t) = v;
@@ -81,12 +68,11 @@ static void F(update_slopes)(const mc_smo_block *p, int from, int to, int64_t i,
    Fractions are compared by cross multiplication: a division costs more than all the rest. */
 static int64_t F(select_partner)(const mc_smo_block *p, int from, int to, int64_t i, double vi) {
     const lanes tiny = (lanes){0} + 1e-12, none = {0};
-    const int64_t line = F(line_of_place)(p, i);
     lanes gain = {0}, cost = (lanes){0} + 1;
     masks at = {0};
     for (int r = from; r < to; r++) {
-        const REAL *Ki = F(row_of_run)(p, line, r);
-        const int64_t end = p->width - p->first[r] + p->begin[r];
+        const REAL *Ki = F(row_of_run)(p, i, r);
+        const int64_t end = p->width[r] + p->begin[r];
         for (int64_t t = p->begin[r]; t < p->begin[r + 1]; t += MC_LANES) {
             const lanes gap = vi - (AT(p->v, t) + AT(p->down, t));
             const lanes curvature = p->diagonal[i] + AT(p->diagonal, t) - 2 * F(load_row_lanes)(Ki, t, end);
@@ -103,8 +89,7 @@ static int64_t F(select_partner)(const mc_smo_block *p, int from, int to, int64_
 }
 
 static double F(step_pair)(mc_smo_block *p, int64_t i, int64_t j) {
-    const REAL *K = p->K;
-    const double between = (double)K[F(line_of_place)(p, i) * p->ld + F(row_of_place)(p, j)],
+    const double between = (double)F(row_of_run)(p, i, p->runs > 1 && j >= p->begin[1])[j],
                  curvature = p->diagonal[i] + p->diagonal[j] - 2 * between;
     const double step = mc_pair_step(p->v[i] - p->v[j], curvature, p->low, p->high, i, j, p->beta);
     p->up[i] = p->beta[i] < p->high[i] ? 0 : -INFINITY;
@@ -116,31 +101,29 @@ static double F(step_pair)(mc_smo_block *p, int64_t i, int64_t j) {
 
 /* Whether a step would read what is not there. */
 static inline bool F(lacks_row)(mc_smo_block *p, int64_t i) {
-    const bool lacks = F(line_of_place)(p, i) < 0;
-    p->wanted = lacks ? F(row_of_place)(p, i) : -1;
+    const bool lacks = !p->row[0][i] || !p->row[p->runs - 1][i];
+    p->wanted = lacks ? i : -1;
     return lacks;
 }
 
 static void F(solve_working_set)(mc_smo_block *p) {
     best top[MC_SMO_RUNS] = {{-INFINITY, -1}, {-INFINITY, -1}}, bottom[MC_SMO_RUNS] = {{INFINITY, -1}, {INFINITY, -1}};
     const int each = p->sums > 1 ? 1 : p->runs; /* runs to a sum */
-    int64_t line_i = p->line ? 0 : p->first[0], line_j = line_i;
+    int64_t i = 0, j = 0;
     double step = 0;
     p->wanted = -1;
     for (p->steps = 0;; p->steps++) {
         for (int g = 0; g < p->sums; g++)
-            F(update_slopes)(p, g * each, (g + 1) * each, line_i, line_j, step, &top[g], &bottom[g]);
+            F(update_slopes)(p, g * each, (g + 1) * each, i, j, step, &top[g], &bottom[g]);
         const int g = top[1].value - bottom[1].value > top[0].value - bottom[0].value;
         if (!(top[g].value - bottom[g].value > p->tolerance) || p->steps == p->steps_max)
             return;
-        const int64_t i = top[g].at;
+        i = top[g].at;
         if (F(lacks_row)(p, i))
             return;
-        const int64_t j = F(select_partner)(p, g * each, (g + 1) * each, i, top[g].value);
+        j = F(select_partner)(p, g * each, (g + 1) * each, i, top[g].value);
         if (F(lacks_row)(p, j))
             return;
         step = F(step_pair)(p, i, j);
-        line_i = F(line_of_place)(p, i);
-        line_j = F(line_of_place)(p, j);
     }
 }

@@ -132,13 +132,24 @@ enum { SQUARE = 64 }; /* rows and columns turned over at once: both sides stay i
 typedef double two_doubles __attribute__((vector_size(16)));
 typedef float two_floats __attribute__((vector_size(8)));
 
-static void turn_two_doubles(const double *from, double *to, int64_t ld) {
+static void turn_two_doubles(const double *from, int64_t ld, double *to, int64_t to_ld) {
     two_doubles x, y;
     memcpy(&x, from, sizeof x);
     memcpy(&y, from + ld, sizeof y);
     const two_doubles first = __builtin_shufflevector(x, y, 0, 2), second = __builtin_shufflevector(x, y, 1, 3);
     memcpy(to, &first, sizeof first);
-    memcpy(to + ld, &second, sizeof second);
+    memcpy(to + to_ld, &second, sizeof second);
+}
+
+/* to[b * to_ld + a] <- from[a * ld + b], two by two; what two do not divide, one by one. */
+static void turn_doubles(const double *from, int64_t ld, int64_t rows, int64_t columns, double *to, int64_t to_ld) {
+    for (int64_t b = 0; b + 2 <= columns; b += 2)
+        for (int64_t a = 0; a + 2 <= rows; a += 2)
+            turn_two_doubles(from + a * ld + b, ld, to + b * to_ld + a, to_ld);
+    for (int64_t b = 0; rows % 2 && b < columns; b++)
+        to[b * to_ld + rows - 1] = from[(rows - 1) * ld + b];
+    for (int64_t a = 0; columns % 2 && a < rows; a++)
+        to[(columns - 1) * to_ld + a] = from[a * ld + columns - 1];
 }
 
 static void turn_two_floats(const float *from, float *to, int64_t ld) {
@@ -157,16 +168,16 @@ static void turn_one(const rectangle *r, int64_t i, int64_t j) {
         ((float *)r->out)[j * r->ld + i] = ((const float *)r->out)[i * r->ld + j];
 }
 
-/* Rows i .. i + rows - 1 and columns j .. of a square above the diagonal, two by two; what two do not divide, one by
-   one. */
+/* Rows i .. i + rows - 1 and columns j .. of a square above the diagonal. */
 static void turn_square(const rectangle *r, int64_t i, int64_t rows, int64_t j, int64_t columns) {
     const int64_t ld = r->ld;
+    if (r->dtype == MERCER_F64) {
+        turn_doubles((const double *)r->out + i * ld + j, ld, rows, columns, (double *)r->out + j * ld + i, ld);
+        return;
+    }
     for (int64_t b = j; b + 2 <= j + columns; b += 2)
         for (int64_t a = i; a + 2 <= i + rows; a += 2)
-            if (r->dtype == MERCER_F64)
-                turn_two_doubles((const double *)r->out + a * ld + b, (double *)r->out + b * ld + a, ld);
-            else
-                turn_two_floats((const float *)r->out + a * ld + b, (float *)r->out + b * ld + a, ld);
+            turn_two_floats((const float *)r->out + a * ld + b, (float *)r->out + b * ld + a, ld);
     for (int64_t b = j; rows % 2 && b < j + columns; b++)
         turn_one(r, i + rows - 1, b);
     for (int64_t a = i; columns % 2 && a < i + rows; a++)
@@ -307,6 +318,25 @@ void mc_gram_write_square(const mc_gram_writer *writer, int runs, const int64_t 
     for (int64_t a = 0, begin = 0; a < runs; begin += count[a++])
         for (int64_t s = 0; s < count[a]; s += step)
             write_slab(&q, (int)a, s, begin + s);
+}
+
+void mc_gram_write_between(const mc_gram_writer *writer, const int64_t first[2], const int64_t count[2], double *out,
+                           int64_t ld, double *turned, int64_t turned_ld) {
+    const int64_t step = writer_groups(writer->gram) * writer->gram->ops->rows;
+    for (int64_t s = 0; s < count[0]; s += step) {
+        rectangle r = {.gram = writer->gram,
+                       .i0 = first[0] + s,
+                       .count = count[0] - s < step ? count[0] - s : step,
+                       .j0 = first[1],
+                       .j1 = first[1] + count[1],
+                       .dtype = MERCER_F64,
+                       .out = out + s * ld,
+                       .ld = ld};
+        write_rectangle(writer, &r);
+        for (int64_t j = 0; j < count[1]; j += SQUARE)
+            turn_doubles(out + s * ld + j, ld, r.count, j + SQUARE < count[1] ? SQUARE : count[1] - j,
+                         turned + j * turned_ld + s, turned_ld);
+    }
 }
 
 /* Two groups: the columns, which come from a cache further away, are read once for both. */

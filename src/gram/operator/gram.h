@@ -67,6 +67,10 @@ size_t mc_gram_writer_bytes(const mc_gram *gram);
 mc_gram_writer mc_gram_writer_open(const mc_gram *gram, mc_work *work);
 void mc_gram_write_square(const mc_gram_writer *writer, int runs, const int64_t *first, const int64_t *count,
                           double *out, int64_t ld);
+/* out[i * ld + j] <- K between rows of the first run and columns of the second, and turned over,
+   turned[j * turned_ld + i]. */
+void mc_gram_write_between(const mc_gram_writer *writer, const int64_t first[2], const int64_t count[2], double *out,
+                           int64_t ld, double *turned, int64_t turned_ld);
 /* Listed rows of the operator against the columns of the runs, one run behind the other, each to a place of its own. It
    does best with mc_gram_writer_rows at a time, and takes MC_GRAM_WRITER_ROWS at most. */
 enum { MC_GRAM_WRITER_ROWS = 32 };

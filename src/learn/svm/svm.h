@@ -3,7 +3,8 @@
        svm_settings.c  the settings rows of the five machines
        svm.c           the order of work: rows made ready, quadratic programs solved, vectors kept, everything certified
        svm_stored.c    a K of a few thousand rows that all quadratic programs share
-       svm_pairs.c     pairs of classes side by side, each with a K of its own
+       svm_pairs.c     pairs of classes side by side
+       pair_matrix.c   K of a pair in the memory of a thread, and of each class for all its pairs
        svm_matrix.c      K of a quadratic program (kernel_matrix.h), within the memory limit
        svm_margin.c      the margin of nu-svc, or the nearest nu that has one
        svm_support_vectors.c   what stays: support vectors, coefficients, intercepts, weight vectors
@@ -111,7 +112,7 @@ void mc_stored_program_step(const mc_svm *s, mc_svm_program *t, const mc_kernel_
                             mc_stored_progress *p);
 mercer_status mc_stored_program_finish(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t, const mc_stored_progress *p);
 
-/* svm_pairs.c: pairs of classes as a queue over the threads, each with a K of its own; those solved are marked so. */
+/* svm_pairs.c: pairs of classes as a queue over the threads; those solved are marked so. */
 mercer_status mc_svm_solve_pairs(mercer_ctx *ctx, mc_svm *s);
 size_t mc_svm_pairs_bytes(mercer_ctx *ctx, const mc_problem *p); /* that this takes */
 /* For mc_sort, of tasks of an mc_svm: those of the most rows first. */

@@ -1,12 +1,11 @@
 /* svm_pairs.c: pairs of several classes. Each is a small quadratic program; a thread makes the K of its rows in memory
-   that stays in its caches from pair to pair, solves it and takes the product for the certificate (certify/svm_kept.c)
-   while K is there, and turns to the next: the largest first, so that none is left alone at the end. All these K
-   together have twice the entries of the one of all rows (svm_stored.c), which would have to be written to memory and
-   read from there.
+   that stays in its caches from pair to pair (pair_matrix.h), solves it and takes the product for the certificate
+   (certify/svm_kept.c) while K is there, and turns to the next: the largest first, so that none is left alone at the
+   end.
 
    Rows of K are made when a step first needs them: classes that are well apart want few. Once a pair wants a share of
-   them all are made, which costs half as much for each; or, where they would not stay in the caches, it is
-   for active sets (svm_matrix.c), as is one that steps do not settle; these go side by side too (base/jobs.h).
+   them all are made; or, where they would not stay in the caches, it is for active sets (svm_matrix.c), as is one that
+   steps do not settle; these go side by side too (base/jobs.h).
 
    Nothing that a pair is given depends on who solves it or when, so that the answer has the same bits on any number of
    threads. There are as many threads as have room for a K each. */
@@ -20,27 +19,9 @@
 #include "base/workspace.h"
 #include "certify/svm_certificate.h"
 #include "data/table/data.h"
-#include "gram/operator/gram.h"
-#include "learn/svm/svm.h"
+#include "learn/svm/pair_matrix.h"
 #include <math.h>
 #include <string.h>
-
-enum {
-    MOST = 4000,       /* rows of a pair all of whose K is made where many of them are needed */
-    LARGE_SHARE = 12,  /* of the rows of a larger one, after which active sets go on */
-    ENTRIES = 1 << 24, /* of the rows that are kept of one */
-    LEAST = 128        /* rows for which it is worth beginning */
-};
-
-/* What a thread has for a pair, the rows of K that are made among it. */
-typedef struct place {
-    mc_rows_on_demand demand; /* first: rows are asked for by it */
-    const mc_svm *s;
-    const mc_svm_program *t;
-    double *K, *diagonal;
-    mc_gram_writer writer;
-    mc_work scratch;
-} place;
 
 typedef struct queue {
     mc_svm *s;
@@ -48,23 +29,16 @@ typedef struct queue {
     int64_t *task, count;   /* pairs, the largest first */
     size_t bytes;           /* that each takes at most */
     mc_stored_progress *of; /* each task */
+    mc_class_matrices classes;
     int threads;
-    char *block;
-    place *place; /* of each thread */
+    char *block; /* bytes of each thread */
 } queue;
 
 /* ---- Memory ---- */
 
-/* Rows of K that there is room for, of a pair of so many. */
-static int64_t kept_rows(int64_t n) {
-    const int64_t share = n / LARGE_SHARE, fit = ENTRIES / mc_kernel_runs_ld(n);
-    return n <= MOST ? n : share < fit ? share : fit;
-}
-
-/* Of a pair of so many rows, without the writer. */
-static size_t pair_bytes(int64_t n) {
-    return mc_work_need(kept_rows(n) * mc_kernel_runs_ld(n), sizeof(double)) + mc_work_need(n, sizeof(double))
-           + mc_work_need(n, sizeof(int32_t)) + mc_stored_program_bytes(n);
+/* Of a pair of classes of so many rows, without the writer. */
+static size_t pair_bytes(bool shared, int64_t rows_a, int64_t rows_b) {
+    return mc_pair_matrix_bytes(shared, rows_a, rows_b) + mc_stored_program_bytes(rows_a + rows_b);
 }
 
 /* Threads that have room, with so many bytes for each: half of what is left may be taken. */
@@ -75,12 +49,12 @@ static int threads_with_room(const mercer_ctx *ctx, int64_t pairs, size_t each) 
 }
 
 /* The most that a pair of classes of so many rows takes, and how many pairs there are. */
-static size_t largest_pair_bytes(const int64_t *rows, int64_t classes, int64_t *pairs) {
+static size_t largest_pair_bytes(bool shared, const int64_t *rows, int64_t classes, int64_t *pairs) {
     size_t most = 0;
     *pairs = classes * (classes - 1) / 2;
     for (int64_t a = 0; a < classes; a++)
         for (int64_t b = a + 1; b < classes; b++) {
-            const size_t bytes = pair_bytes(rows[a] + rows[b]);
+            const size_t bytes = pair_bytes(shared, rows[a], rows[b]);
             most = bytes > most ? bytes : most;
         }
     return most;
@@ -92,9 +66,10 @@ size_t mc_svm_pairs_bytes(mercer_ctx *ctx, const mc_problem *p) {
         return 0;
     for (int64_t i = 0; i < p->n; i++)
         rows[p->class_of[i]]++;
-    const size_t each = largest_pair_bytes(rows, p->x->classes, &pairs);
+    const size_t classes = mc_class_matrices_bytes(ctx, p->x, rows, p->x->classes),
+                 each = largest_pair_bytes(classes > 0, rows, p->x->classes, &pairs);
     mc_free(rows);
-    return pairs ? (size_t)threads_with_room(ctx, pairs, each) * each : 0;
+    return pairs ? classes + (size_t)threads_with_room(ctx, pairs, each) * each : 0;
 }
 
 /* ---- Which pairs ---- */
@@ -116,11 +91,10 @@ static bool starts_at_zero(const mc_svm_program *t) {
     return true;
 }
 
-/* There must be room for it, of a larger one for enough rows, and these start with none. */
-static bool may_queue(const mercer_ctx *ctx, const mc_svm *s, const mc_svm_program *t) {
-    return !mc_svm_program_C_is_large(s, t)
-           && (t->n <= MOST || (kept_rows(t->n) >= LEAST && t->n < INT32_MAX && starts_at_zero(t)))
-           && pair_bytes(t->n) + mc_gram_writer_bytes(s->kept.gram) <= mc_memory_left(ctx) / 2;
+/* There must be room for it. */
+static bool may_queue(const mercer_ctx *ctx, const mc_svm *s, const mc_svm_program *t, size_t bytes) {
+    return !mc_svm_program_C_is_large(s, t) && mc_pair_matrix_worth(t->n, starts_at_zero(t))
+           && bytes <= mc_memory_left(ctx) / 2;
 }
 
 static mercer_status list_pairs(mercer_ctx *ctx, queue *q) {
@@ -130,8 +104,10 @@ static mercer_status list_pairs(mercer_ctx *ctx, queue *q) {
     MC_TRY(MC_ALLOC(ctx, q->task, s->tasks));
     MC_TRY(MC_ALLOC(ctx, scratch, s->tasks));
     for (int64_t k = 0; k < s->tasks; k++) {
-        const size_t bytes = pair_bytes(s->task[k].n) + mc_gram_writer_bytes(s->kept.gram);
-        if (!may_queue(ctx, s, &s->task[k]))
+        const mc_svm_program *t = &s->task[k];
+        const size_t bytes =
+            pair_bytes(q->classes.shared, t->split, t->n - t->split) + mc_gram_writer_bytes(s->kept.gram);
+        if (!may_queue(ctx, s, t, bytes))
             continue;
         q->task[q->count++] = k;
         q->bytes = bytes > q->bytes ? bytes : q->bytes;
@@ -143,86 +119,6 @@ static mercer_status list_pairs(mercer_ctx *ctx, queue *q) {
 
 /* ---- A thread ---- */
 
-/* What a thread has is laid out anew for every pair. */
-static void lay_out_place(mc_work work, const mc_gram *gram, int64_t n, place *p) {
-    p->K = mc_work_take(&work, kept_rows(n) * mc_kernel_runs_ld(n), sizeof *p->K);
-    p->diagonal = mc_work_take(&work, n, sizeof *p->diagonal);
-    p->demand.line = mc_work_take(&work, n, sizeof *p->demand.line);
-    p->scratch = (mc_work){.block = mc_work_take(&work, (int64_t)mc_stored_program_bytes(n), 1),
-                           .size = mc_stored_program_bytes(n)};
-    p->writer = mc_gram_writer_open(gram, &work);
-}
-
-static mercer_status open_places(mercer_ctx *ctx, queue *q) {
-    MC_TRY(MC_ALLOC(ctx, q->place, q->threads));
-    q->block = mc_alloc_unset(ctx, q->threads, q->bytes);
-    return q->block ? MERCER_OK : MERCER_MEMORY;
-}
-
-static void close_row(double *row, int64_t n) {
-    memset(row + n, 0, (size_t)(mc_kernel_runs_ld(n) - n) * sizeof *row);
-}
-
-static void make_all_rows(const place *p, const int64_t *from, const int64_t *count) {
-    const int64_t n = p->t->n, ld = mc_kernel_runs_ld(n);
-    mc_gram_write_square(&p->writer, 2, from, count, p->K, ld);
-    for (int64_t i = 0; i < n; i++)
-        close_row(p->K + i * ld, n);
-}
-
-/* Rows of the pair, numbered as the program numbers them. */
-static void make_rows(const mc_rows_on_demand *self, const int64_t *rows, int64_t listed, int64_t line) {
-    const place *p = (const place *)self;
-    const mc_svm_program *t = p->t;
-    const int64_t ld = mc_kernel_runs_ld(t->n), from[] = {p->s->start[t->a], p->s->start[t->b]},
-                  count[] = {t->split, t->n - t->split};
-    int64_t row[MC_ROWS_TOGETHER];
-    double *to[MC_ROWS_TOGETHER];
-    if (!rows) {
-        make_all_rows(p, from, count);
-        return;
-    }
-    for (int64_t k = 0; k < listed; k++) {
-        row[k] = mc_svm_program_row(p->s, t, rows[k]);
-        to[k] = p->K + (line + k) * ld;
-        close_row(to[k], t->n);
-    }
-    mc_gram_write_rows(&p->writer, row, listed, 2, from, count, to);
-}
-
-/* Nothing but the first row of K is there. */
-static void open_demand(const mc_svm_program *t, place *p) {
-    const bool all = t->n <= MOST;
-    const int64_t kept = kept_rows(t->n);
-    p->demand = (mc_rows_on_demand){.line = p->demand.line,
-                                    .count = 1,
-                                    .most = all ? 2 * t->n / 5 : kept,
-                                    .look = all ? t->n / 8 : kept / 4,
-                                    .many = all ? t->n / 3 : kept,
-                                    .all = all,
-                                    .together = mc_gram_writer_rows(p->writer.gram),
-                                    .make = make_rows};
-    for (int64_t i = 0; i < t->n; i++)
-        p->demand.line[i] = i ? -1 : 0;
-    if (t->n)
-        make_rows(&p->demand, (const int64_t[]){0}, 1, 0);
-}
-
-static mc_kernel_runs open_kernel(const queue *q, const mc_svm_program *t, place *p) {
-    const mc_svm *s = q->s;
-    mc_kernel_runs K = {.runs = 2, .first = {0, t->split}, .count = {t->split, t->n - t->split}, .K = p->K};
-    K.ld = mc_kernel_runs_ld(t->n);
-    K.diagonal = p->diagonal;
-    K.isa = q->isa;
-    K.demand = &p->demand;
-    p->s = s;
-    p->t = t;
-    open_demand(t, p);
-    for (int64_t i = 0; i < t->n; i++)
-        p->diagonal[i] = s->diagonal[mc_svm_program_row(s, t, i)];
-    return K;
-}
-
 /* Active sets begin anew: from where so few rows were looked at they would not be there sooner. */
 static void leave_pair(mc_svm_program *t) {
     memset(t->beta, 0, (size_t)t->m * sizeof *t->beta);
@@ -233,22 +129,20 @@ static void leave_pair(mc_svm_program *t) {
 static void solve_pair(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)begin, (void)end;
     const queue *q = arg;
-    place *p = &q->place[thread];
     mc_svm_program *t = &q->s->task[q->task[chunk]];
     mc_stored_progress *of = &q->of[q->task[chunk]];
-    lay_out_place((mc_work){.block = q->block + (size_t)thread * q->bytes, .size = q->bytes}, q->s->kept.gram, t->n, p);
-    const mc_kernel_runs K = open_kernel(q, t, p);
-    mc_stored_program_begin(q->s, t, &K, p->scratch);
+    mc_work work = {.block = q->block + (size_t)thread * q->bytes, .size = q->bytes};
+    mc_pair_matrix matrix;
+    const mc_kernel_runs K = mc_pair_matrix_open(&q->classes, t, q->isa, &work, &matrix);
+    mc_stored_program_begin(q->s, t, &K, work);
     while (!of->done && !of->left)
-        mc_stored_program_step(q->s, t, &K, p->scratch, of);
+        mc_stored_program_step(q->s, t, &K, work, of);
     t->solved = of->done;
     if (of->done)
-        mc_svm_program_decide(t, &K, p->scratch);
-    else if (p->demand.over)
+        mc_svm_program_decide(t, &K, work);
+    else if (matrix.demand.over)
         leave_pair(t);
 }
-
-/* ---- All of them ---- */
 
 /* ---- Those that are left, each by itself where there are enough of them ---- */
 
@@ -325,17 +219,21 @@ static mercer_status finish_pairs(mercer_ctx *ctx, queue *q) {
 }
 
 static mercer_status run_queue(mercer_ctx *ctx, queue *q) {
-    MC_TRY(open_places(ctx, q));
+    if (!(q->block = mc_alloc_unset(ctx, q->threads, q->bytes)))
+        return MERCER_MEMORY;
     mc_set_phase_span(ctx, 0, (double)q->count / (double)q->s->tasks);
     MC_TRY(mc_for_few(ctx, q->threads, q->count, 1, solve_pair, q));
     MC_TRY(mc_gram_writers_report(ctx, q->s->kept.gram));
     mc_free(q->block);
     q->block = NULL;
+    mc_class_matrices_close(&q->classes);
+    q->classes = (mc_class_matrices){0};
     return finish_pairs(ctx, q);
 }
 
 static mercer_status queue_pairs(mercer_ctx *ctx, queue *q) {
     MC_TRY(mc_gram_open(ctx, q->s->p.kernel, q->s->p.x, NULL, MERCER_F64, &q->s->kept.gram));
+    MC_TRY(mc_class_matrices_open(ctx, q->s, &q->classes));
     MC_TRY(list_pairs(ctx, q));
     q->threads = q->count ? threads_with_room(ctx, q->count, q->bytes) : 0;
     if (q->threads)
@@ -350,6 +248,6 @@ mercer_status mc_svm_solve_pairs(mercer_ctx *ctx, mc_svm *s) {
     mc_free(q.of);
     mc_free(q.task);
     mc_free(q.block);
-    mc_free(q.place);
+    mc_class_matrices_close(&q.classes);
     return status;
 }
