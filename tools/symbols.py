@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """symbols.py SHARED STATIC: the shared library exports mercer_* only; no object of the library holds mutable global data, but
-what is the process's: how many regions of BLAS are open, whose number of threads is one for all; the threads; what the bodies of loops took,
+what is the process's: how many regions of BLAS are open, whose number of threads is one for all; OpenMP's controls; the threads; what the bodies of loops took,
 which decides whether they are shared and nothing else; and what the system said of quotas within the last second."""
 import subprocess
 import sys
 
-GLOBAL = {"blas_threads", "pool", "body_costs", "cpu_quota", "memory_left"}
+GLOBAL = {"blas_threads", "openmp", "pool", "body_costs", "cpu_quota", "memory_left"}
 
 
 def output(*command):

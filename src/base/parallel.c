@@ -5,19 +5,40 @@
 #include "base/ctx.h"
 #include "base/threads.h"
 #include "base/progress.h"
+#include <dlfcn.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
 
-/* The controls of OpenBLAS and of OpenMP, which it may be built on, looked up weakly: any other BLAS links as well. */
-extern void omp_set_num_threads(int threads) __attribute__((weak));
-extern int omp_get_max_threads(void) __attribute__((weak));
+/* The controls of OpenBLAS, looked up weakly: any other BLAS links as well. */
 extern void openblas_set_num_threads(int threads) __attribute__((weak));
 extern int openblas_get_num_threads(void) __attribute__((weak));
 extern int openblas_get_parallel(void) __attribute__((weak)); /* 0: one thread, 1: its own, 2: OpenMP's */
+
+/* Those of OpenMP, which it may be built on. They are asked for while the program runs: OpenMP comes with BLAS, and
+   of a weak symbol in a library that a program does not name itself the linker may make nothing. */
+static struct {
+    pthread_once_t once;
+    void (*set_num_threads)(int threads);
+    int (*get_max_threads)(void);
+} openmp = {.once = PTHREAD_ONCE_INIT};
+
+static void find_openmp(void) {
+    void *set = dlsym(RTLD_DEFAULT, "omp_set_num_threads"), *get = dlsym(RTLD_DEFAULT, "omp_get_max_threads");
+    if (!set || !get)
+        return;
+    memcpy(&openmp.set_num_threads, &set, sizeof set);
+    memcpy(&openmp.get_max_threads, &get, sizeof get);
+}
+
+static int openmp_threads(void) {
+    pthread_once(&openmp.once, find_openmp);
+    return openmp.get_max_threads ? openmp.get_max_threads() : 1;
+}
 
 #if defined(__x86_64__)
 static unsigned flush_on(void) {
@@ -128,8 +149,8 @@ static bool is_worth_sharing(double seconds) {
 
 /* A thread of the pool does nothing else, ever: BLAS built on OpenMP, which asks each thread, is told once. */
 static void enter_loop(void) {
-    if (!is_inside && omp_set_num_threads)
-        omp_set_num_threads(1);
+    if (!is_inside && openmp_threads() > 1)
+        openmp.set_num_threads(1);
     is_inside = true;
 }
 
@@ -256,9 +277,9 @@ static void give_threads_back(void) {
 }
 
 mc_region mc_blas_begin(void) {
-    const mc_region region = {flush_on(), omp_get_max_threads ? omp_get_max_threads() : 1, process_wide()};
+    const mc_region region = {flush_on(), openmp_threads(), process_wide()};
     if (region.omp_threads > 1)
-        omp_set_num_threads(1);
+        openmp.set_num_threads(1);
     if (region.process_wide)
         take_one_thread();
     return region;
@@ -268,6 +289,6 @@ void mc_blas_end(mc_region region) {
     if (region.process_wide)
         give_threads_back();
     if (region.omp_threads > 1)
-        omp_set_num_threads(region.omp_threads);
+        openmp.set_num_threads(region.omp_threads);
     flush_restore(region.csr);
 }

@@ -5,6 +5,7 @@
 #include "base/progress.h"
 #include "base/rng.h"
 #include "backend/blas.h"
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -306,9 +307,11 @@ static void test_a_shield_holds_a_stop_back(void **state) {
     close_clean(ctx);
 }
 
-/* OpenMP's, where BLAS is built on it. */
-extern void omp_set_num_threads(int threads) __attribute__((weak));
-extern int omp_get_max_threads(void) __attribute__((weak));
+/* OpenMP's, where BLAS is built on it: that comes with BLAS, and a weak symbol may not find it in a program that
+   names BLAS alone, as this one and the command do. */
+static void *openmp_symbol(const char *name) {
+    return dlsym(RTLD_DEFAULT, name);
+}
 
 /* A product as every module calls it: the bits must not know how many threads the caller gave to BLAS or to OpenMP. */
 static void product(double *c) {
@@ -327,15 +330,23 @@ static void product(double *c) {
 static void test_blas_keeps_its_bits_and_the_callers_settings(void **state) {
     (void)state;
     static double once[300 * 300], again[300 * 300];
-    if (!omp_set_num_threads)
+    void (*set_threads)(int);
+    int (*get_threads)(void);
+    void *set = openmp_symbol("omp_set_num_threads"), *get = openmp_symbol("omp_get_max_threads");
+    if (!set || !get)
         skip_test("this BLAS does not run on OpenMP");
-    omp_set_num_threads(1);
+    memcpy(&set_threads, &set, sizeof set);
+    memcpy(&get_threads, &get, sizeof get);
+    set_threads(1);
     product(once);
     for (int threads = 2; threads <= 5; threads++) {
-        omp_set_num_threads(threads);
+        set_threads(threads);
+        const mc_region region = mc_blas_begin();
+        assert_int_equal(get_threads(), 1);
+        mc_blas_end(region);
         product(again);
         assert_memory_equal(once, again, sizeof once);
-        assert_int_equal(omp_get_max_threads(), threads);
+        assert_int_equal(get_threads(), threads);
     }
 }
 
