@@ -14,111 +14,26 @@
 #include "base/status.h"
 #include "data/table/data.h"
 #include "gram/gradient/contract_atoms.h"
+#include "gram/gradient/contract_steps.h"
 #include <math.h>
 #include <string.h>
 
-enum { SIDE = MC_CONTRACT_SIDE, TILE = SIDE * SIDE, NODES_MAX = 64 };
+enum { SIDE = MC_CONTRACT_SIDE, TILE = SIDE * SIDE, NODES_MAX = MC_CONTRACT_NODES };
 
-/* A node of the tree in postfix order, with what the passes need to know. */
-typedef struct step {
-    const mc_node *node;
-    int children, child[NODES_MAX];
-    int64_t d, *column;              /* columns of the whole row that an atom or weigh sees */
-    int64_t slot[MC_PARAMETERS_MAX]; /* first slot of each parameter; -1: none */
-    int64_t number_slot;
-    double *weight; /* weigh: f of every row */
-} step;
+typedef mc_contract_step step;
 
 typedef struct plan {
     const mercer_kernel *kernel;
     const mercer_data *x;
     mc_block_source *block;
     const void *self;
-    int count;
-    step step[NODES_MAX];
+    mc_contract_steps steps;
     int64_t n, d, width, slots;
     double *rows;    /* n x width: whole rows as the reference evaluator reads them */
     double *part;    /* slots per chunk */
     double *scratch; /* per thread */
     int64_t scratch_size;
 } plan;
-
-/* ---- the tree, laid flat ---- */
-
-static void find_slots(const mercer_kernel *kernel, step *s) {
-    s->number_slot = -1;
-    for (int k = 0; k < MC_PARAMETERS_MAX; k++)
-        s->slot[k] = -1;
-    for (int64_t i = kernel->slots - 1; i >= 0; i--) {
-        if (kernel->slot[i].node != s->node)
-            continue;
-        if (kernel->slot[i].parameter < 0)
-            s->number_slot = i;
-        else
-            s->slot[kernel->slot[i].parameter] = i - kernel->slot[i].element;
-    }
-}
-
-static bool is_covered_by_tiles(const mc_node *node) {
-    if (node->kind == MC_NORMALIZE || (node->kind == MC_ATOM && !mc_contract_atoms[node->atom].forward))
-        return false;
-    if (node->kind == MC_ATOM && node->atom == MC_POLY && node->parameter[0].number != floor(node->parameter[0].number))
-        return false;
-    for (int i = 0; i < node->children; i++)
-        if (!is_covered_by_tiles(node->child[i]))
-            return false;
-    return true;
-}
-
-static int count_nodes(const mc_node *node) {
-    int total = 1;
-    for (int i = 0; i < node->children && total <= NODES_MAX; i++)
-        total += count_nodes(node->child[i]);
-    return total;
-}
-
-/* column: the columns in view, d of them. Returns the step of the node in *out. */
-static mercer_status lay_flat(mercer_ctx *ctx, plan *p, const mc_node *node, const int64_t *column, int64_t d,
-                              int *out) {
-    int64_t *view = NULL;
-    const int64_t count = node->kind == MC_COLUMNS ? node->columns : d;
-    MC_TRY(MC_ALLOC(ctx, view, count));
-    for (int64_t j = 0; j < count; j++)
-        view[j] = node->kind == MC_COLUMNS ? column[node->column[j]] : column[j];
-    step s = {.node = node, .d = count, .column = view};
-    for (int i = 0; i < node->children; i++) {
-        const mercer_status status = lay_flat(ctx, p, node->child[i], view, count, &s.child[i]);
-        if (status) {
-            mc_free(view);
-            return status;
-        }
-        s.children++;
-    }
-    find_slots(p->kernel, &s);
-    *out = p->count;
-    p->step[p->count++] = s;
-    return MERCER_OK;
-}
-
-/* f of every row, for weigh. */
-static mercer_status fill_weights(mercer_ctx *ctx, plan *p) {
-    double *seen = NULL;
-    MC_TRY(MC_ALLOC(ctx, seen, p->d));
-    mercer_status status = MERCER_OK;
-    for (int k = 0; k < p->count && !status; k++) {
-        step *s = &p->step[k];
-        if (s->node->kind != MC_WEIGH)
-            continue;
-        status = MC_ALLOC(ctx, s->weight, p->n);
-        for (int64_t i = 0; i < p->n && !status; i++) {
-            for (int64_t j = 0; j < s->d; j++)
-                seen[j] = p->rows[i * p->width + s->column[j]];
-            s->weight[i] = mc_function_eval(s->node->function, seen, s->d);
-        }
-    }
-    mc_free(seen);
-    return status;
-}
 
 /* ---- one tile ---- */
 
@@ -142,7 +57,7 @@ static mc_pairs gather_atom_columns(const tile *t, const step *s) {
 }
 
 static void forward_step(const tile *t, int k) {
-    const step *s = &t->p->step[k];
+    const step *s = &t->p->steps.step[k];
     double *v = t->value + (int64_t)k * TILE;
     const double *first = s->children ? t->value + (int64_t)s->child[0] * TILE : NULL;
     if (s->node->kind == MC_ATOM) {
@@ -193,7 +108,7 @@ static void single_back(const tile *t, const step *s, const double *a, const dou
 }
 
 static void atom_back(const tile *t, int k, double *a) {
-    const step *s = &t->p->step[k];
+    const step *s = &t->p->steps.step[k];
     double *sums[MC_PARAMETERS_MAX];
     for (int q = 0; q < MC_PARAMETERS_MAX; q++)
         sums[q] = s->slot[q] < 0 ? NULL : t->sums + s->slot[q];
@@ -203,7 +118,7 @@ static void atom_back(const tile *t, int k, double *a) {
 }
 
 static void backward_step(const tile *t, int k) {
-    const step *s = &t->p->step[k];
+    const step *s = &t->p->steps.step[k];
     double *a = t->adjoint + (int64_t)k * TILE;
     if (s->node->kind == MC_ATOM)
         atom_back(t, k, a);
@@ -221,7 +136,7 @@ static void backward_step(const tile *t, int k) {
 
 /* The adjoint of the root: M, twice below the diagonal, nothing above it. */
 static void root_adjoint(const tile *t) {
-    double *a = t->adjoint + (int64_t)(t->p->count - 1) * TILE;
+    double *a = t->adjoint + (int64_t)(t->p->steps.count - 1) * TILE;
     memset(a, 0, TILE * sizeof *a);
     t->p->block(t->p->self, t->i0, t->i0 + t->rows, t->j0, t->j0 + t->columns, a, SIDE);
     for (int64_t i = 0; i < t->rows; i++)
@@ -230,10 +145,10 @@ static void root_adjoint(const tile *t) {
 }
 
 static void contract_tile(const tile *t) {
-    for (int k = 0; k < t->p->count; k++)
+    for (int k = 0; k < t->p->steps.count; k++)
         forward_step(t, k);
     root_adjoint(t);
-    for (int k = t->p->count - 1; k >= 0; k--)
+    for (int k = t->p->steps.count - 1; k >= 0; k--)
         backward_step(t, k);
 }
 
@@ -242,9 +157,9 @@ static void tile_row(void *arg, int64_t chunk, int64_t begin, int64_t end, int t
     double *s = p->scratch + thread * p->scratch_size;
     tile t = {.p = p, .i0 = begin, .rows = end - begin, .sums = p->part + chunk * p->slots};
     t.value = s;
-    t.adjoint = t.value + (int64_t)p->count * TILE;
-    t.statistic = t.adjoint + (int64_t)p->count * TILE;
-    t.x = t.statistic + (int64_t)p->count * TILE;
+    t.adjoint = t.value + (int64_t)p->steps.count * TILE;
+    t.statistic = t.adjoint + (int64_t)p->steps.count * TILE;
+    t.x = t.statistic + (int64_t)p->steps.count * TILE;
     t.z = t.x + p->d * SIDE;
     for (t.j0 = 0; t.j0 < end; t.j0 += SIDE) {
         t.columns = p->n - t.j0 < SIDE ? p->n - t.j0 : SIDE;
@@ -285,29 +200,22 @@ static mercer_status contract_in_chunks(mercer_ctx *ctx, plan *p, mc_body *body,
 }
 
 static mercer_status run_tiles(mercer_ctx *ctx, plan *p, double *gradient) {
-    int64_t *all = NULL;
-    int root;
-    MC_TRY(MC_ALLOC(ctx, all, p->d));
-    for (int64_t j = 0; j < p->d; j++)
-        all[j] = j;
-    const mercer_status status = lay_flat(ctx, p, p->kernel->root, all, p->d, &root);
-    mc_free(all);
-    MC_TRY(status);
-    MC_TRY(fill_weights(ctx, p));
-    return contract_in_chunks(ctx, p, tile_row, 3 * (int64_t)p->count * TILE + 2 * p->d * SIDE, gradient);
+    MC_TRY(mc_contract_steps_open(ctx, p->kernel, p->d, &p->steps));
+    MC_TRY(mc_contract_weights(ctx, &p->steps, p->n, p->d, p->rows, p->width));
+    return contract_in_chunks(ctx, p, tile_row, 3 * (int64_t)p->steps.count * TILE + 2 * p->d * SIDE, gradient);
 }
 
 static mercer_status compute_gradient(mercer_ctx *ctx, plan *p, double *gradient) {
     MC_TRY(MC_ALLOC(ctx, p->rows, p->n * p->width));
     for (int64_t i = 0; i < p->n; i++)
         mc_data_row(p->x, i, p->rows + i * p->width);
-    if (is_covered_by_tiles(p->kernel->root) && count_nodes(p->kernel->root) <= NODES_MAX)
+    if (mc_contract_covers(p->kernel->root))
         return run_tiles(ctx, p, gradient);
     return contract_in_chunks(ctx, p, contract_reference_row, TILE + p->slots, gradient);
 }
 
 size_t mc_gram_contract_bytes(const mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x) {
-    const int64_t nodes = count_nodes(kernel->root) + 2; /* a search may put an amplitude before it */
+    const int64_t nodes = mc_contract_count(kernel->root) + 2; /* a search may put an amplitude before it */
     const int64_t tiles = 3 * nodes * TILE + 2 * x->d * SIDE, pairs = TILE + kernel->slots + 1;
     const int64_t scratch = (tiles > pairs ? tiles : pairs) * mercer_threads(ctx);
     const int64_t numbers =
@@ -329,10 +237,7 @@ mercer_status mc_gram_contract(mercer_ctx *ctx, const mercer_kernel *kernel, con
                 .slots = kernel->slots};
     memset(gradient, 0, (size_t)kernel->slots * sizeof *gradient);
     const mercer_status status = compute_gradient(ctx, p, gradient);
-    for (int k = 0; k < p->count; k++) {
-        mc_free(p->step[k].column);
-        mc_free(p->step[k].weight);
-    }
+    mc_contract_steps_close(&p->steps);
     mc_free(p->rows);
     mc_free(p->part);
     mc_free(p->scratch);

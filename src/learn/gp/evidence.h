@@ -18,9 +18,12 @@ mercer_status mc_evidence_open(mercer_ctx *ctx, const mercer_data *x, int64_t t,
 mercer_status mc_evidence_open_estimated(mercer_ctx *ctx, const mc_problem *p, uint64_t seed, mc_evidence **out);
 void mc_evidence_close(mc_evidence *e);
 size_t mc_evidence_bytes(int64_t n, int64_t t);
+/* Bytes of a device that a factorisation and a gradient take there; operations of one evaluation, or of a search. */
+double mc_evidence_device_bytes(int64_t n, int64_t t);
+double mc_evidence_operations(int64_t n, bool searching);
 
 /* The operator of x in double for the values that follow, all of one kernel; NULL: each opens its own. */
-void mc_evidence_lend(mc_evidence *e, const mc_gram *gram);
+void mc_evidence_lend(mc_evidence *e, mc_gram *gram);
 
 /* kernel: bound to x. *value: -infinity when A is not positive definite in double precision. gradient (NULL: not
    wanted): one number per slot of the kernel, then one for the noise. */
