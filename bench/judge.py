@@ -70,7 +70,7 @@ def dual(S, A, gamma):
 
 
 def vector_machine(path, X, y, C, gamma):
-    """{primal, dual, gap} of a LIBSVM model file on the rows it was fitted to; the gap relative to the primal objective. Of many classes the sums."""
+    """{primal, dual, gap} of a LIBSVM model file on the training rows; the gap relative to the primal objective. Of many classes the sums."""
     labels, A, rho, S = libsvm_model(path, X.shape[1])
     X, value = np.pad(X, ((0, 0), (0, S.shape[1] - X.shape[1]))), dual(S, A, gamma)
     energy, f, slack, p = np.abs(A).sum() - value, times(X, S, gamma, A) - rho, 0.0, 0

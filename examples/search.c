@@ -24,7 +24,7 @@ int main(void) {
     if (failed) {
         fprintf(stderr, "%s\n", mercer_message(ctx));
     } else {
-        const mercer_search_report *result = mercer_search_result(search);
+        const mercer_tune_report *result = mercer_search_report(search);
         const mercer_candidate best = mercer_search_candidate(search, result->best);
         printf("%s with %s: %s %.3f on %s, of %lld candidates\n", best.kernel, best.settings, result->score, best.score,
                result->splits, (long long)mercer_search_count(search));

@@ -528,10 +528,10 @@ MERCER_API mercer_status mercer_posterior_sample(mercer_ctx *ctx, const mercer_p
    row weight.
 
        svc        classes; loss max(0, 1 - y f). C = infinity is the hard margin: no row may come inside it
-       nu-svc     classes; C is found: a share nu of the rows at most comes inside the margin, at least it supports it
+       nu-svc     classes; nu bounds the fraction of margin errors from above, that of support vectors from below
        svr        numbers; loss max(0, |y - f| - epsilon)
-       nu-svr     numbers; epsilon is found: at most a share nu of the rows leave the tube
-       one-class  no target; holds all but a share nu of the rows: 1 inside, -1 outside
+       nu-svr     numbers; epsilon is found: at most a fraction nu of the rows lies outside the tube
+       one-class  no target; a region with all but a fraction nu of the rows: 1 inside, -1 outside
 
    C, nu, epsilon and the tolerance mean what they mean in LIBSVM. More than two classes: one quadratic program for
    every pair ("ovo"; most votes win, the first of equals) or one for every class against the rest ("ovr"). */
@@ -1147,10 +1147,10 @@ MERCER_API void mercer_search_free(mercer_search *search);
 MERCER_API int64_t mercer_search_count(const mercer_search *search);
 MERCER_API mercer_candidate mercer_search_candidate(const mercer_search *search, int64_t i);
 
-typedef struct mercer_search_report {
+typedef struct mercer_tune_report {
     const char *score; /* its name */
     bool larger_is_better;
-    const char *splits;  /* "5 folds, classes spread evenly" */
+    const char *splits;  /* "5 folds, stratified" */
     const char *stopped; /* "no", "time", "caller" */
     int64_t best;        /* the candidate chosen */
     int64_t first;       /* the one with the best score: another where one_error is set */
@@ -1159,8 +1159,8 @@ typedef struct mercer_search_report {
     double share;        /* of resampled folds under which the first is still first; NaN where there are none */
     int64_t resumed;     /* measurements taken from the journal */
     bool halved;
-} mercer_search_report;
-MERCER_API const mercer_search_report *mercer_search_result(const mercer_search *search);
+} mercer_tune_report;
+MERCER_API const mercer_tune_report *mercer_search_report(const mercer_search *search);
 /* All of it as JSON: what mercer_model_search gives for the model. */
 MERCER_API const char *mercer_search_json(const mercer_search *search);
 /* The chosen candidate fitted to all rows; the search is recorded in the model and saved with it. */

@@ -131,7 +131,7 @@ PARAMETERS: dict[str, Row] = {
 }
 
 OWN: dict[tuple[str, str], Row] = {
-    **{(name, "max_iter"): Row(STEPS, "most steps of one quadratic program, -1 for no limit; a fit that takes them all warns.")
+    **{(name, "max_iter"): Row(STEPS, "maximum number of SMO steps per quadratic program, -1 for no limit; a fit that takes them all warns.")
        for name in ("SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM")},
     ("GaussianProcessRegressor", "alpha"): Row(either(choice("learn"), PENALTY), "variance of the noise, a number or one for each row; "
                                                "'learn' chooses it with the parameters of the kernel."),

@@ -111,7 +111,7 @@ def tune(X: Rows | Path, y: ArrayLike | None = None, machine: str = "ridge", ker
         found = Handle(context.make("mercer_tune_run", *task.arguments), "search")
         model = _model.Model(Handle(context.make("mercer_search_fit", found, task.data), "model"))
         listed = [_model.Record(record(lib.mercer_search_candidate(found, i))) for i in range(lib.mercer_search_count(found))]
-        return Search(model, listed, _model.Record(record(lib.mercer_search_result(found).contents)), text(lib.mercer_search_json(found)))
+        return Search(model, listed, _model.Record(record(lib.mercer_search_report(found).contents)), text(lib.mercer_search_json(found)))
 
 
 def plan_tune(X: Rows | Path, y: ArrayLike | None = None, machine: str = "ridge", kernel: str | list[str] | None = None, *,

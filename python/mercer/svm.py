@@ -313,7 +313,7 @@ class SVC(_SupportVectorClassifier):
 
 
 class NuSVC(_SupportVectorClassifier):
-    """Support vector classification with a share nu of the rows allowed inside the margin, as sklearn.svm.NuSVC.
+    """nu-support vector classification: at most a fraction nu of the rows violates the margin, as sklearn.svm.NuSVC.
 
     >>> import mercer
     >>> mercer.NuSVC(nu=0.5).fit([[-1.0], [-2.0], [1.0], [2.0]], [0, 0, 1, 1]).predict([[-1.5], [1.5]]).tolist()
@@ -409,7 +409,7 @@ class SVR(_SupportVectorRegressor):
 
 
 class NuSVR(_SupportVectorRegressor):
-    """Support vector regression with a share nu of the rows allowed outside the tube, as sklearn.svm.NuSVR.
+    """nu-support vector regression: at most a fraction nu of the rows lies outside the tube, as sklearn.svm.NuSVR.
 
     >>> import mercer
     >>> mercer.NuSVR(kernel="linear", C=100).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0]).predict([[1.0]]).round(2).tolist()
@@ -437,7 +437,7 @@ class NuSVR(_SupportVectorRegressor):
 
 
 class OneClassSVM(OutlierMixin, _SupportVectors):
-    """The region that holds all but a share nu of the rows, as sklearn.svm.OneClassSVM.
+    """One-class SVM: a region that holds all but a fraction nu of the rows, as sklearn.svm.OneClassSVM.
 
     >>> import mercer
     >>> one = mercer.OneClassSVM(nu=0.4, gamma=1.0).fit([[0.0], [0.1], [0.2], [5.0]])

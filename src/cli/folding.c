@@ -4,8 +4,9 @@
 #include <string.h>
 
 const option fold_options[] = {
-    {"folds", 0, "K", "leave out a K-th of the rows at a time, a seeded choice, classes spread evenly"},
-    {"groups", 0, "COLUMN", "rows with the same text in this column, which is then no input, leave together"},
+    {"folds", 0, "K", "K-fold cross-validation, seeded and stratified by class"},
+    {"groups", 0, "COLUMN",
+     "grouped cross-validation: rows with the same text in this column, which is then no input, stay in one fold"},
     {0},
 };
 

@@ -8,15 +8,16 @@
 #include <unistd.h>
 
 const option data_options[] = {
-    {"target", 0, "NAME|INDEX", "target column by name or place from 1, several with commas (default: the last)"},
+    {"target", 0, "NAME|INDEX",
+     "target column by name or number from 1, several separated by commas (default: the last)"},
     {"no-target", 0, NULL, "there is no target: every column is an input"},
     {"target-kind", 0, "KIND", "auto|number|class: what the target is (default auto)"},
-    {"missing", 0, "WAY", "error|mean|drop: what to do with missing values (default error)"},
+    {"missing", 0, "HOW", "error|mean|drop: what to do with missing values (default error)"},
     {0},
 };
 
 const option missing_options[] = {
-    {"missing", 0, "WAY", "error|mean|drop: what to do with missing values (default error)"},
+    {"missing", 0, "HOW", "error|mean|drop: what to do with missing values (default error)"},
     {0},
 };
 

@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 const option job_options[] = {
-    {"machine", 'm', "NAME", "what to fit (default: chosen by the target, and printed)"},
+    {"machine", 'm', "NAME", "machine to fit (default: chosen by the kind of the target, and reported)"},
     {"kernel", 'k', "KERNEL", "an expression of the kernel language (default rbf); tune takes several"},
     {"weights", 0, "FILE|COLUMN", "row weights: a file with one number per row, else a column of the data"},
     {"noise-column", 0, "COLUMN",
-     "gp: the variance of the noise of every row stands in this column, times --noise where it is given"},
+     "gp: column with the noise variance of every row, multiplied by --noise where that is given"},
     {0},
 };
 

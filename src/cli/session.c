@@ -18,7 +18,7 @@ const option common_options[] = {
     {"threads", 0, "N", "threads to compute with (default: the cores that affinity, quota and OMP_NUM_THREADS leave)"},
     {"device", 0, "NAME", "auto, cpu, cuda or cuda:1: what computes products with K (default: auto); see mercer info"},
     {"device-memory", 0, "SIZE", "limit on memory of the card, such as 8G (default: 90% of what is free there)"},
-    {"time-limit", 0, "SECONDS", "stop after so long, with exit status 4; fit plans for it"},
+    {"time-limit", 0, "SECONDS", "stop after this long, with exit status 4; fit plans its work to meet it"},
     {"help", 'h', NULL, "print this text"},
     {0},
 };

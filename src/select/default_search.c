@@ -48,7 +48,7 @@ static const rule rules[] = {
     {"logistic", "lambda={1e-3,0.01,0.1,1,10}", true, 300, 600, 0.04},
 };
 
-/* One of as many equal parts as bring the rows nearest to the number wanted; classes spread evenly, and a row at least
+/* One of as many equal parts as bring the rows nearest to the number wanted; stratified by class, and a row at least
    of each. */
 static mercer_status take_part(mercer_ctx *ctx, const mercer_data *data, int64_t wanted, mercer_data **out) {
     int64_t *fold = NULL, *rows = NULL, n = 0;

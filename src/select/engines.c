@@ -415,7 +415,7 @@ static void estimate_path_cost(mercer_ctx *ctx, const mc_round *r, const mc_prob
         out->bytes += scoring_bytes(ctx, p, test);
         return;
     }
-    out->text = "all splits and values of C over one K, each solution from the last";
+    out->text = "all splits and values of C over one K, warm-started along C";
     const int64_t splits = r->splits.count, others = p->outputs > 2 ? p->outputs - 1 : 0,
                   held = splits * test->n * count;
     const int64_t pair = others ? p->n : 0;
@@ -433,7 +433,7 @@ static void estimate_leave_out_cost(mercer_ctx *ctx, const mc_round *r, const mc
     for (int64_t k = 0; k < r->splits.count; k++)
         most = held_by(r, k) > most ? held_by(r, k) : most;
     if (by_factors(r, count)) {
-        out->text = "rows left out in closed form, a factorisation for every value of lambda";
+        out->text = "held-out predictions in closed form, one factorisation per lambda";
         out->bytes = mc_ridge_leave_one_out_bytes(ctx, p, intercept, most);
         mc_ridge_leave_one_out_work(p, intercept, r->splits.fold ? r->splits.count : 0, count, &out->work);
     } else {
@@ -458,29 +458,31 @@ static void estimate_slopes_cost(mercer_ctx *ctx, const mc_round *r, const mc_pr
 
 static const mc_engine fits = {
     .text = EVERY_FIT, .path = "", .measure = measure_fits, .estimate_cost = estimate_fit_cost};
-static const mc_engine path = {.text = "all values of C on a split along one path, each from the last",
+static const mc_engine path = {.text = "all values of C of a split along one path, warm-started",
                                .path = "C",
                                .measure = measure_path,
                                .estimate_cost = estimate_path_cost};
-static const mc_engine lambdas = {.text = "all values of lambda on a split along one path, each from the last",
+static const mc_engine lambdas = {.text = "all values of lambda of a split along one path, warm-started",
                                   .path = "lambda",
                                   .measure = measure_path,
                                   .estimate_cost = estimate_path_cost};
 static const mc_engine leave_out_engine = {
-    .text = "rows left out in closed form, all values of lambda from one eigendecomposition",
+    .text = "held-out predictions in closed form, all values of lambda from one eigendecomposition",
     .path = "lambda",
     .whole = true,
     .measure = measure_leave_out,
     .estimate_cost = estimate_leave_out_cost};
 static const mc_engine slopes = {
-    .text = "rows left out in closed form with the slopes of their error, down from every start",
+    .text = "held-out predictions in closed form with the gradient of their error, descent from every start",
     .path = "",
     .whole = true,
     .steps = STEPS_OF_SLOPES,
     .measure = measure_leave_out,
     .estimate_cost = estimate_slopes_cost};
-static const mc_engine evidence = {
-    .text = "the evidence, one fit to all rows", .path = "", .whole = true, .measure = measure_evidence};
+static const mc_engine evidence = {.text = "the evidence (log marginal likelihood), one fit to all rows",
+                                   .path = "",
+                                   .whole = true,
+                                   .measure = measure_evidence};
 
 static const struct {
     const char *machine;

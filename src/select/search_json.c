@@ -41,7 +41,7 @@ static void add_candidate(mc_text *text, const mercer_search *s, int64_t i) {
 }
 
 mercer_status mc_search_record(mercer_ctx *ctx, mercer_search *s) {
-    const mercer_search_report *r = &s->report;
+    const mercer_tune_report *r = &s->report;
     mc_text text = mc_text_open(ctx);
     mc_text_add(&text, "{\"machine\":");
     mc_text_quoted(&text, s->machine->name);

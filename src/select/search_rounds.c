@@ -297,7 +297,7 @@ static int rounds_of(const mercer_search *s, const mercer_data *data) {
     return rounds;
 }
 
-/* Rows of a round: so many of the equal parts the data are dealt into, classes spread evenly; in order of time the last
+/* Rows of a round: so many of the equal parts the data are dealt into, stratified by class; in order of time the last
    rows. */
 mercer_status mc_stage_rows(mercer_ctx *ctx, const mercer_tune *set, const mercer_data *data, int64_t share,
                             int64_t all, mercer_data **out, const char ***groups) {

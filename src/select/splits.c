@@ -1,6 +1,6 @@
 /* splits.c: which rows are learned from and which are measured on.
 
-       folds     every row is measured once; classes spread evenly, or groups kept together; repeated with other seeds.
+       folds     every row is measured once; stratified by class, or groups kept together; repeated with other seeds.
                  Five of them where nobody says, fewer where rows, classes or groups do not fill five; then a class of
                  one row is learned from in every fold and measured in none
        ordered   k blocks of n / (k + 1) rows at the end, each measured on what was learned from all rows before it
@@ -174,7 +174,7 @@ static mercer_status deal_splits(mercer_ctx *ctx, const mercer_tune *set, int64_
 }
 
 static void write_folds(const mercer_tune *set, const mercer_data *data, const char *const *groups, mc_splits *s) {
-    const char *how = groups ? ", groups kept together" : data->classes ? ", classes spread evenly" : "";
+    const char *how = groups ? ", groups kept together" : data->classes ? ", stratified" : "";
     char why[96] = "", times[32] = "";
     if (!set->folds && s->independent < FOLDS)
         write_reason(data, groups, s->independent, why, sizeof why);

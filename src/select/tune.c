@@ -424,7 +424,7 @@ mercer_candidate mercer_search_candidate(const mercer_search *s, int64_t i) {
                               .seconds = s->seconds[i]};
 }
 
-const mercer_search_report *mercer_search_result(const mercer_search *search) {
+const mercer_tune_report *mercer_search_report(const mercer_search *search) {
     return search ? &search->report : NULL;
 }
 

@@ -251,7 +251,7 @@ struct mercer_search {
     double *error, *seconds;
     int64_t *rows; /* of the data it was last measured with; 0: never */
     int64_t resumed;
-    mercer_search_report report;
+    mercer_tune_report report;
     char splits[MC_SPLITS_TEXT], forgiven[MC_FORGIVEN];
     char *json;
 };
@@ -306,7 +306,7 @@ typedef struct mc_stage {
 } mc_stage;
 enum { MC_STAGES_MOST = 8 };
 int mc_search_stages(const mercer_search *s, bool halved, const mercer_data *data, mc_stage *out);
-/* Its rows, classes spread evenly, in order of time the last ones, and their groups where there are any. */
+/* Its rows, stratified by class, in order of time the last ones, and their groups where there are any. */
 mercer_status mc_stage_rows(mercer_ctx *ctx, const mercer_tune *set, const mercer_data *data, int64_t share,
                             int64_t all, mercer_data **out, const char ***groups);
 /* A run with the kernel and the settings of its first candidate. Close it after a failure too. */

@@ -15,7 +15,7 @@ mercer plan f.csv --memory 10K; echo "exit $?"
 mercer generate friedman1 -n 1000 -o g.csv -q
 mercer plan g.csv --memory 3M --threads 2 | tr -s ' '; echo "exit ${PIPESTATUS[0]}"
 mercer generate friedman1 -n 3000 -o h.csv -q
-mercer plan h.csv --solver eigen --time-limit 0.3 | grep -c -e '^late .*eigen is not done within 0.3 s'
+mercer plan h.csv --solver eigen --time-limit 0.3 | grep -c -e '^late .*eigen does not finish within 0.3 s'
 rm h.csv
 mercer plan g.csv -m gp --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["machine"])'
 ls

@@ -165,7 +165,7 @@ static void test_a_search_in_a_hurry_is_of_one_kernel(void **state) {
             mercer_ctx *ctx = open_limited(limits[k], 1);
             mercer_search *search = NULL;
             assert_ok(ctx, mercer_tune_default(ctx, machines[m], NULL, data, &search));
-            const mercer_candidate best = mercer_search_candidate(search, mercer_search_result(search)->best);
+            const mercer_candidate best = mercer_search_candidate(search, mercer_search_report(search)->best);
             count[k] = mercer_search_count(search);
             snprintf(chosen[k], sizeof chosen[k], "%s %s", best.kernel, best.settings);
             mercer_search_free(search);

@@ -16,7 +16,7 @@ static void test_slopes_lead_below_the_best_of_a_fine_grid(void **state) {
         assert_ok(ctx, tune(ctx, &w, data, &grid));
         w.set.search = "gradient";
         assert_ok(ctx, tune(ctx, &w, data, &found));
-        const mercer_search_report *all = mercer_search_result(grid), *r = mercer_search_result(found);
+        const mercer_tune_report *all = mercer_search_report(grid), *r = mercer_search_report(found);
         const mercer_candidate table = mercer_search_candidate(grid, all->best),
                                best = mercer_search_candidate(found, r->best);
         assert_true(best.score <= table.score * (1 + 1e-9) && best.score > table.score - table.error);
@@ -47,7 +47,7 @@ static void test_gcv_is_that_of_the_path_and_goes_down_too(void **state) {
         mercer_search *search = NULL;
         w.set.search = way ? "gradient" : "grid";
         assert_ok(ctx, tune(ctx, &w, data, &search));
-        const mercer_search_report *r = mercer_search_result(search);
+        const mercer_tune_report *r = mercer_search_report(search);
         const mercer_candidate c = mercer_search_candidate(search, r->best);
         const double lambda = strtod(strchr(c.settings, '=') + 1, NULL);
         mercer_kernel *kernel = kernel_of(ctx, c.kernel);
@@ -89,7 +89,7 @@ static void test_every_combination_of_a_set_has_its_starts(void **state) {
     w.kernel = "rbf(gamma=0.01..10) + rbf(gamma=0.01..10)";
     w.set.one_error = true;
     assert_ok(ctx, tune(ctx, &w, data, &search));
-    const mercer_search_report *r = mercer_search_result(search);
+    const mercer_tune_report *r = mercer_search_report(search);
     assert_non_null(strstr(mercer_search_candidate(search, r->first).kernel, " + "));
     assert_true(strtod(mercer_search_candidate(search, r->best).settings + 7, NULL)
                 >= strtod(mercer_search_candidate(search, r->first).settings + 7, NULL));

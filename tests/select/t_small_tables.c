@@ -93,7 +93,7 @@ static void check_splits(mercer_ctx *ctx, const char *machine, table_of_test t, 
     mercer_search *search = NULL;
     set.points = 2;
     assert_ok(ctx, mercer_tune_run(ctx, machine, NULL, &set, data, &search));
-    assert_string_equal(mercer_search_result(search)->splits, splits);
+    assert_string_equal(mercer_search_report(search)->splits, splits);
     mercer_search_free(search);
     mercer_data_free(data);
 }
@@ -103,12 +103,12 @@ static void test_fewer_folds_are_taken_where_five_cannot_be_filled(void **state)
     mercer_ctx *ctx = open_ctx(1);
     check_splits(ctx, "huber", (table_of_test){4, 0, false}, "4 folds, as many as there are rows");
     check_splits(ctx, "svc", (table_of_test){6, 2, false},
-                 "3 folds, as many as class 'a' has rows, classes spread evenly");
+                 "3 folds, as many as class 'a' has rows, stratified");
     check_splits(
         ctx, "logistic", (table_of_test){6, 3, true},
-        "4 folds, as many as class 'c' has rows, classes spread evenly; classes of one row are learned and not "
+        "4 folds, as many as class 'c' has rows, stratified; classes of one row are learned and not "
         "measured");
-    check_splits(ctx, "svc", (table_of_test){12, 2, false}, "5 folds, classes spread evenly");
+    check_splits(ctx, "svc", (table_of_test){12, 2, false}, "5 folds, stratified");
     close_clean(ctx);
 }
 
@@ -123,7 +123,7 @@ static void test_groups_fill_as_many_folds_as_there_are(void **state) {
     set.points = 2;
     set.groups = group;
     assert_ok(ctx, mercer_tune_run(ctx, "svr", NULL, &set, data, &search));
-    assert_string_equal(mercer_search_result(search)->splits,
+    assert_string_equal(mercer_search_report(search)->splits,
                         "3 folds, as many as there are groups, groups kept together");
     mercer_search_free(search);
     mercer_data_free(data);

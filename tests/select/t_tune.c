@@ -137,7 +137,7 @@ static void test_rows_left_out_are_those_of_the_path(void **state) {
     const wish w = wish_of("ridge", "rbf(gamma=0.1..1)", NULL);
     assert_ok(ctx, tune(ctx, &w, data, &search));
     assert_int_equal(mercer_search_count(search), 8 * 50);
-    const mercer_search_report *r = mercer_search_result(search);
+    const mercer_tune_report *r = mercer_search_report(search);
     const mercer_candidate best = mercer_search_candidate(search, r->best);
     const double lambda = strtod(strchr(best.settings, '=') + 1, NULL);
     mercer_path_row row;
@@ -218,7 +218,7 @@ static void resume(mercer_ctx *ctx, wish *w, char *path, mercer_data *(*make)(me
         mercer_search *search = NULL;
         assert_ok(ctx, tune(ctx, w, data, &search));
         assert_string_equal(mercer_search_json(search), whole);
-        assert_true(i == 3 || mercer_search_result(search)->resumed > 0);
+        assert_true(i == 3 || mercer_search_report(search)->resumed > 0);
         assert_true(size_of(path) >= size); /* what was measured anew stands there once more */
         mercer_search_free(search);
     }
@@ -282,7 +282,7 @@ static void test_time_goes_forward(void **state) {
     w.set.points = 2;
     mercer_search *search = NULL;
     assert_ok(ctx, tune(ctx, &w, data, &search));
-    assert_non_null(strstr(mercer_search_result(search)->splits, "in order of time"));
+    assert_non_null(strstr(mercer_search_report(search)->splits, "in order of time"));
     mercer_search_free(search);
     mercer_data_free(data);
     close_clean(ctx);
@@ -302,7 +302,7 @@ static void test_groups_stay_together_or_are_refused(void **state) {
     w.set.groups = group;
     mercer_search *search = NULL;
     assert_ok(ctx, tune(ctx, &w, data, &search));
-    assert_non_null(strstr(mercer_search_result(search)->splits, "groups"));
+    assert_non_null(strstr(mercer_search_report(search)->splits, "groups"));
     mercer_search_free(search);
     w.set.folds = 4;
     assert_fails(ctx, refused(ctx, w, data), MERCER_INVALID, "3 groups cannot fill 4 folds");
@@ -321,7 +321,7 @@ static void test_one_standard_error_takes_the_stronger_penalty(void **state) {
     assert_ok(ctx, tune(ctx, &w, data, &plain_search));
     w.set.one_error = true;
     assert_ok(ctx, tune(ctx, &w, data, &careful));
-    const mercer_search_report *a = mercer_search_result(plain_search), *b = mercer_search_result(careful);
+    const mercer_tune_report *a = mercer_search_report(plain_search), *b = mercer_search_report(careful);
     assert_true(a->best == a->first && b->first == a->first
                 && b->best > a->best); /* lambda rises along the candidates */
     const mercer_candidate best = mercer_search_candidate(careful, b->first);
@@ -366,7 +366,7 @@ static void test_halving_measures_the_best_with_all_rows(void **state) {
     w.set.halving = true;
     mercer_search *search = NULL;
     assert_ok(ctx, tune(ctx, &w, data, &search));
-    const mercer_search_report *r = mercer_search_result(search);
+    const mercer_tune_report *r = mercer_search_report(search);
     assert_true(r->halved && r->measured == 3);
     assert_true(seen.calls > 9 && seen.back == 0); /* what is left never grows from one round to the next */
     assert_int_equal(mercer_search_candidate(search, r->best).rows, 1000);
@@ -386,7 +386,7 @@ static void compare_descent(mercer_ctx *ctx, const mercer_data *data, wish *w) {
     assert_ok(ctx, tune(ctx, w, data, &table));
     w->set.halving = true;
     assert_ok(ctx, tune(ctx, w, data, &descent));
-    const mercer_search_report *all = mercer_search_result(table), *r = mercer_search_result(descent);
+    const mercer_tune_report *all = mercer_search_report(table), *r = mercer_search_report(descent);
     const mercer_candidate best = mercer_search_candidate(table, all->best),
                            found = mercer_search_candidate(descent, r->best);
     assert_true(r->halved && r->measured >= 3 && r->measured <= 8);
@@ -424,7 +424,7 @@ static const char *chosen_by_default(mercer_ctx *ctx, const mercer_data *data, i
     mercer_search *search = NULL;
     ridge.intercept = true;
     assert_ok(ctx, mercer_tune_default(ctx, "ridge", &ridge, data, &search));
-    snprintf(text, sizeof text, "%s", mercer_search_candidate(search, mercer_search_result(search)->best).kernel);
+    snprintf(text, sizeof text, "%s", mercer_search_candidate(search, mercer_search_report(search)->best).kernel);
     *count = mercer_search_count(search);
     mercer_search_free(search);
     return text;
@@ -484,7 +484,7 @@ static void test_what_a_fit_without_parameters_finds_is_no_matter_of_units_or_ro
         for (int64_t i = 0; i < data->n; i++)
             data->target[i] *= unit[k];
         assert_ok(ctx, mercer_tune_default(ctx, "ridge", &ridge, data, &search));
-        const mercer_candidate best = mercer_search_candidate(search, mercer_search_result(search)->best);
+        const mercer_candidate best = mercer_search_candidate(search, mercer_search_report(search)->best);
         if (!(fabs(best.score / unit[k] - 0.1307) < 0.001) || strstr(best.settings, "lambda=1e-6"))
             fail_msg("%s, %s: %g", best.kernel, best.settings, best.score / unit[k]);
         mercer_search_free(search);
@@ -561,7 +561,7 @@ static void test_what_was_measured_survives_a_stop(void **state) {
     mercer_search *search = NULL;
     const mercer_status status = tune(ctx, &w, data, &search);
     if (status == MERCER_OK) {
-        const mercer_search_report *r = mercer_search_result(search);
+        const mercer_tune_report *r = mercer_search_report(search);
         assert_string_equal(r->stopped, "caller");
         assert_true(r->measured > 0 && r->measured < 144);
     } else /* a slow machine had measured nothing yet */

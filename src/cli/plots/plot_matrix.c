@@ -183,7 +183,7 @@ static int draw_table(session *s, picture *p, const int64_t *table) {
         all += table[k];
         right += k % (classes + 1) == 0 ? table[k] : 0;
     }
-    snprintf(title, sizeof title, "%lld of %lld right (%.1f%%)", (long long)right, (long long)all,
+    snprintf(title, sizeof title, "%lld of %lld correct (%.1f%%)", (long long)right, (long long)all,
              all ? 100.0 * (double)right / (double)all : 0);
     const axis across = {
         .label = "predicted", .low = -0.5, .high = (double)classes - 0.5, .names = names, .count = classes};

@@ -130,10 +130,9 @@ static void draw_bins(picture *p, const mercer_calibration_bin *bin, double erro
     double x[BINS], y[BINS];
     int64_t count = 0;
     snprintf(title, sizeof title, "%s: calibration error %.3f", mercer_model_report(p->model)->machine, error);
-    chart_open(
-        &g, p->on, title,
-        (axis){.label = "stated probability of the class chosen (grey: how many rows)", .low = -0.03, .high = 1.03},
-        (axis){.label = "share of rows where it was right", .low = -0.09, .high = 1.03}, true);
+    chart_open(&g, p->on, title,
+               (axis){.label = "predicted probability (grey: number of rows)", .low = -0.03, .high = 1.03},
+               (axis){.label = "fraction of rows predicted correctly", .low = -0.09, .high = 1.03}, true);
     chart_line(&g, (pen){.ink = colour_grey, .dash = 1}, (double[]){0, 1}, (double[]){0, 1}, 2);
     for (int b = 0; b < BINS; b++)
         if (bin[b].weight > 0) {

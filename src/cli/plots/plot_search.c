@@ -164,7 +164,7 @@ typedef struct learning {
     const mercer_machine *machine;
     void *settings;
     char words[2048];     /* that the settings point to */
-    int64_t parts, *part; /* every row is in one of so many, classes spread evenly */
+    int64_t parts, *part; /* every row is in one of so many, stratified by class */
     int64_t *row;
     double at[SIZES], learned[SIZES], held[SIZES];
     int sizes;

@@ -43,7 +43,7 @@ static int64_t best_other(const mercer_search *search, const mercer_candidate *c
 }
 
 static json_t *json_chosen(const fit *f) {
-    const mercer_search_report *r = mercer_search_result(f->search);
+    const mercer_tune_report *r = mercer_search_report(f->search);
     const mercer_candidate c = mercer_search_candidate(f->search, r->best);
     const int64_t other = best_other(f->search, &c, r->larger_is_better);
     const mercer_candidate next = mercer_search_candidate(f->search, other);
@@ -73,7 +73,7 @@ static advice advise_exact(session *s, const fit *f) {
     }
     const mercer_report *r = mercer_model_report(f->model);
     advice a = advise_command(s, &verb_fit, f->job.machine, except);
-    const mercer_candidate c = mercer_search_candidate(f->search, mercer_search_result(f->search)->best);
+    const mercer_candidate c = mercer_search_candidate(f->search, mercer_search_report(f->search)->best);
     const char *equals = strchr(c.settings, '=');
     char name[64], value[32];
     snprintf(name, sizeof name, "--%.*s", (int)(equals ? equals - c.settings : 0), c.settings);
@@ -154,8 +154,8 @@ static void put_wishes(session *s, const fit *f, json_t *object) {
 }
 
 static const report_row quality_rows[] = {
-    {"training", "classes", "accuracy {training.accuracy:%.4g} on the rows it was fitted to"},
-    {"training", "!classes", "RMSE {training.rmse:.4g}[, R2 {training.r2:.4g}] on the rows it was fitted to"},
+    {"training", "classes", "accuracy {training.accuracy:%.4g} on the training rows"},
+    {"training", "!classes", "RMSE {training.rmse:.4g}[, R2 {training.r2:.4g}] on the training rows"},
     {"LOO error", "!loo_rmse loo_wanted",
      "not known: {solver} has no leave-one-out error; with more memory or time cholesky does"},
     {"LOO error", "classes", "leave-one-out RMSE {loo_rmse:.4g}, on class indicators +1 and -1"},
@@ -166,8 +166,8 @@ static const report_row quality_rows[] = {
 static const char *verdict_remark(mercer_verdict verdict) {
     static const char *const texts[] = {
         [MERCER_PROVED] = " (proved)",
-        [MERCER_REFUTED] = " (refuted: not positive definite; fitted by consent)",
-        [MERCER_UNKNOWN] = " (neither proved nor refuted; fitted by consent)",
+        [MERCER_REFUTED] = " (refuted: not positive definite; fitted with --allow-indefinite)",
+        [MERCER_UNKNOWN] = " (neither proved nor refuted; fitted with --allow-indefinite)",
     };
     return texts[verdict];
 }
@@ -299,7 +299,7 @@ static const report_row choice_rows[] = {
 
 static const report_row end_rows[] = {
     {"time", "seconds.choice",
-     "{seconds.choice:time} for the choice, {seconds.fit:time} for the fit by {solver}, {seconds.read:time} to read; "
+     "{seconds.choice:time} for the search, {seconds.fit:time} for the fit by {solver}, {seconds.read:time} to read; "
      "{memory_peak_bytes:size} of memory"},
     {"time", "!seconds.choice",
      "{seconds.fit:time} for the fit by {solver}, {seconds.read:time} to read; {memory_peak_bytes:size} of memory"},

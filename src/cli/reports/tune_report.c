@@ -27,7 +27,7 @@ static json_t *json_seconds(const session *s, const tuning *t) {
 }
 
 static json_t *json_tuning(session *s, const tuning *t) {
-    const mercer_search_report *r = mercer_search_result(t->search);
+    const mercer_tune_report *r = mercer_search_report(t->search);
     const mercer_candidate chosen = mercer_search_candidate(t->search, r->best);
     json_t *object = json_loads(mercer_search_json(t->search), 0, NULL);
     if (!object)
@@ -133,7 +133,7 @@ static const report_row chosen_rows[] = {
     {"chosen", "chosen.settings=", "{chosen.kernel}: {score} {chosen.score:.5g}[ +- {chosen.standard_error:.2g}]"},
     {"certainty", "chosen.standard_error",
      "{within_one_error} of {measured} measured are within one standard error of the best; it stays first in "
-     "{share_of_draws:%.0f} of folds drawn again"},
+     "{share_of_draws:%.0f} of bootstrap resamples of the folds"},
     {0},
 };
 

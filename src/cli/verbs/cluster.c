@@ -6,10 +6,10 @@
 
 static const option options[] = {
     {"kernel", 'k', "KERNEL", "an expression of the kernel language (default rbf)"},
-    {"clusters", 'c', "K", "how many groups (default 2)"},
-    {"method", 0, "NAME", "kmeans, or spectral: k says how strongly rows are joined (default kmeans)"},
-    {"restarts", 0, "R", "starts, of which the best end is kept (default 10)"},
-    {"output", 'o', "FILE", "the groups, one number per row, as CSV (default: none written)"},
+    {"clusters", 'c', "K", "number of clusters (default 2)"},
+    {"method", 0, "NAME", "kmeans, or spectral: k is the affinity of two rows (default kmeans)"},
+    {"restarts", 0, "R", "random initializations, of which the best result is kept (default 10)"},
+    {"output", 'o', "FILE", "cluster labels, one number per row, as CSV (default: none written)"},
     {0},
 };
 
@@ -93,7 +93,8 @@ static json_t *json_eigenvalues(const grouping *g) {
 static int report_clusters(session *s, const grouping *g, const char *path) {
     static const report_row kernel_rows[] = {{"kernel", NULL, "{kernel}"}, {0}};
     static const report_row spread_rows[] = {
-        {"spread", "method=kmeans", "{objective:.6g} within clusters; {explained:%.1f} of the whole is between them"},
+        {"spread", "method=kmeans",
+         "{objective:.6g} within clusters (sum of squares); {explained:%.1f} of the total is between them"},
         {0}};
     static const report_row file_rows[] = {{"written", NULL, "{output}"}, {0}};
     json_t *object = json_object(), *sizes = json_array();
@@ -137,13 +138,13 @@ static int run_cluster(session *s) {
 
 const verb verb_cluster = {
     .name = "cluster",
-    .summary = "groups of rows that are near each other in feature space",
-    .usage = "DATA [-k KERNEL] [-c K] [-o GROUPS.csv] [options]",
-    .notes = "Kernel k-means: each row belongs to the group whose mean in feature space is nearest. With linear this "
+    .summary = "cluster rows by kernel k-means or spectral clustering",
+    .usage = "DATA [-k KERNEL] [-c K] [-o LABELS.csv] [options]",
+    .notes = "Kernel k-means: each row belongs to the cluster whose mean in feature space is nearest. With linear this "
              "is k-means\n"
-             "itself. With --method spectral values of the kernel join rows, and the eigenvectors of the normalised "
-             "Laplacian say which\n"
-             "belong together: groups of any shape. The target column is left out; --no-target keeps it.\n\n"
+             "itself. With --method spectral the kernel is the affinity of rows, and the rows are clustered by the "
+             "first eigenvectors of\n"
+             "the normalised Laplacian: clusters of any shape. The target column is left out; --no-target keeps it.\n\n"
              "  mercer cluster flowers.csv -c 3 -o groups.csv\n"
              "  mercer cluster rings.csv --method spectral -k 'rbf(sigma=0.2)' -c 2\n"
              "  mercer cluster flowers.csv -k linear -c 3 --restarts 20 --json",

@@ -38,7 +38,7 @@ static int run_export(session *s) {
 
 const verb verb_export = {
     .name = "export",
-    .summary = "write a model for other programs",
+    .summary = "export a model to LIBSVM, C or ONNX",
     .usage = "MODEL --to {libsvm,c,c-float,onnx,onnx-double} [-o FILE] [options]",
     .notes =
         "libsvm: the text file that svm-predict and every other reader of LIBSVM's models takes, with 17 digits. The "

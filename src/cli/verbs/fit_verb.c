@@ -7,9 +7,10 @@
 static const option options[] = {
     {"output", 'o', "MODEL", "the model file (default: the data file's name with .mercer, in this folder)"},
     {"start", 0, "MODEL",
-     "support vector machines: begin at the multipliers of this model of the same rows, of another kernel or C"},
+     "support vector machines: warm start from this model of the same rows, with another kernel or C"},
     {"trace", 0, "FILE",
-     "write every step of an iterative solver there, as CSV: what it watches and when; 'mercer plot FILE' draws it"},
+     "write every step of an iterative solver to this CSV file, with its objective or residual and the time; 'mercer "
+     "plot FILE' draws it"},
     {0},
 };
 
@@ -99,7 +100,7 @@ static int choose_parameters(session *s, fit *f) {
         mercer_tune_default(s->ctx, f->job.machine->name, f->job.settings, f->job.data, &f->search);
     f->search_seconds = clock_now() - began;
     if (status == MERCER_OK)
-        return take_settings(s, f, mercer_search_candidate(f->search, mercer_search_result(f->search)->best).settings);
+        return take_settings(s, f, mercer_search_candidate(f->search, mercer_search_report(f->search)->best).settings);
     if (status == MERCER_TIME || status == MERCER_CANCELLED)
         return session_fail(s, status);
     if (status != MERCER_INVALID) /* that there is no rule for the machine, or that its rows are few */

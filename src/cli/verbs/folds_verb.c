@@ -250,7 +250,7 @@ static int run_folds(session *s) {
 
 const verb verb_folds = {
     .name = "folds",
-    .summary = "predict every row from the rows of other folds, exactly and without refitting",
+    .summary = "cross-validated predictions of ridge in closed form, without refitting",
     .usage = "DATA [-k KERNEL] [--lambda LAMBDA] [--folds K] [--groups COLUMN] [-o FILE] [options]",
     .notes =
         "Cross-validation of ridge by closed forms: one inverse gives the prediction of every row by the machine "

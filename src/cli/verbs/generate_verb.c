@@ -76,7 +76,7 @@ static int run_generate(session *s) {
 
 const verb verb_generate = {
     .name = "generate",
-    .summary = "make up a data set (without a name: list them)",
+    .summary = "generate a synthetic data set (without a name: list them)",
     .usage = "[NAME] [-n N] [--noise SD] [--seed S] [-o FILE]",
     .notes = "Writes CSV with a header, the target last. The same name, size, noise and seed give the same numbers on "
              "every machine.\n\n"

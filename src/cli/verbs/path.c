@@ -375,7 +375,7 @@ static int run_path(session *s) {
 
 const verb verb_path = {
     .name = "path",
-    .summary = "compare values of lambda by the leave-one-out error, or of C of svc and svr",
+    .summary = "regularization path: values of lambda by leave-one-out error, or of C of svc and svr",
     .usage =
         "DATA [-m MACHINE] [-k KERNEL] [--from VALUE] [--to VALUE] [--count N] [--folds K] [--test FILE] [options]",
     .notes = "One eigendecomposition gives, for every lambda of a range: the root mean square error on rows left out "

@@ -72,9 +72,10 @@ static const report_row device_rows[] = {
 };
 /* When the way taken cannot end in time: what becomes of it, and what would. */
 static const report_row late_rows[] = {
-    {"late", "time_limit time_limit<seconds_estimate solver!=pcg", "{solver} is not done within {time_limit:.6g} s"},
+    {"late", "time_limit time_limit<seconds_estimate solver!=pcg",
+     "{solver} does not finish within {time_limit:.6g} s"},
     {"late", "time_limit time_limit<seconds_estimate solver=pcg",
-     "{solver} is not done within {time_limit:.6g} s; it hands over its best answer then"},
+     "{solver} does not finish within {time_limit:.6g} s; it then returns its best answer so far"},
     {0},
 };
 static const report_row in_time_rows[] = {{"", NULL, "{solver} would be: {reason}"}, {0}};
@@ -154,12 +155,12 @@ static void add_first(session *s, const tuning *t, mercer_tune_plan *p) {
 static const report_row search_rows[] = {
     {"candidates", NULL, "{candidates} on {splits:split}"},
     {"measured by", NULL, "{engine}"},
-    {"fits", NULL, "{fits} that cannot be had from another"},
-    {"in all", "possible", "{seconds_estimate:time} with the fit of the best, {memory_bytes:size}"},
-    {"in all", "!possible",
-     "{seconds_estimate:time} with the fit of the best, {memory_bytes:size}; not possible under the memory limit"},
+    {"fits", NULL, "{fits} from scratch; the other results follow from these"},
+    {"total", "possible", "{seconds_estimate:time} including the final fit, {memory_bytes:size}"},
+    {"total", "!possible",
+     "{seconds_estimate:time} including the final fit, {memory_bytes:size}; not possible under the memory limit"},
     {"late", "time_limit time_limit<seconds_estimate",
-     "not done within {time_limit:.6g} s: the search would be halved and hand over its best then"},
+     "not finished within {time_limit:.6g} s: the search would use successive halving and end with its best so far"},
     {0},
 };
 
@@ -205,7 +206,7 @@ static int run_plan(session *s) {
 
 const verb verb_plan = {
     .name = "plan",
-    .summary = "say which solver a fit, or what a search, would take in memory and time; fits nothing",
+    .summary = "forecast the solver, memory and time of a fit or a search; fits nothing",
     .usage = "DATA [--tune] [-m MACHINE] [-k KERNEL] [options of fit, or of tune]",
     .notes = "Reads the data, asks which solver fit would take under the memory limit, and prints it with the bytes "
              "and seconds to expect and\n"

@@ -30,14 +30,16 @@ static const kind kinds[] = {
     {"curve", "the function along one column, with its uncertainty", MODEL | DATA | COLUMNS, 560, draw_curve},
     {"residuals", "true value less prediction, against the prediction", MODEL | DATA, 560, draw_residuals},
     {"confusion", "true classes against predicted ones", MODEL | DATA, 440, draw_confusion},
-    {"calibration", "stated probabilities against what came true", MODEL | DATA, 440, draw_calibration},
+    {"calibration", "predicted probabilities against observed frequencies (calibration)", MODEL | DATA, 440,
+     draw_calibration},
     {"scatter", "scores on two principal components", MODEL | DATA | COLUMNS, 560, draw_scatter},
     {"surface", "the scores of the search that chose the model", MODEL, 560, draw_surface},
-    {"learning-curve", "the error as more rows are learned from", MODEL | DATA, 560, draw_learning_curve},
+    {"learning-curve", "the error against the number of training rows", MODEL | DATA, 560, draw_learning_curve},
     {"gram", "the Gram matrix as a heat map, its rows ordered by class or target", DATA, 520, draw_gram},
     {"spectrum", "eigenvalues of the Gram matrix", DATA, 560, draw_spectrum},
     {"profile", "the kernel as a function of the distance", 0, 560, draw_profile},
-    {"convergence", "what the solver watched on its way, from a file of fit --trace", TRACE, 560, draw_convergence},
+    {"convergence", "objective or residual of the solver step by step, from a file of fit --trace", TRACE, 560,
+     draw_convergence},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

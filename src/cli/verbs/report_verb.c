@@ -182,19 +182,19 @@ static const report_row fit_rows[] = {
      "{loo_log_density:.4g} a row]"},
     {"passes", "step certificate.kind!=none stopped!=held-out", "{iterations}"},
     {"passes", "step certificate.kind!=none stopped=held-out",
-     "{iterations}; later ones did worse on the held-out rows"},
+     "{iterations}; later ones had larger errors on the held-out rows"},
     {"held out", "certificate.kind!=none", "RMSE {held_out_rmse:.4g} on {held_out:row} held out"},
     {0},
 };
 
 static const report_row shape_rows[] = {
     {"vectors", "certificate.kkt_violation",
-     "{support_vectors} of {n:row} are support vectors; multipliers: {free_vectors} free (on the margin), "
-     "{bounded_vectors} at "
-     "the bound"},
-    {"vectors", "!certificate.kkt_violation support_vectors<n", "{support_vectors} of {n:row} have a coefficient"},
-    {"rows", "rows_held=sparse", "held sparse: {stored:%.3g} of the values are stored"},
-    {"rows", "rows_held=dense", "held dense"},
+     "{support_vectors} support vectors of {n:row}: {free_vectors} free (on the margin), {bounded_vectors} at the "
+     "bound"},
+    {"vectors", "!certificate.kkt_violation support_vectors<n",
+     "{support_vectors} of {n:row} have a nonzero coefficient"},
+    {"rows", "rows_held=sparse", "stored sparse: {stored:%.3g} of the values"},
+    {"rows", "rows_held=dense", "stored dense"},
     {"approximate", "approximate solver!=fourier",
      "{rank:landmark}, not the exact problem: the certificate says how far off"},
     {"approximate", "approximate solver=fourier",

@@ -38,9 +38,7 @@ static const report_row score_rows[] = {
     {"F1", NULL, "{f1:.4g}"},
     {"AUC", NULL, "{auc:.4g}"},
     {"log loss", NULL, "{log_loss:.4g}"},
-    {"calibration", NULL,
-     "error {ece:%.3g}: how far the probability of the predicted class is from the share that is right, in {ece_bins} "
-     "bins"},
+    {"calibration", NULL, "expected calibration error {ece:%.3g}, in {ece_bins} bins"},
     {"RMSE", NULL, "{rmse:.4g} ({n:row})"},
     {"MAE", NULL, "{mae:.4g}"},
     {"R2", NULL, "{r2:.4g}"},
@@ -198,7 +196,7 @@ static int run_score(session *s) {
 
 const verb verb_score = {
     .name = "score",
-    .summary = "measure a saved model on data with a known target",
+    .summary = "evaluate a saved model on data with a known target",
     .usage = "MODEL DATA [options]",
     .notes = "Numbers: root mean square error, mean absolute error, R2. Classes: accuracy, balanced accuracy, F1 and, "
              "for two classes, the area\n"

@@ -328,7 +328,7 @@ static void say_target(session *s, const mercer_data *data) {
 static void say_ranges(session *s, const mercer_data *data, const ranges *r) {
     const int64_t zero = mercer_data_columns(data) - r->count;
     text buffer;
-    say_text(s, "  %-24s %12s %12s %12s\n", "column", "least", "mean", "greatest");
+    say_text(s, "  %-24s %12s %12s %12s\n", "column", "min", "mean", "max");
     for (int64_t j = 0; j < r->count && j < SHOWN; j++)
         say_range(s, range_text(data, &r->of[j], &buffer), r->of[j]);
     if (r->count > SHOWN)

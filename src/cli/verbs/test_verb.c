@@ -4,9 +4,9 @@
 
 static const option options[] = {
     {"kernel", 'k', "KERNEL", "an expression of the kernel language (default rbf, its bandwidth from all rows)"},
-    {"x", 0, "COLUMNS", "hsic: the columns of the one side, as in [1:3] or [age, income] of the language"},
-    {"y", 0, "COLUMNS", "hsic: those of the other"},
-    {"permutations", 0, "B", "how often to shuffle (default 999)"},
+    {"x", 0, "COLUMNS", "hsic: the first set of columns, as in [1:3] or [age, income]"},
+    {"y", 0, "COLUMNS", "hsic: the second set of columns"},
+    {"permutations", 0, "B", "number of permutations (default 999)"},
     {0},
 };
 
@@ -35,9 +35,8 @@ static int run_kernel_test(session *s, testing *t) {
     const args *a = &s->args;
     t->independence = strcmp(a->operand[0], "hsic") == 0;
     if (!t->independence && strcmp(a->operand[0], "mmd") != 0)
-        return print_error(
-            "there is no test '%s'; there is: mmd (are two samples drawn alike?), hsic (are columns independent?)",
-            a->operand[0]);
+        return print_error("there is no test '%s'; there is: mmd (two samples), hsic (independence of columns)",
+                           a->operand[0]);
     if (a->operands != (t->independence ? 2 : 3))
         return print_error(t->independence ? "test hsic takes one data file" : "test mmd takes two data files");
     TRY(args_whole(a, "permutations", 1, 10000000, &t->permutations));
@@ -60,9 +59,9 @@ static const report_row test_rows[] = {
     {"kernel", NULL, "{kernel}[ and {other_kernel}]"},
     {"data", "test=hsic", "{n} rows"},
     {"data", "test=mmd", "{n} and {m} rows"},
-    {"HSIC", "test=hsic", "{statistic:.6g}; permuted {null_mean:.6g}, standard deviation {null_std:.2g}"},
-    {"MMD^2", "test=mmd", "{statistic:.6g}; permuted {null_mean:.6g}, standard deviation {null_std:.2g}"},
-    {"p-value", NULL, "{p_value:.4g}, of {permutations} permutations"},
+    {"HSIC", "test=hsic", "{statistic:.6g}; under permutation mean {null_mean:.6g}, standard deviation {null_std:.2g}"},
+    {"MMD^2", "test=mmd", "{statistic:.6g}; under permutation mean {null_mean:.6g}, standard deviation {null_std:.2g}"},
+    {"p-value", NULL, "{p_value:.4g}, from {permutations} permutations"},
     {0},
 };
 
@@ -96,7 +95,7 @@ static int run_test(session *s) {
 
 const verb verb_test = {
     .name = "test",
-    .summary = "are two samples drawn alike, are columns independent",
+    .summary = "kernel two-sample test (MMD) and independence test (HSIC)",
     .usage = "mmd A B | hsic DATA --x COLUMNS --y COLUMNS [-k KERNEL] [options]",
     .notes = "mmd compares the means of two samples in feature space, hsic looks for any dependence between two sets "
              "of columns.\n"

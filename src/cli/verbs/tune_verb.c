@@ -6,18 +6,21 @@
 
 const option tune_options[] = {
     {"repeats", 0, "N", "repeat the folds with other seeds (default 1)"},
-    {"ordered", 0, NULL, "rows are in order of time: measure every block on what was learned from the rows before it"},
+    {"ordered", 0, NULL,
+     "rows are in order of time: each fold is predicted from the rows before it (time series split)"},
     {"test", 0, "FILE", "measure on the rows of this file instead of folds"},
     {"score", 0, "NAME",
      "accuracy|balanced-accuracy|log-loss|auc|f1|rmse|mae|r2|pinball|gcv|evidence (default: what suits the machine)"},
     {"points", 0, "N", "points of every range on the grid (default 8; 50 for the lambda of ridge)"},
-    {"search", 0, "WAY",
-     "grid|random|gradient: random points fill the ranges evenly; gradient (ridge, gp) goes downhill from starts among "
-     "them (default grid)"},
+    {"search", 0, "HOW",
+     "grid|random|gradient: random is quasi-random (Sobol); gradient (ridge, gp) is L-BFGS from several starts "
+     "(default grid)"},
     {"candidates", 0, "N", "random: how many (default 50); gradient: how many starts (default 4)"},
-    {"one-standard-error", 0, NULL, "of what is within one standard error of the best take the strongest penalty"},
-    {"halving", 0, NULL, "all candidates on few rows, the best sixteenth on four times as many, and so on"},
-    {"journal", 0, "FILE", "keep what was measured, and go on from it when the file is there"},
+    {"one-standard-error", 0, NULL,
+     "one-standard-error rule: of the candidates within one standard error of the best take the most regularized"},
+    {"halving", 0, NULL,
+     "successive halving: all candidates on few rows, the best sixteenth on four times as many, and so on"},
+    {"journal", 0, "FILE", "file that keeps what was measured; a search resumes from it where it exists"},
     {0},
 };
 
@@ -150,7 +153,7 @@ static int search_as_fit(session *s, tuning *t) {
 /* The time for a fit is up as well: what was found is said, and how to fit it. */
 static int say_unfitted(session *s, const tuning *t) {
     static const char *const except[] = {"kernel", "lambda", "C", "nu", "neighbors", "epsilon", NULL};
-    const mercer_candidate c = mercer_search_candidate(t->search, mercer_search_result(t->search)->best);
+    const mercer_candidate c = mercer_search_candidate(t->search, mercer_search_report(t->search)->best);
     char words[256], *rest = NULL;
     advice a = advise_command(s, &verb_fit, t->job.machine, except);
     advice_add(&a, "-k");
@@ -182,7 +185,7 @@ static int search_and_fit_best(session *s, tuning *t) {
     TRY(search_as_fit(s, t));
     TRY_CTX(s, mercer_tune_run(s->ctx, t->job.machine->name, t->job.settings, &t->set, t->job.data, &t->search));
     t->seconds = clock_now() - began;
-    const bool stopped = strcmp(mercer_search_result(t->search)->stopped, "no") != 0;
+    const bool stopped = strcmp(mercer_search_report(t->search)->stopped, "no") != 0;
     if (stopped)
         session_resume(s);
     const mercer_status status = mercer_search_fit(s->ctx, t->search, t->job.data, &t->model);
@@ -209,7 +212,7 @@ static int run_tune(session *s) {
 
 const verb verb_tune = {
     .name = "tune",
-    .summary = "search kernels, their parameters and the machine's settings; fit and save the best",
+    .summary = "search kernels, their parameters and settings by cross-validation; fit and save the best",
     .usage = "DATA [-m MACHINE] [-k KERNEL ...] [--SETTING RANGE] [-o MODEL] [options]",
     .notes = "A range low..high or a set {a, b} may stand for a number in a kernel and for a number of a setting; "
              "ranges of positive numbers are\n"

@@ -6,8 +6,8 @@
 
 static const option options[] = {
     {"output", 'o', "MODEL", "the new model file (default: MODEL itself, replaced in one piece)"},
-    {"budget", 0, "N", "most centres the model may have; the least important are dropped (default 0: no limit)"},
-    {"step", 0, "S", "length of a step (default 0: 1 over the largest eigenvalue of K over the new rows)"},
+    {"budget", 0, "N", "maximum number of centres; the least important are dropped (default 0: no limit)"},
+    {"step", 0, "S", "step size, or learning rate (default 0: 1 over the largest eigenvalue of K over the new rows)"},
     {"passes", 0, "N", "passes over the new rows, in their order (default 1)"},
     {0},
 };
@@ -135,7 +135,7 @@ static int run_update(session *s) {
 
 const verb verb_update = {
     .name = "update",
-    .summary = "let a saved model learn new rows",
+    .summary = "update a saved model with new rows",
     .usage = "MODEL DATA [-o MODEL] [--budget N] [--step S] [options]",
     .notes = "Every row of DATA becomes a centre of the model and takes a step against the model's error on it (least "
              "mean squares), in the order\n"

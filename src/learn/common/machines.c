@@ -13,37 +13,38 @@
    of the caller's; those before it are chosen by name alone. */
 #define MACHINE_MAP(X)                                                                                                 \
     X(RIDGE, "ridge", mc_ridge_settings, mercer_ridge, mc_ridge_learner, AUTO,                                         \
-      "least squares with a penalty on the norm; numbers (several outputs) or classes")                                \
+      "kernel ridge regression: regularized least squares; numeric targets (several outputs) or classes")              \
     X(GP, "gp", mc_gp_settings, mercer_gp, mc_gp_learner, AUTO,                                                        \
-      "Gaussian process regression: mean and uncertainty, the kernel's parameters learned")                            \
+      "Gaussian process regression: mean and standard deviation; kernel parameters learned by maximizing the "         \
+      "evidence")                                                                                                      \
     X(SVC, "svc", mc_svc_settings, mercer_svm, mc_svm_learner, CLASS,                                                  \
-      "support vector classification: the widest margin at the price C for rows inside it")                            \
+      "C-support vector classification: the widest margin; C weighs the rows that violate it")                         \
     X(NU_SVC, "nu-svc", mc_nu_svc_settings, mercer_svm, mc_svm_learner, CLASS,                                         \
-      "support vector classification with a share nu of the rows allowed inside the margin")                           \
+      "nu-support vector classification: at most a fraction nu of the rows violates the margin")                       \
     X(SVR, "svr", mc_svr_settings, mercer_svm, mc_svm_learner, NUMBER,                                                 \
-      "support vector regression: errors below epsilon cost nothing")                                                  \
+      "epsilon-support vector regression: errors below epsilon cost nothing")                                          \
     X(NU_SVR, "nu-svr", mc_nu_svr_settings, mercer_svm, mc_svm_learner, NUMBER,                                        \
-      "support vector regression with a share nu of the rows allowed outside the tube")                                \
+      "nu-support vector regression: at most a fraction nu of the rows lies outside the tube")                         \
     X(ONE_CLASS, "one-class", mc_one_class_settings, mercer_svm, mc_svm_learner, NONE,                                 \
-      "the region that holds all but a share nu of the rows: 1 inside, -1 outside")                                    \
+      "novelty detection: a region with all but a fraction nu of the rows; 1 inside, -1 outside")                      \
     X(LMS, "lms", mc_lms_settings, mercer_lms, mc_lms_learner, AUTO,                                                   \
       "least squares by steps against the error, stopped early; batch or one sample at a time, and updates")           \
     X(PCA, "pca", mc_pca_settings, mercer_pca, mc_pca_learner, NONE,                                                   \
-      "kernel principal components: the directions of most variance in feature space, and scores of rows")             \
+      "kernel principal component analysis: directions of largest variance, and scores of rows")                       \
     X(KNN, "knn", mc_knn_settings, mercer_knn, mc_knn_learner, AUTO,                                                   \
-      "the nearest rows in feature space decide: classes by votes, numbers by their mean")                             \
+      "k nearest neighbours in feature space: classes by majority vote, numbers by their mean")                        \
     X(LOGISTIC, "logistic", mc_logistic_settings, mercer_loss, mc_loss_learner, CLASS,                                 \
-      "classes with probabilities: the likeliest function under a penalty; softmax for more than two")                 \
+      "kernel logistic regression: classes with probabilities; softmax for more than two")                             \
     X(SQUARED_HINGE, "squared-hinge", mc_squared_hinge_settings, mercer_loss, mc_loss_learner, CLASS,                  \
-      "classes by a margin whose violations count by their squares; more than two one against the rest")               \
+      "support vector classification with the squared hinge loss; one-vs-rest for more than two classes")              \
     X(HUBER, "huber", mc_huber_settings, mercer_loss, mc_loss_learner, NUMBER,                                         \
-      "regression that outliers do not pull: squares up to delta, sizes beyond")                                       \
+      "Huber regression, robust against outliers: squared errors up to delta, absolute errors beyond")                 \
     X(QUANTILE, "quantile", mc_quantile_settings, mercer_loss, mc_loss_learner, NUMBER,                                \
-      "the tau quantile of the target given the row")                                                                  \
+      "quantile regression: the tau quantile of the target given the row")                                             \
     X(ABSOLUTE, "absolute", mc_absolute_settings, mercer_loss, mc_loss_learner, NUMBER,                                \
       "least absolute errors: the median of the target given the row")                                                 \
     X(OWN_LOSS, "own-loss", mc_logistic_settings, mercer_loss, mc_own_loss_learner, AUTO,                              \
-      "a convex loss that the calling program brings along")
+      "a convex loss supplied by the calling program")
 
 #define PLACE(id, ...) id,
 enum { MACHINE_MAP(PLACE) ROWS, MACHINES = OWN_LOSS };

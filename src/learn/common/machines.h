@@ -27,7 +27,7 @@
 /* The row that every machine has. */
 #define MC_SCALE_ROW(set)                                                                                              \
     MC_TEXT_ROW(set, scale, "scale", "auto", "auto|none|standard|minmax",                                              \
-                "how the columns are scaled first; auto: standard where spreads differ more than tenfold")
+                "scaling of the columns; auto: standard where their spreads differ more than tenfold")
 
 /* Settings are checked before any of these is called. */
 typedef struct mc_learner {

@@ -35,19 +35,20 @@
 
 const mercer_setting mc_gp_settings[MC_GP_SETTINGS] = {
     MC_REAL_ROW(mercer_gp, noise, "noise", -1, -1, 1e100,
-                "variance of the noise; 0: none, which distinct rows allow; below 0: learned with the kernel"),
-    MC_FLAG_ROW(mercer_gp, learn, "learn", 1, "choose the kernel's parameters that maximize the evidence"),
-    MC_FLAG_ROW(mercer_gp, ard, "ard", 0, "one length scale per column"),
-    MC_INTEGER_ROW(mercer_gp, restarts, "restarts", 2, 0, 1000, "searches from random starts beside the first"),
-    MC_INTEGER_ROW(mercer_gp, iterations, "iterations", 200, 1, 1e6, "steps of each search at most"),
+                "noise variance; 0: noise-free, which needs distinct rows; negative: learned together with the kernel"),
+    MC_FLAG_ROW(mercer_gp, learn, "learn", 1,
+                "learn the kernel's parameters by maximizing the evidence (log marginal likelihood)"),
+    MC_FLAG_ROW(mercer_gp, ard, "ard", 0, "one length scale per column (automatic relevance determination)"),
+    MC_INTEGER_ROW(mercer_gp, restarts, "restarts", 2, 0, 1000,
+                   "additional optimizer runs from random starting points"),
+    MC_INTEGER_ROW(mercer_gp, iterations, "iterations", 200, 1, 1e6, "maximum number of steps per optimizer run"),
     MC_FLAG_ROW(mercer_gp, intercept, "intercept", 1, "subtract the mean of the target first"),
     MC_SCALE_ROW(mercer_gp),
     MC_FLAG_ROW(mercer_gp, loo, "loo", 0,
-                "leave-one-out error and density; always given where something is learned, which takes many times as "
-                "long"),
+                "compute leave-one-out error and log density; always done when parameters are learned"),
     MC_FLAG_ROW(mercer_gp, exact, "exact", 0,
-                "learn from all rows, however many; otherwise beyond 10000 rows the parameters are learned on about "
-                "2000, and the process is that of as many as work in proportion to the rows allows"),
+                "learn from all rows, however many; otherwise, beyond 10000 rows, parameters are learned on about 2000 "
+                "rows and the posterior is that of as many rows as work in proportion to the data allows"),
 };
 
 enum { ESTIMATES = 20 };              /* of the evidence that a search from a good start takes, most often */

@@ -31,22 +31,23 @@
 
 const mercer_setting mc_lms_settings[MC_LMS_SETTINGS] = {
     MC_REAL_ROW(mercer_lms, step, "step", 0, 0, 1e300,
-                "length of a step; 0: half of what is safe, from the largest eigenvalue (batch) or the largest k(x, x) "
-                "(sample)"),
+                "step size (learning rate); 0: half the largest stable one, from the largest eigenvalue (batch) or the "
+                "largest k(x, x) (sample)"),
     MC_TEXT_ROW(mercer_lms, mode, "mode", "batch", "batch|sample",
-                "a step on all rows together, or one sample at a time"),
-    MC_INTEGER_ROW(mercer_lms, epochs, "epochs", 1000, 1, 1e12, "passes over the rows at most"),
-    MC_REAL_ROW(mercer_lms, tolerance, "tolerance", 1e-6, 0, 1, "ends the passes: relative size of the gradient"),
-    MC_REAL_ROW(mercer_lms, held_out, "held-out", 0, 0, 0.9,
-                "share of the rows held out; the pass with the least error on them is the answer; 0: none"),
+                "gradient steps on all rows together, or on one sample at a time (stochastic)"),
+    MC_INTEGER_ROW(mercer_lms, epochs, "epochs", 1000, 1, 1e12, "maximum number of passes over the rows"),
+    MC_REAL_ROW(mercer_lms, tolerance, "tolerance", 1e-6, 0, 1, "stopping tolerance: relative norm of the gradient"),
+    MC_REAL_ROW(
+        mercer_lms, held_out, "held-out", 0, 0, 0.9,
+        "fraction of the rows held out for early stopping; the pass with the smallest error on them is kept; 0: none"),
     MC_INTEGER_ROW(mercer_lms, patience, "patience", 20, 1, 1e12,
-                   "passes without a smaller error on the held-out rows before it ends"),
-    MC_FLAG_ROW(mercer_lms, shuffle, "shuffle", 1, "sample: a new random order every pass; no: as the rows stand"),
+                   "stop after this many passes without a smaller error on the held-out rows"),
+    MC_FLAG_ROW(mercer_lms, shuffle, "shuffle", 1, "sample: shuffle the rows before every pass"),
     MC_FLAG_ROW(mercer_lms, intercept, "intercept", 1, "subtract the mean of the target first"),
     MC_SCALE_ROW(mercer_lms),
-    MC_TEXT_ROW(
-        mercer_lms, solver, "solver", "auto", "auto|features|stored|streamed",
-        "an explicit map, the Gram matrix in memory, or its rows computed when needed; auto: the first that can be"),
+    MC_TEXT_ROW(mercer_lms, solver, "solver", "auto", "auto|features|stored|streamed",
+                "explicit features, the Gram matrix in memory, or its rows computed on the fly; auto: the first that "
+                "is possible"),
 };
 
 /* ---- Held-out rows ---- */
@@ -136,8 +137,7 @@ static double count_lms_products(const mercer_lms *set) {
 static mc_solver_option option_of(mercer_ctx *ctx, const mercer_lms *set, const mc_problem *p, const size *s,
                                   mc_lms_solver solver) {
     static const char *const reasons[MC_LMS_SOLVERS] = {
-        [MC_LMS_FEATURES] =
-            "the kernel has a finite map of fewer columns than there are rows; seconds if every pass is needed",
+        [MC_LMS_FEATURES] = "the kernel has fewer explicit features than rows; seconds if every pass is needed",
         [MC_LMS_STORED] = "the Gram matrix fits in memory; seconds if every pass is needed",
         [MC_LMS_STREAMED] = "the Gram matrix is computed in every pass; seconds if every pass is needed"};
     const double n = (double)s->n, width = solver == MC_LMS_FEATURES ? fmax(0, (double)s->map) : n;
@@ -150,7 +150,7 @@ static mc_solver_option option_of(mercer_ctx *ctx, const mercer_lms *set, const 
         o.reason = "needs more memory than the limit leaves";
     if (solver == MC_LMS_FEATURES && s->map < 0) {
         o.possible = false;
-        o.reason = "the kernel has no finite map with fewer columns than there are rows";
+        o.reason = "the kernel has no explicit features, or more of them than rows";
     }
     return o;
 }

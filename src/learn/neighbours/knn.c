@@ -13,9 +13,10 @@
 #include <string.h>
 
 const mercer_setting mc_knn_settings[MC_KNN_SETTINGS] = {
-    MC_INTEGER_ROW(mercer_knn, neighbors, "neighbors", 5, 1, 1e12, "rows that decide; of rows equally far the earlier"),
+    MC_INTEGER_ROW(mercer_knn, neighbors, "neighbors", 5, 1, 1e12,
+                   "number of neighbours; of rows equally far the earlier one counts"),
     MC_TEXT_ROW(mercer_knn, weighting, "weighting", "uniform", "uniform|distance",
-                "what a neighbour counts: all the same, or 1 / its distance in feature space"),
+                "weight of a neighbour: all the same, or 1 / its distance in feature space"),
     MC_SCALE_ROW(mercer_knn),
 };
 
@@ -41,7 +42,7 @@ static void rank_knn_solvers(mercer_ctx *ctx, const void *settings, const mc_pro
     *out = (mc_solver_options){.count = 1};
     mc_solver_option *o = &out->option[0];
     *o = (mc_solver_option){.solver = "rows",
-                            .reason = "the rows are kept; bytes and seconds are those of predicting as many"};
+                            .reason = "stores the rows; bytes and seconds are those of predicting as many"};
     o->bytes = bytes_of(ctx, settings, p);
     o->pairs = (double)p->n * (double)p->n;
     o->possible = o->bytes <= mc_memory_left(ctx);

@@ -31,30 +31,31 @@
 #include <string.h>
 
 const mercer_setting mc_ridge_settings[MC_RIDGE_SETTINGS] = {
-    MC_REAL_ROW(
-        mercer_ridge, lambda, "lambda", 1, 0, 1e100,
-        "weight of the penalty, absolute: added to the diagonal of K; 0: the minimum-norm least-squares function"),
+    MC_REAL_ROW(mercer_ridge, lambda, "lambda", 1, 0, 1e100,
+                "regularization: weight of the penalty, added to the diagonal of K; 0: the minimum-norm least-squares "
+                "function"),
     MC_REAL_ROW(mercer_ridge, norm_bound, "norm-bound", INFINITY, 1e-100, INFINITY,
-                "the largest norm of the function allowed, instead of lambda, which is then found; inf: none"),
+                "upper bound on the norm of the function, from which lambda is computed; inf: none"),
     MC_REAL_ROW(mercer_ridge, dof, "dof", 0, 0, 1e15,
-                "the effective degrees of freedom wanted, instead of lambda, which is then found; 0: none"),
-    MC_FLAG_ROW(mercer_ridge, intercept, "intercept", 0, "add a constant that is not penalised"),
+                "effective degrees of freedom, from which lambda is computed; 0: not set"),
+    MC_FLAG_ROW(mercer_ridge, intercept, "intercept", 0, "fit an intercept, which is not penalized"),
     MC_SCALE_ROW(mercer_ridge),
     MC_TEXT_ROW(mercer_ridge, solver, "solver", "auto", "auto|cholesky|mixed|eigen|pcg|primal|nystrom|fourier",
-                "how the system is solved; auto: cholesky (mixed, its factor in float, for many rows), primal when the "
-                "kernel has few features, eigen when lambda is 0, pcg when it promises to be shorter or memory does "
-                "not suffice; nystrom and fourier are approximations"),
-    MC_REAL_ROW(mercer_ridge, tolerance, "tolerance", 1e-6, 1e-14, 0.5,
-                "pcg, nystrom: the relative residual to reach; where auto takes pcg in place of a factorisation, 5e-7 "
-                "at least"),
-    MC_INTEGER_ROW(mercer_ridge, rank, "rank", 0, 0, 1e6,
-                   "pcg: columns of K in the preconditioner; nystrom: landmarks; fourier: frequencies; 0: chosen"),
+                "solver of the linear system; auto: cholesky (mixed, with a factor in float, for many rows), primal "
+                "when the kernel has few features, eigen when lambda is 0, pcg when it is expected to be faster or "
+                "memory does not suffice; nystrom and fourier are approximations"),
+    MC_REAL_ROW(
+        mercer_ridge, tolerance, "tolerance", 1e-6, 1e-14, 0.5,
+        "pcg, nystrom: relative residual to reach; 5e-7 or smaller where auto takes pcg in place of a factorisation"),
+    MC_INTEGER_ROW(
+        mercer_ridge, rank, "rank", 0, 0, 1e6,
+        "pcg: rank of the preconditioner; nystrom: number of landmarks; fourier: number of frequencies; 0: automatic"),
     MC_TEXT_ROW(mercer_ridge, landmarks, "landmarks", "pivots", NULL,
-                "nystrom: pivots (random), uniform, how many pivots, row numbers from 1 separated by commas, or a file "
-                "of them"),
+                "nystrom: pivots (randomly pivoted Cholesky), uniform, a number of pivots, row numbers from 1 "
+                "separated by commas, or a file of them"),
     MC_TEXT_ROW(mercer_ridge, checkpoint, "checkpoint", "", NULL,
                 "pcg: checkpoint file, from which the same command resumes a long fit"),
-    MC_FLAG_ROW(mercer_ridge, loo, "loo", 0, "leave-one-out error without refitting; doubles the work of cholesky"),
+    MC_FLAG_ROW(mercer_ridge, loo, "loo", 0, "leave-one-out error in closed form; doubles the work of cholesky"),
     MC_FLAG_ROW(mercer_ridge, allow_indefinite, "allow-indefinite", 0,
                 "fit although the kernel is not proved to be positive definite"),
 };

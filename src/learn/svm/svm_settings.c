@@ -5,32 +5,35 @@
 
 #define COST                                                                                                           \
     MC_REAL_ROW(mercer_svm, C, "C", 1, 1e-300, INFINITY,                                                               \
-                "weight of the loss; larger fits closer; inf: no loss at all (hard margin of svc)")
+                "weight of the loss (inverse regularization): larger values fit the rows more closely; inf: hard "     \
+                "margin (svc only)")
 #define NU                                                                                                             \
     MC_REAL_ROW(mercer_svm, nu, "nu", 0.5, 1e-12, 1,                                                                   \
-                "share of the rows: at most that many are outside, at least that many support")
+                "upper bound on the fraction of margin errors, lower bound on the fraction of support vectors")
 #define NEAREST                                                                                                        \
     MC_FLAG_ROW(mercer_svm, nearest_nu, "nearest-nu", 0,                                                               \
-                "where nu is infeasible or leaves no margin, take the nearest that has an answer")
+                "where nu is infeasible or leaves no margin, use the nearest feasible value")
 #define EPSILON                                                                                                        \
     MC_REAL_ROW(mercer_svm, epsilon, "epsilon", 0.1, 0, 1e300,                                                         \
-                "half width of the tube inside which an error costs nothing")
+                "half-width of the tube within which errors cost nothing")
 #define MULTICLASS                                                                                                     \
     MC_TEXT_ROW(mercer_svm, multiclass, "multiclass", "ovo", "ovo|ovr",                                                \
-                "more than two classes: every pair, or each against the rest")
+                "more than two classes: one-vs-one or one-vs-rest")
 #define WEIGHT                                                                                                         \
     MC_TEXT_ROW(mercer_svm, class_weight, "class-weight", "", NULL,                                                    \
-                "balanced, or A=2,B=1: C of a class is multiplied by it")
+                "balanced, or A=2,B=1: factors for C of the classes")
 #define COMMON                                                                                                         \
-    MC_REAL_ROW(mercer_svm, tolerance, "tolerance", 1e-3, 1e-12, 1, "largest violation of the optimality conditions"), \
-        MC_INTEGER_ROW(mercer_svm, iterations, "iterations", 1e9, 1, 1e15, "most steps of one quadratic program"),     \
+    MC_REAL_ROW(mercer_svm, tolerance, "tolerance", 1e-3, 1e-12, 1,                                                    \
+                "stopping tolerance: largest violation of the optimality (KKT) conditions"),                           \
+        MC_INTEGER_ROW(mercer_svm, iterations, "iterations", 1e9, 1, 1e15,                                             \
+                       "maximum number of SMO steps per quadratic program"),                                           \
         MC_TEXT_ROW(mercer_svm, precision, "precision", "auto", "auto|single|double",                                  \
-                    "of the stored part of K; auto: double for a few thousand rows"),                                  \
+                    "precision of the stored part of K; auto: double for a few thousand rows"),                        \
         MC_SCALE_ROW(mercer_svm),                                                                                      \
         MC_FLAG_ROW(mercer_svm, allow_indefinite, "allow-indefinite", 0,                                               \
-                    "fit although the kernel is not proved: a stationary point is found"),                             \
+                    "fit although the kernel is not proved to be positive definite; finds a stationary point"),        \
         MC_TEXT_ROW(mercer_svm, checkpoint, "checkpoint", "", NULL,                                                    \
-                    "checkpoint file, from which the same fit is resumed")
+                    "checkpoint file, from which the same fit resumes")
 
 const mercer_setting mc_svc_settings[MC_SVC_SETTINGS] = {COST, MULTICLASS, WEIGHT, COMMON};
 const mercer_setting mc_nu_svc_settings[MC_NU_SVC_SETTINGS] = {NU, NEAREST, MULTICLASS, WEIGHT, COMMON};

@@ -21,15 +21,16 @@ enum { SMALL = 400 };                   /* rows up to which a tridiagonal form c
 static const double FLOAT_FLOOR = 1e-6; /* relative residual that products in float are trusted to reach */
 
 const mercer_setting mc_pca_settings[MC_PCA_SETTINGS] = {
-    MC_INTEGER_ROW(mercer_pca, components, "components", 2, 1, 1e9, "directions of the largest variance to find"),
-    MC_FLAG_ROW(mercer_pca, center, "center", 1, "center the features first"),
+    MC_INTEGER_ROW(mercer_pca, components, "components", 2, 1, 1e9, "number of principal components"),
+    MC_FLAG_ROW(mercer_pca, center, "center", 1, "center the features (subtract their mean in feature space)"),
     MC_REAL_ROW(mercer_pca, tolerance, "tolerance", 1e-6, 1e-14, 1,
-                "krylov: |M v - theta v| to reach, relative to the largest eigenvalue"),
+                "krylov: residual |M v - theta v| to reach, relative to the largest eigenvalue"),
     MC_SCALE_ROW(mercer_pca),
     MC_TEXT_ROW(mercer_pca, solver, "solver", "auto", "auto|dense|krylov",
-                "all eigenvalues of the stored matrix, or the largest from products with it"),
+                "dense: all eigenvalues of the stored matrix; krylov: the largest, from products with it"),
     MC_FLAG_ROW(mercer_pca, allow_indefinite, "allow-indefinite", 0,
-                "fit although the kernel is not proved: the directions of positive eigenvalues, found by dense"),
+                "fit although the kernel is not proved to be positive definite: the directions of positive "
+                "eigenvalues, by dense"),
 };
 
 static mercer_status prepare_pca(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
