@@ -42,6 +42,21 @@ static mercer_status find_lower(mercer_ctx *ctx, const mercer_kernel *kernel, mc
     return status;
 }
 
+/* Neither proved nor refuted for every number of columns: is it proved for few? */
+enum { FEW_COLUMNS = 8 };
+
+static mercer_status find_few(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t least, mc_proof_findings *f) {
+    bool proved = true;
+    for (int64_t d = least > 1 ? least : 1; d <= FEW_COLUMNS && proved; d++) {
+        mc_proof_findings few = {.kernel = kernel};
+        const mercer_status status = derive_and_check(ctx, kernel, d, &few, &proved);
+        mc_derivation_close(&few.derivation);
+        MC_TRY(status);
+        f->proved_up_to = proved ? d : f->proved_up_to;
+    }
+    return MERCER_OK;
+}
+
 static mercer_status decide_verdict(mercer_ctx *ctx, const mercer_kernel *kernel, mc_proof_findings *f,
                                     mercer_verdict *verdict) {
     bool proved;
@@ -53,7 +68,9 @@ static mercer_status decide_verdict(mercer_ctx *ctx, const mercer_kernel *kernel
         return MERCER_OK;
     MC_TRY(mc_refute_kernel(ctx, mc_kernel_shown(kernel), f->d, least, exact > 0, &f->refutation));
     *verdict = f->refutation.found ? MERCER_REFUTED : MERCER_UNKNOWN;
-    return f->refutation.found ? find_lower(ctx, kernel, f) : MERCER_OK;
+    if (f->refutation.found)
+        return find_lower(ctx, kernel, f);
+    return f->d == 0 && exact == 0 ? find_few(ctx, kernel, least, f) : MERCER_OK;
 }
 
 /* How many columns the claim is about: those asked for, those the kernel is bound to, those its vectors fix; else 0. */

@@ -21,7 +21,7 @@ typedef struct mc_proof_findings {
     mc_derivation derivation; /* proved: complete and checked */
     const mc_term *stuck;     /* not proved: the part no rule proves */
     mc_refutation refutation;
-    int64_t proved_up_to; /* refuted for some d, but a kernel for this many columns; 0: not known */
+    int64_t proved_up_to; /* not proved for every d, but a kernel for this many columns; 0: not known */
 } mc_proof_findings;
 
 /* The same as mercer_prove, inside a public call. */

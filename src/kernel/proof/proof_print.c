@@ -138,12 +138,16 @@ static void say_head(const mc_proof_findings *f, const mercer_witness *w, mc_tex
     mc_text_add(out, ".\n\n");
 }
 
-static void say_refutation(const mc_proof_findings *f, const mercer_witness *w, mc_text *out) {
-    say_head(f, w, out);
-    mc_witness_print(f, w, out);
+static void say_few_columns(const mc_proof_findings *f, mc_text *out) {
     if (f->proved_up_to > 0)
         mc_text_add(out, "\nWith at most %lld column%s it is a kernel.\n", (long long)f->proved_up_to,
                     f->proved_up_to == 1 ? "" : "s");
+}
+
+static void say_refutation(const mc_proof_findings *f, const mercer_witness *w, mc_text *out) {
+    say_head(f, w, out);
+    mc_witness_print(f, w, out);
+    say_few_columns(f, out);
 }
 
 static mercer_status copy_witness(mercer_ctx *ctx, mercer_proof *proof, const mc_refutation *refutation) {
@@ -198,6 +202,7 @@ static void say_unknown(const mc_proof_findings *f, mc_text *out) {
         mc_text_add(out, ", and none of the %lld sets of points tried shows that it is not.\n",
                     (long long)f->refutation.sets);
     mc_text_add(out, "It may be one all the same.\n");
+    say_few_columns(f, out);
 }
 
 /* ---- the whole ---- */

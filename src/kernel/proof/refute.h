@@ -33,5 +33,8 @@ void mc_needed_columns(const mc_node *root, int64_t *exact, int64_t *least);
 typedef enum mc_search_part { MC_SEARCH_FIRST, MC_SEARCH_THEN, MC_SEARCH_PARTS } mc_search_part;
 mercer_status mc_search_witness(mercer_ctx *ctx, const mc_node *instance, int64_t d, mc_search_part part, double share,
                                 mc_refutation *out);
+/* search_lattice.c: as many points as the polynomial node needs against it, room for MC_WITNESS_POINTS x d; *count 0:
+   it is none, or needs more. */
+mercer_status mc_lattice_points(mercer_ctx *ctx, const mc_node *node, int64_t d, double *points, int64_t *count);
 
 #endif

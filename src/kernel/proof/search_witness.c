@@ -7,6 +7,8 @@
                     in x and z, a Taylor coefficient of a function of <x, z>; with equal weights, the Fourier transform
                     at frequency 0 of one of x - z
      the plane      grids, polygons, crosses; the same in space
+     far apart      32 points that see nothing of each other, with equal weights: against what is subtracted everywhere
+     a lattice      against polynomials, see search_lattice.c
      anywhere       random points, moved downhill: d lambda_min = 2 v_i sum_j v_j dk(x_i, x_j) for the eigenvector v
 
    Where numbers of the expression cancel to less than their rounding, the evaluator's values tell nothing of its sign.
@@ -42,6 +44,7 @@ typedef struct search {
     double *best;                           /* its points */
     double best_weights[MC_WITNESS_POINTS]; /* and weights, when best_weighted */
     bool best_weighted;
+    mercer_status status;
     mc_refutation *out;
 } search;
 
@@ -265,6 +268,32 @@ static bool search_grids(search *s) {
     return false;
 }
 
+/* As many points as there may be, so far apart that a kernel that falls off is the identity on them. */
+static bool search_far_points(search *s) {
+    static const double spacings[] = {20, 1000, 1e5};
+    double ones[MC_WITNESS_POINTS];
+    equal_weights(ones, MC_WITNESS_POINTS);
+    reset_best_set(s);
+    for (int64_t m = 16; m <= MC_WITNESS_POINTS && s->score == 0; m += 8)
+        for (int i = 0; i < 3 && s->left > 0 && s->score == 0; i++) {
+            on_a_line(s, m, spacings[i], s->direction, false);
+            consider_points(s, m, ones, NULL);
+        }
+    return certify_best_set(s, false);
+}
+
+static bool search_lattice(search *s) {
+    int64_t m = 0;
+    s->status = mc_lattice_points(s->ctx, s->node, s->d, s->slopes, &m);
+    reset_best_set(s);
+    for (int i = 0; i < 10 && m > 1 && !s->status; i++) {
+        for (int64_t k = 0; k < m * s->d; k++)
+            s->points[k] = sizes[i] * s->slopes[k];
+        consider_points(s, m, NULL, NULL);
+    }
+    return certify_best_set(s, true);
+}
+
 /* The origin and a step both ways along each of the first dims columns. */
 static bool search_crosses(search *s) {
     const int64_t dims = s->d < 8 ? s->d : 8;
@@ -437,13 +466,15 @@ static bool search_with_enclosures(search *s) {
 }
 
 static mercer_status run_search_stages(search *s, mc_search_part part) {
-    static bool (*const stages[MC_SEARCH_PARTS][5])(search *) = {
-        {search_one_point, search_two_points, search_lines},
-        {search_grids, search_crosses, search_polygons, search_random_starts, search_with_enclosures}};
-    for (int i = 0; i < 5 && stages[part][i] && !s->out->found; i++) {
+    static bool (*const stages[MC_SEARCH_PARTS][7])(search *) = {{search_one_point, search_two_points, search_lines},
+                                                                 {search_lattice, search_far_points, search_grids,
+                                                                  search_crosses, search_polygons, search_random_starts,
+                                                                  search_with_enclosures}};
+    for (int i = 0; i < 7 && stages[part][i] && !s->out->found; i++) {
         MC_TRY(mc_report_progress(s->ctx, -1));
         s->left = s->budget;
         stages[part][i](s);
+        MC_TRY(s->status);
     }
     return mc_report_progress(s->ctx, -1);
 }
