@@ -1,7 +1,7 @@
 /* active_set.c: see active_set.h.
 
        repeat   choose an active set A                         smo_select.c: free variables, the worst violators
-                store K_AA, solve the quadratic program on A   smo.c; where it is slow, active_set_newton.c
+                store K_AA, solve the quadratic program on A   active_subproblem.c
                 f <- f + K_A' (change of beta on A)            a product, nothing is kept
        until the violation over all variables is at most the tolerance
 
@@ -11,52 +11,31 @@
    small. It does not matter while it is far below the violation that a round is to reach; a product that would leave
    more is made in double, and once the sum of those left stands in the way, f is made anew in double: at the rows that
    are in question or so near to it that the error could bring them there. */
-#include "qp/active_set.h"
+#include "qp/active_set_run.h"
 #include "base/progress.h"
 #include "base/status.h"
 #include "base/workspace.h"
 #include "data/table/data.h"
-#include "qp/interior.h"
 #include "qp/active_set_newton.h"
-#include "qp/smo_select.h"
-#include <float.h>
+#include "qp/interior.h"
 #include <math.h>
 #include <string.h>
 
 enum { SETS_PER_CHECKPOINT = 8 }; /* sets from one checkpoint to the next */
-enum { SHARE = 8, FEW = 1024, MANY = 3000, CRAWL = 20, NEWTON_ROUNDS = 8 };
+enum { SHARE = 8, FEW = 1024, MANY = 3000 };
 static const double INNER = 0.1;  /* of the violation at the start of a round */
 static const double CLOSE = 0.03; /* likewise, where the start is close to the solution */
 static const double HEARD = 0.25; /* of the violation to reach: an error in f above this disturbs */
 static const double WORST = 4;    /* times its likely size is the largest error among many rows */
 /* times the error, or the violation to reach: rows nearer to being in question are made anew */
 static const double NEAR = 64;
-/* operations of a factor that take as long as bringing one slope up to date, or one entry of K */
-static const double OPERATIONS = 40;
-
-typedef struct run {
-    const mc_active_problem *p;
-    double *beta, *f; /* of all */
-    mc_smo_result *result;
-    mc_selection selection;
-    int64_t count, rows; /* of the active set: variables and rows of K */
-    int64_t *variable, *row, *row_id, *place;
-    mc_dual dual;
-    double *q, *low, *high, *own, *own_f, *diagonal;
-    uint8_t *group;
-    mc_active_buffer *buffer; /* for K of the set */
-    bool holds_all;           /* it has that of all rows */
-    double aim;               /* the violation that the round is to reach */
-    double noise2;            /* the square of the error that products in single precision have left in f */
-    double work;              /* slopes brought up to date and entries of K made so far */
-} run;
 
 static int64_t set_size(int64_t m, int64_t most) {
     return m < most ? m : most;
 }
 
 /* Of n rows and sets of q of m variables. */
-static void lay_out_active_workspace(mc_work *work, int64_t n, int64_t m, int64_t q, run *r) {
+static void lay_out_active_workspace(mc_work *work, int64_t n, int64_t m, int64_t q, mc_active_run *r) {
     mc_selection_open(work, m, q, &r->selection);
     int64_t **wholes[] = {&r->variable, &r->row, &r->row_id};
     for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
@@ -70,7 +49,7 @@ static void lay_out_active_workspace(mc_work *work, int64_t n, int64_t m, int64_
 
 static size_t own_bytes(int64_t n, int64_t m, int64_t most) {
     mc_work counted = {0};
-    lay_out_active_workspace(&counted, n, m, set_size(m, most), &(run){0});
+    lay_out_active_workspace(&counted, n, m, set_size(m, most), &(mc_active_run){0});
     return counted.used;
 }
 
@@ -87,18 +66,18 @@ size_t mc_active_spare_bytes(int64_t n, int64_t m, int64_t most, mercer_dtype dt
 }
 
 /* The first set is the one the caller has named. */
-static bool is_first(const run *r) {
+static bool is_first(const mc_active_run *r) {
     return r->p->first && !r->selection.round;
 }
 
-static void choose_first(run *r) {
+static void choose_first(mc_active_run *r) {
     mc_selection_renew(&r->selection);
     for (int64_t t = 0; t < r->p->dual.m; t++)
         if (r->p->first[t])
             mc_selection_take(&r->selection, t);
 }
 
-static void choose_active_set(run *r, const mc_extremes *e) {
+static void choose_active_set(mc_active_run *r, const mc_extremes *e) {
     const mc_dual *whole = &r->p->dual;
     const bool all = r->selection.q == whole->m;
     if (!all && is_first(r))
@@ -113,7 +92,7 @@ static void choose_active_set(run *r, const mc_extremes *e) {
 }
 
 /* The quadratic program on the active set, the others held where they are. */
-static void write_subproblem(run *r) {
+static void write_subproblem(mc_active_run *r) {
     const mc_dual *whole = &r->p->dual;
     for (int64_t k = 0; k < r->count; k++) {
         const int64_t t = r->variable[k];
@@ -153,29 +132,24 @@ mercer_status mc_active_add(mercer_ctx *ctx, const mc_active_problem *p, double 
     return MERCER_OK;
 }
 
-static double top_of(const run *r) {
-    double top = 0;
-    for (int64_t i = 0; i < r->rows; i++)
-        top = fmax(top, r->diagonal[i]);
-    return top;
-}
-
 /* After steps that moved f by stored entries nothing bounds its error. */
-static void forget_bound(const run *r) {
+static void forget_bound(const mc_active_run *r) {
     for (int64_t i = 0; r->p->bound && i < r->p->matrix.n; i++)
         r->p->bound[i] = INFINITY;
 }
 
 /* What steps over stored entries have left in f. */
-static double noise_of(const run *r, const double *c, int64_t count) {
+static double noise_of(const mc_active_run *r, const double *c, int64_t count) {
     double square = 0;
     for (int64_t k = 0; k < count; k++)
         square += c[k] * c[k];
-    return r->p->matrix.dtype == MERCER_F32 && !r->p->matrix.exact_entries ? 1e-14 * square * pow(top_of(r), 2) : 0;
+    return r->p->matrix.dtype == MERCER_F32 && !r->p->matrix.exact_entries
+               ? 1e-14 * square * pow(mc_active_run_top(r), 2)
+               : 0;
 }
 
 /* Write the set's beta back and bring f up to date. *moved: whether anything changed. */
-static mercer_status put_back(mercer_ctx *ctx, run *r, bool *moved) {
+static mercer_status put_back(mercer_ctx *ctx, mc_active_run *r, bool *moved) {
     const bool all = r->rows == r->p->matrix.n; /* then its f is that of all */
     if (all) {
         memcpy(r->f, r->own_f, (size_t)r->rows * sizeof *r->f);
@@ -197,10 +171,11 @@ static mercer_status put_back(mercer_ctx *ctx, run *r, bool *moved) {
     r->work += all ? 0 : (double)kept * (double)r->p->matrix.n;
     if (all)
         r->noise2 += noise_of(r, c, kept);
-    return kept && !all ? mc_active_add(ctx, r->p, r->aim, top_of(r), r->row_id, c, kept, r->f, &r->noise2) : MERCER_OK;
+    return kept && !all ? mc_active_add(ctx, r->p, r->aim, mc_active_run_top(r), r->row_id, c, kept, r->f, &r->noise2)
+                        : MERCER_OK;
 }
 
-static int64_t count_free(const run *r) {
+static int64_t count_free(const mc_active_run *r) {
     const mc_dual *dual = &r->p->dual;
     int64_t free = 0;
     for (int64_t t = 0; t < dual->m; t++)
@@ -217,7 +192,7 @@ static int64_t part_most(const mc_active_problem *p) {
    are with a part of the rows, smaller sets are better, with room for a few beside those free: what they save is K of
    the set, which then stays in the cache. All of them where there are few; and, if there is memory for that, where
    those free are half of all and leave no room in a set for others. */
-static int64_t size_now(const run *r) {
+static int64_t size_now(const mc_active_run *r) {
     const int64_t m = r->p->dual.m, part = part_most(r->p), free = count_free(r);
     if (m <= part || (m <= r->p->most && 2 * free >= m && 4 * free >= 3 * part))
         return m;
@@ -231,7 +206,7 @@ static int64_t size_now(const run *r) {
 
 /* Room for K_AA, and for a set that is a little larger: memory that is new costs as much as the entries. It is written
    before it is read, and only as far as the set reaches. */
-static mercer_status reserve_block(mercer_ctx *ctx, run *r) {
+static mercer_status reserve_block(mercer_ctx *ctx, mc_active_run *r) {
     mc_active_buffer *buffer = r->buffer;
     const bool whole = r->count == r->p->dual.m;
     const int64_t all = set_size(r->p->matrix.n, whole ? r->p->most : part_most(r->p)), more = r->rows + r->rows / 4;
@@ -244,190 +219,8 @@ static mercer_status reserve_block(mercer_ctx *ctx, run *r) {
     return buffer->K ? MERCER_OK : MERCER_MEMORY;
 }
 
-/* What sums of so large multipliers cannot tell from zero. */
-static double rounding_of(const run *r) {
-    double mass = 0;
-    for (int64_t k = 0; k < r->count; k++)
-        mass += fabs(r->own[k]);
-    return DBL_EPSILON * mass * top_of(r);
-}
-
-/* f of the set from that at the start of the round and what has changed since, by these rows of K. c: scratch for a
-   number per row. */
-static mercer_status update_set_gradient(mercer_ctx *ctx, run *r, const mc_matrix *rows, double *c,
-                                         const void **scratch, int64_t *ids) {
-    for (int64_t i = 0; i < r->rows; i++) {
-        r->own_f[i] = r->f[r->row_id[i]];
-        ids[i] = i;
-        c[i] = 0;
-    }
-    for (int64_t k = 0; k < r->count; k++)
-        c[r->row[k]] += r->own[k] - r->beta[r->variable[k]];
-    return mc_matrix_add_rows(ctx, rows, ids, c, r->rows, scratch, r->own_f);
-}
-
-/* worth: as much as the time of so many slopes brought up to date. */
-static mercer_status newton_on_set(mercer_ctx *ctx, run *r, const mc_matrix *rows, double worth, bool *moved) {
-    return mc_active_set_newton(ctx, &r->dual, rows, 0.01 * r->p->tolerance, OPERATIONS * worth, r->own, r->own_f,
-                                moved);
-}
-
-/* The optimum by an interior-point method, then Newton steps from there. */
-static mercer_status interior_then_newton(mercer_ctx *ctx, run *r, const mc_matrix *rows, bool *moved) {
-    bool more;
-    MC_TRY(mc_interior_solve(ctx, &r->dual, rows, NULL, r->own, r->own_f, moved));
-    return *moved ? newton_on_set(ctx, r, rows, INFINITY, &more) : MERCER_OK;
-}
-
-/* Where K is stored in single precision its rounding, times a large C, is all that such a quadratic program would find:
-   it is made in double. */
-static mercer_status interior_in_double(mercer_ctx *ctx, run *r, bool *moved) {
-    const int64_t n = r->rows;
-    mc_work work;
-    MC_TRY(mc_work_open(ctx, &work, 2 * mc_work_need(n, sizeof(double)) + mc_work_need(n, sizeof(void *))));
-    double *c = mc_work_take(&work, n, sizeof *c), *K = mc_alloc_unset(ctx, n * n, sizeof *K);
-    const void **scratch = mc_work_take(&work, n, sizeof *scratch);
-    int64_t *ids = mc_work_take(&work, n, sizeof *ids);
-    const mc_matrix rows = mc_matrix_square(n, MERCER_F64, K, n, r->diagonal);
-    mercer_status status = K ? MERCER_OK : MERCER_MEMORY;
-    MC_THEN(status, mc_matrix_block(ctx, &r->p->matrix, MERCER_F64, r->row_id, n, K));
-    MC_THEN(status, update_set_gradient(ctx, r, &rows, c, scratch, ids));
-    MC_THEN(status, interior_then_newton(ctx, r, &rows, moved));
-    mc_free(K);
-    mc_work_close(&work);
-    return status;
-}
-
-static mercer_status interior_on_set(mercer_ctx *ctx, run *r, const mc_matrix *rows, bool *moved) {
-    return rows->dtype == MERCER_F64 ? interior_then_newton(ctx, r, rows, moved) : interior_in_double(ctx, r, moved);
-}
-
-/* ---- The same where K of the set has a low rank ---- */
-
-typedef struct columns {
-    const run *r;
-    const mc_matrix *rows;
-    double *all; /* a column of K over all rows, of which those of the set are taken */
-} columns;
-
-static mercer_status read_column(mercer_ctx *ctx, const columns *c, int64_t i, double *out) {
-    const void *row;
-    MC_TRY(mc_matrix_view(ctx, c->rows, &i, 1, &row));
-    for (int64_t j = 0; j < c->r->rows; j++)
-        out[j] = c->rows->dtype == MERCER_F64 ? ((const double *)row)[j] : (double)((const float *)row)[j];
-    return MERCER_OK;
-}
-
-/* In double: made anew where floats are stored and are not what K is. */
-static mercer_status take_column(mercer_ctx *ctx, const void *arg, int64_t i, double *out) {
-    const columns *c = arg;
-    const mc_matrix *matrix = &c->r->p->matrix;
-    const double one = 1;
-    mc_sum_error sum_error = {NULL, INFINITY};
-    if (c->rows->dtype == MERCER_F64 || matrix->exact_entries)
-        return read_column(ctx, c, i, out);
-    MC_TRY(matrix->add_at(ctx, matrix->self, c->r->row_id + i, &one, 1, c->r->row_id, c->r->rows, c->all, &sum_error));
-    for (int64_t j = 0; j < c->r->rows; j++)
-        out[j] = c->all[c->r->row_id[j]];
-    return MERCER_OK;
-}
-
-/* f of the set by F from that at the start of the round: what SMO did with floats is not to be seen in it. */
-static mercer_status update_gradient_low_rank(mercer_ctx *ctx, run *r, const mc_pivoted_cholesky *low_rank) {
-    const int64_t n = r->rows, wide = low_rank->panels * MC_PIVOTED_PANEL;
-    mc_work work;
-    MC_TRY(mc_work_open(ctx, &work, mc_work_need(wide, sizeof(double)) + 2 * mc_work_need(n, sizeof(double))));
-    double *inner = mc_work_take(&work, wide, sizeof *inner), *c = mc_work_take(&work, n, sizeof *c),
-           *product = mc_work_take(&work, n, sizeof *product);
-    memset(c, 0, (size_t)n * sizeof *c);
-    for (int64_t k = 0; k < r->count; k++)
-        c[r->row[k]] += r->own[k] - r->beta[r->variable[k]];
-    const mercer_status status = mc_pivoted_cholesky_multiply(ctx, low_rank, c, inner, product);
-    for (int64_t i = 0; i < n && !status; i++)
-        r->own_f[i] = r->f[r->row_id[i]] + product[i];
-    mc_work_close(&work);
-    return status;
-}
-
-/* *moved: false also where the rank is above most. */
-static mercer_status interior_low_rank(mercer_ctx *ctx, run *r, const mc_matrix *rows, int64_t most, bool *moved) {
-    columns c = {r, rows, NULL};
-    mc_pivoted_cholesky low_rank;
-    *moved = false;
-    MC_TRY(MC_ALLOC(ctx, c.all, r->p->matrix.n));
-    mercer_status status = mc_pivoted_cholesky_open(ctx, r->rows, r->diagonal, take_column, &c, most, &low_rank);
-    mc_free(c.all);
-    MC_TRY(status);
-    if (low_rank.rank >= 0)
-        status = update_gradient_low_rank(ctx, r, &low_rank);
-    if (low_rank.rank >= 0 && !status)
-        status = mc_interior_solve(ctx, &r->dual, rows, &low_rank, r->own, r->own_f, moved);
-    mc_pivoted_cholesky_close(&low_rank);
-    return status;
-}
-
-/* With a factor of low rank where SMO has cost as much as that would, by twice the rank that was tried before; with all
-   of K where *inside says that SMO has cost as much as that. *inside: one of the two was made. */
-static mercer_status try_interior_point(mercer_ctx *ctx, run *r, const mc_matrix *rows, int64_t updates, int64_t *tried,
-                                        bool *inside, bool *moved) {
-    const int64_t rank = mc_interior_rank(ctx, r->rows, r->count, updates);
-    bool low_rank = false;
-    if (rank >= 2 * *tried + 4) {
-        *tried = rank;
-        MC_TRY(interior_low_rank(ctx, r, rows, rank, &low_rank));
-    }
-    if (*inside && !low_rank)
-        MC_TRY(interior_on_set(ctx, r, rows, moved));
-    *inside = *inside || low_rank;
-    *moved = *moved || low_rank;
-    return MERCER_OK;
-}
-
-/* SMO goes on longer, but not past the number of steps at which something else is worth trying. */
-static int64_t longer_patience(int64_t patience, int64_t until) {
-    return 4 * patience < until || until <= 0 ? 4 * patience : until;
-}
-
-/* The quadratic program on the set: SMO for CRAWL steps per variable, then Newton steps, in turn; after Newton steps
-   that led nowhere SMO goes on four times as long. Once that has cost as much as an interior-point method would, which
-   is soon where the rank of K is low, it is tried, and what SMO then still wants is the end: what is left is rounding.
-   Where the round may be the last it ends with Newton steps: the tolerance leaves the slopes of free variables apart by
-   as much, and of many such, or a large C, the gap feels it. Either kind costs at most what has been done before. */
-static mercer_status solve_set(mercer_ctx *ctx, run *r, const mc_smo_problem *small, mc_smo_result *found) {
-    const bool last = !r->p->without_newton && small->tolerance <= r->p->tolerance;
-    const int64_t worth = mc_interior_equal_updates(ctx, r->rows, r->count, small->rows.dtype);
-    int64_t patience = CRAWL * r->count, tried = 0;
-    bool inside = false;
-    for (int newton_rounds = 0;; newton_rounds++) {
-        mc_smo_problem part = *small;
-        mc_smo_result one = {0};
-        bool moved = false;
-        part.steps_max = small->steps_max - found->steps;
-        part.tolerance = fmax(small->tolerance, rounding_of(r));
-        if ((newton_rounds < NEWTON_ROUNDS || inside) && part.steps_max > patience)
-            part.steps_max = patience;
-        const mercer_status status = mc_smo_solve(ctx, &part, r->own, r->own_f, &one);
-        found->steps += one.steps;
-        found->updates += one.updates;
-        found->rounds += one.rounds;
-        const bool newton_settled = newton_rounds > 0 && one.steps == 0;
-        if (status || newton_rounds >= NEWTON_ROUNDS || found->steps >= small->steps_max
-            || (one.converged && (!last || newton_settled)))
-            return status;
-        const double so_far = (double)found->updates + (one.converged ? r->work : 0);
-        MC_TRY(newton_on_set(ctx, r, &small->rows, so_far, &moved));
-        if (inside
-            || (one.converged && (!moved || mc_extremes_of(&r->dual, r->own, r->own_f).violation <= part.tolerance)))
-            return MERCER_OK;
-        inside = !one.converged && found->updates >= worth;
-        if (!one.converged) /* also after Newton steps that moved: they may do so for ever without settling */
-            MC_TRY(try_interior_point(ctx, r, &small->rows, found->updates, &tried, &inside, &moved));
-        patience = moved ? patience : longer_patience(patience, (worth - found->updates) / r->count);
-    }
-}
-
 /* K of the set: at hand, or stored now. */
-static mercer_status store_block(mercer_ctx *ctx, run *r, const void **K, int64_t *ld) {
+static mercer_status store_block(mercer_ctx *ctx, mc_active_run *r, const void **K, int64_t *ld) {
     const mc_matrix *matrix = &r->p->matrix;
     const bool all = r->rows == matrix->n;
     *K = matrix->whole.a;
@@ -448,7 +241,7 @@ static mercer_status store_block(mercer_ctx *ctx, run *r, const void **K, int64_
 
 /* One active set. Where it is the only one there will be it is solved to the end. *stuck: nothing in it could move
    although the violation is above the tolerance: the precision is used up. */
-static mercer_status solve_one_round(mercer_ctx *ctx, run *r, const mc_extremes *e, bool *stuck) {
+static mercer_status solve_one_round(mercer_ctx *ctx, mc_active_run *r, const mc_extremes *e, bool *stuck) {
     const mc_active_problem *p = r->p;
     const void *K;
     int64_t ld;
@@ -461,7 +254,7 @@ static mercer_status solve_one_round(mercer_ctx *ctx, run *r, const mc_extremes 
                                   only ? p->tolerance : fmax(0.5 * p->tolerance, r->aim),
                                   p->steps_max - r->result->steps, only};
     mc_smo_result found = {0};
-    const mercer_status status = solve_set(ctx, r, &small, &found);
+    const mercer_status status = mc_active_subproblem_solve(ctx, r, &small, &found);
     r->result->steps += found.steps;
     r->result->rounds += found.rounds;
     r->work += (double)found.updates;
@@ -472,7 +265,7 @@ static mercer_status solve_one_round(mercer_ctx *ctx, run *r, const mc_extremes 
 }
 
 /* Rows of free variables, and of those whose slope is within `near` of one that violates; into row, rising. */
-static int64_t list_near(const run *r, const mc_extremes *e, double near, int64_t *row) {
+static int64_t list_near(const mc_active_run *r, const mc_extremes *e, double near, int64_t *row) {
     const mc_dual *dual = &r->p->dual;
     int64_t count = 0;
     for (int64_t i = 0; i < r->p->matrix.n; i++)
@@ -504,7 +297,7 @@ static int64_t list_coefficients(const mc_dual *dual, const double *beta, int64_
 }
 
 /* f in double where it matters. */
-static mercer_status recompute_gradient(mercer_ctx *ctx, run *r, const mc_extremes *e) {
+static mercer_status recompute_gradient(mercer_ctx *ctx, mc_active_run *r, const mc_extremes *e) {
     const int64_t n = r->p->matrix.n;
     const mc_matrix *matrix = &r->p->matrix;
     mc_work work;
@@ -524,7 +317,7 @@ static mercer_status recompute_gradient(mercer_ctx *ctx, run *r, const mc_extrem
 
 /* The state of optimality; f is made anew first where what products have left in it would disturb the next round.
    *heard: it would, and cannot be. */
-static mercer_status check_optimality(mercer_ctx *ctx, run *r, mc_extremes *e, bool *heard) {
+static mercer_status check_optimality(mercer_ctx *ctx, mc_active_run *r, mc_extremes *e, bool *heard) {
     *e = mc_extremes_of(&r->p->dual, r->beta, r->f);
     r->aim = fmax(r->p->tolerance, (r->p->close_start ? CLOSE : INNER) * e->violation);
     *heard = r->noise2 > pow(HEARD * r->aim, 2);
@@ -535,13 +328,13 @@ static mercer_status check_optimality(mercer_ctx *ctx, run *r, mc_extremes *e, b
 }
 
 /* Nothing of the sets so far is remembered: what comes next is decided by beta and f. */
-static mercer_status offer_checkpoint(mercer_ctx *ctx, run *r) {
+static mercer_status offer_checkpoint(mercer_ctx *ctx, mc_active_run *r) {
     mc_selection_reset(&r->selection);
     r->work = 0;
     return r->p->checkpoint.call(ctx, r->p->checkpoint.arg, r->result, r->noise2);
 }
 
-static mercer_status iterate_active_sets(mercer_ctx *ctx, run *r) {
+static mercer_status iterate_active_sets(mercer_ctx *ctx, mc_active_run *r) {
     int64_t turns = 0;
     for (bool stuck = false;;) {
         mc_extremes e;
@@ -562,12 +355,12 @@ mercer_status mc_active_solve(mercer_ctx *ctx, const mc_active_problem *problem,
                               mc_smo_result *result) {
     *result = (mc_smo_result){0};
     mc_active_buffer own = {0};
-    run r = {.p = problem,
-             .beta = beta,
-             .f = f,
-             .result = result,
-             .noise2 = problem->noise2,
-             .buffer = problem->buffer ? problem->buffer : &own};
+    mc_active_run r = {.p = problem,
+                       .beta = beta,
+                       .f = f,
+                       .result = result,
+                       .noise2 = problem->noise2,
+                       .buffer = problem->buffer ? problem->buffer : &own};
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, own_bytes(problem->matrix.n, problem->dual.m, problem->most)));
     lay_out_active_workspace(&work, problem->matrix.n, problem->dual.m, set_size(problem->dual.m, problem->most), &r);

@@ -22,7 +22,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_FREE = 4096, FACTORS = 40, FEW_FACTORS = 4, STEPS = 6, LULL = 5 };
+enum { MOST_FREE = 4096, FACTORS = 40, FEW_WRONG = 15, STEPS = 6, LULL = 5 };
 enum { LOW, FREE, HIGH };
 
 typedef struct newton {
@@ -213,21 +213,21 @@ static mercer_status restore_sums(mercer_ctx *ctx, newton *p, bool *restored) {
 }
 
 /* What so many factors of K_FF take, in operations. */
-static double factor_work(const newton *p, int factors) {
+static double factor_work(const newton *p, double factors) {
     return factors * pow((double)p->count, 3) / 3;
 }
 
-/* At first there must be enough for a few factors, then for one. */
-static bool can_afford(newton *p, int factors_made) {
-    const bool enough = factor_work(p, factors_made ? 1 : FEW_FACTORS) <= p->worth;
+/* A factor halves the wrong guesses, or better: as many are still to come as that takes. */
+static bool can_afford(newton *p, int64_t wrong) {
+    const bool enough = factor_work(p, ceil(log2((double)wrong + 1))) <= p->worth;
     p->worth -= factor_work(p, 1);
     return enough;
 }
 
 static mercer_status iterate_primal_dual(mercer_ctx *ctx, newton *p, bool *settled) {
-    int64_t fewest = INT64_MAX;
+    int64_t fewest = INT64_MAX, changed = FEW_WRONG;
     for (int k = 0, lull = 0; k < FACTORS && lull < LULL; k++) {
-        bool done = list_free(p) && can_afford(p, k);
+        bool done = list_free(p) && can_afford(p, changed);
         if (done)
             MC_TRY(factor_free_block(ctx, p, &done));
         if (!done)
@@ -235,7 +235,7 @@ static mercer_status iterate_primal_dual(mercer_ctx *ctx, newton *p, bool *settl
         MC_TRY(solve_for_guess(ctx, p));
         if (!isfinite(p->nu[0] + p->nu[1]))
             return MERCER_OK;
-        int64_t changed = release_from_bounds(p);
+        changed = release_from_bounds(p);
         MC_TRY(set_back(ctx, p, &changed));
         if (changed == 0)
             return restore_sums(ctx, p, settled);
@@ -245,10 +245,15 @@ static mercer_status iterate_primal_dual(mercer_ctx *ctx, newton *p, bool *settl
     return MERCER_OK;
 }
 
-static long double dual_objective(const mc_dual *dual, const double *beta, const double *f) {
+/* What the objective gains from beta to x, with f and g for K beta. f may have a part of variables held elsewhere, of
+   which beta' f / 2 would count a half: the slopes at either end have all of it. */
+static long double objective_change(const mc_dual *dual, const double *beta, const double *f, const double *x,
+                                    const double *g) {
     long double sum = 0;
-    for (int64_t t = 0; t < dual->m; t++)
-        sum += beta[t] * (0.5 * (long double)f[mc_dual_row(dual, t)] + dual->q[t]);
+    for (int64_t t = 0; t < dual->m; t++) {
+        const int64_t i = mc_dual_row(dual, t);
+        sum += ((long double)x[t] - beta[t]) * (((long double)f[i] + g[i]) / 2 + dual->q[t]);
+    }
     return sum;
 }
 
@@ -301,7 +306,7 @@ mercer_status mc_active_set_newton(mercer_ctx *ctx, const mc_dual *dual, const m
     guess_states(&p, beta);
     bool settled = false;
     const mercer_status status = p.A ? iterate_primal_dual(ctx, &p, &settled) : MERCER_MEMORY;
-    *moved = !status && settled && dual_objective(dual, p.x, p.g) < dual_objective(dual, beta, f);
+    *moved = !status && settled && objective_change(dual, beta, f, p.x, p.g) < 0;
     if (*moved) {
         memcpy(beta, p.x, (size_t)dual->m * sizeof *beta);
         memcpy(f, p.g, (size_t)rows->n * sizeof *f);

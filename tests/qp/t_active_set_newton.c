@@ -166,6 +166,39 @@ static void test_a_matrix_of_floats(void **state) {
     close_clean(ctx);
 }
 
+/* What other variables add to f, and q takes off again, leaves every slope as it is. Returns whether it moved. */
+static bool check_with_others(mercer_ctx *ctx, uint64_t item, double others) {
+    sample s = random_sample(120, item, 4);
+    as_classifier(&s, 10);
+    mc_dual dual = dual_of(&s, false);
+    const mc_matrix rows = problem_of(&s, MERCER_F64, 0).rows;
+    double *q = calloc((size_t)s.n, sizeof *q);
+    bool moved;
+    solve_roughly(ctx, &s, &dual, MERCER_F64, 0.05);
+    for (int64_t i = 0; i < s.n; i++) {
+        q[i] = dual.q[i] - others * (double)(i % 7);
+        s.f[i] += others * (double)(i % 7);
+    }
+    dual.q = q;
+    assert_ok(ctx, mc_active_set_newton(ctx, &dual, &rows, 1e-9, INFINITY, s.beta, s.f, &moved));
+    dual = dual_of(&s, false);
+    if (moved)
+        assert_true(true_violation(&s, &dual) <= 1e-7);
+    free(q);
+    sample_free(&s);
+    return moved;
+}
+
+static void test_what_others_add_to_f_is_no_part_of_the_objective(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    for (uint64_t item = 303; item < 306; item++) {
+        const bool alone = check_with_others(ctx, item, 0);
+        assert_true(check_with_others(ctx, item, 100) == alone && check_with_others(ctx, item, -100) == alone);
+    }
+    close_clean(ctx);
+}
+
 /* Fewer than two free variables leave nothing to solve for. */
 static void test_nothing_is_done_on_a_corner(void **state) {
     (void)state;
@@ -188,6 +221,7 @@ int main(void) {
         cmocka_unit_test(test_steps_on_the_free_variables_end_at_the_optimum),
         cmocka_unit_test(test_the_optimum_stays),
         cmocka_unit_test(test_a_matrix_of_floats),
+        cmocka_unit_test(test_what_others_add_to_f_is_no_part_of_the_objective),
         cmocka_unit_test(test_nothing_is_done_on_a_corner),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
