@@ -22,7 +22,7 @@ typedef struct mc_active_run {
     double work;              /* slopes brought up to date and entries of K made so far */
 } mc_active_run;
 
-/* active_subproblem.c: the quadratic program on the set, from own and own_f, whose values the answer takes; found: what it
+/* active_subproblem.c: the quadratic program on the set, from own and own_f, which become the answer; found: what that
    took. */
 mercer_status mc_active_subproblem_solve(mercer_ctx *ctx, mc_active_run *r, const mc_smo_problem *small,
                                          mc_smo_result *found);
