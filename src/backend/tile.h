@@ -30,6 +30,7 @@ typedef enum mc_statistic {
     MC_ABSOLUTE, /* |x_k - z_k| */
     MC_CHI,      /* (x_k - z_k)^2 / (x_k + z_k), 0 where both are 0 */
     MC_MINIMUM,  /* min(x_k, z_k) */
+    MC_HARMONIC, /* x_k z_k / (x_k + z_k), 0 where both are 0 */
     MC_STATISTICS
 } mc_statistic;
 
@@ -47,11 +48,15 @@ typedef enum mc_function_of_tile {
     MC_MATERN5,    /* (1 + b ln 2 + (b ln 2)^2 / 3) 2^-b */
     MC_RATIONAL,   /* (1 + max(0, s))^-p; degree -p where that is whole and small */
     MC_HYPERBOLIC, /* tanh(s) */
+    /* t^(l + k) times a polynomial of b, t = max(0, 1 - b): the functions of Wendland with l = degree, k = p
+       from 0 to 2 */
+    MC_COMPACT,
     MC_ARC0,
     MC_ARC1,
     MC_ARC2,       /* J_0, J_1, J_2 over pi of the angle that mc_tile_ops.angle has coded */
     MC_SCALE,      /* source row_i column_j, in place of the argument above */
     MC_SCALE_SIGN, /* the same, 0 where row_i column_j is not positive */
+    MC_RATIO,      /* source / (row_i + column_j - source), 1 where the denominator is 0; both carry alpha */
     MC_EQUAL,      /* 1 where row_i = column_j as whole numbers of the width of real, else 0; reads no source */
     MC_CONSTANT,   /* 1 */
     MC_TILE_FUNCTIONS

@@ -61,7 +61,7 @@ static mercer_kernel *parse_kernel(mercer_ctx *ctx, const char *text) {
 }
 
 static void compare(mercer_ctx *ctx, mc_device *device, problem p) {
-    const bool positive = strstr(p.kernel, "chi2") || strstr(p.kernel, "intersection");
+    const bool positive = strstr(p.kernel, "chi2") || strstr(p.kernel, "intersection") || strstr(p.kernel, "tanimoto");
     mercer_kernel *kernel = parse_kernel(ctx, p.kernel);
     mercer_data *x = draw(ctx, p.n, p.d, 1, positive), *z = p.m ? draw(ctx, p.m, p.d, 2, positive) : NULL;
     mc_gram *here = NULL, *there = NULL;
@@ -112,6 +112,11 @@ static const char *const kernels[] = {
     "tanh(a=0.2, c=0.1)",
     "chi2(gamma=0.2)",
     "intersection",
+    "tanimoto",
+    "additive_chi2",
+    "wendland(k=0, length_scale=9)",
+    "wendland(k=1, length_scale=9)",
+    "wendland(k=2, length_scale=9)",
     "white + rbf(gamma=1)",
     "0.5*rbf(gamma=0.2) + linear^2",
     "rbf(gamma=0.1)*(linear + 1) + 0.3*laplacian(gamma=0.1)*matern(nu=2.5, length_scale=1)",

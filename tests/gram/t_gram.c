@@ -88,6 +88,11 @@ static const char *const atoms[] = {
     "laplacian(gamma=0.2)",
     "exponential(gamma=0.4)",
     "matern(nu=0.5, length_scale=2)",
+    "matern(nu=0.8, length_scale=2)",
+    "wendland(k=0, length_scale=5)",
+    "wendland(k=1, length_scale=5)",
+    "wendland(k=2, length_scale=5)*rbf(gamma=0.1)",
+    "sinc(length_scale=2) + brownian",
     "matern(nu=1.5, length_scale=2)",
     "matern(nu=2.5, length_scale=2)",
     "rq(alpha=1, length_scale=1.5)",
@@ -122,8 +127,12 @@ static void test_every_atom_equals_the_reference(void **state) {
     }
 }
 
-static const char *const positive_atoms[] = {"chi2(gamma=0.3)", "intersection",
-                                             "chi2(gamma=0.1)*intersection + linear"};
+static const char *const positive_atoms[] = {"chi2(gamma=0.3)",
+                                             "intersection",
+                                             "chi2(gamma=0.1)*intersection + linear",
+                                             "tanimoto",
+                                             "additive_chi2 + 0.5*tanimoto*intersection",
+                                             "spline"};
 
 static void test_atoms_of_nonnegative_data_too(void **state) {
     (void)state;

@@ -143,6 +143,8 @@ static void test_kernels_of_nonnegative_data_too(void **state) {
         compare_entries(ctx, "chi2(gamma=0.4)", &x, &z, (mercer_dtype)precision);
         compare_entries(ctx, "chi2(gamma=0.4)", &x, NULL, (mercer_dtype)precision);
         compare_entries(ctx, "intersection + 0.1*chi2", &x, &z, (mercer_dtype)precision);
+        compare_entries(ctx, "tanimoto", &x, &z, (mercer_dtype)precision);
+        compare_entries(ctx, "additive_chi2 + tanimoto*intersection", &x, &z, (mercer_dtype)precision);
         discard(x), discard(z);
     }
     close_clean(ctx);

@@ -220,7 +220,10 @@ static wide column_term(const mc_node *node, double x, double z, int64_t j) {
         return multiply(number(2),
                         square(divide(wave(CALL(sin), divide(multiply(pi(), u), value(p, j))), value(p + 1, j))));
     case MC_CHI2: return total.v > 0 ? divide(multiply(value(p, 0), square(u)), total) : number(0);
+    case MC_TANIMOTO:
     case MC_INTERSECTION: return number(x < z ? x : z);
+    case MC_ADDITIVE_CHI2:
+        return total.v > 0 ? divide(multiply(number(2), multiply(number(x), number(z))), total) : number(0);
     default: return number(0);
     }
 }
@@ -266,16 +269,104 @@ static wide rational_quadratic(const mc_value *p, const double *x, const double 
     return power(add(number(1), t), -p[0].number);
 }
 
+static wide tanimoto(const mc_node *node, const double *x, const double *z, int64_t d) {
+    wide most = number(0);
+    for (int64_t j = 0; j < d; j++)
+        most = add(most, number(x[j] < z[j] ? z[j] : x[j]));
+    return most.v == 0 ? number(1) : divide(over_columns(node, x, z, d), most);
+}
+
+static wide wendland(const mc_value *p, const double *x, const double *z, int64_t d) {
+    const double k = p[0].number, l = (double)((int64_t)p[1].number / 2) + k + 1;
+    const wide q = root(radius2(&p[2], x, z, d)), t = subtract(number(1), q);
+    if (t.v <= t.e)
+        return t.v < -t.e ? number(0) : unknown();
+    const wide tail = power(t, l + k);
+    if (k == 0)
+        return tail;
+    if (k == 1)
+        return multiply(tail, add(number(1), multiply(number(l + 1), q)));
+    const wide second = divide(multiply(number((l + 4) * l + 3), square(q)), number(3));
+    return multiply(tail, add(add(number(1), multiply(number(l + 2), q)), second));
+}
+
+static wide sinc(const mc_value *p, const double *x, const double *z, int64_t d) {
+    wide product = number(1);
+    for (int64_t j = 0; j < d; j++) {
+        const wide t = divide(multiply(pi(), subtract(number(x[j]), number(z[j]))), value(p, j));
+        if (x[j] != z[j])
+            product = multiply(product, divide(wave(CALL(sin), t), t));
+    }
+    return product;
+}
+
+static wide brownian(double h, const double *x, const double *z, int64_t d) {
+    wide r2 = number(0);
+    for (int64_t j = 0; j < d; j++)
+        r2 = add(r2, square(subtract(number(x[j]), number(z[j]))));
+    const wide a = dot(x, x, d), b = dot(z, z, d), zero = number(0);
+    const wide sum = add(a.v == 0 ? zero : power(a, h), b.v == 0 ? zero : power(b, h));
+    return divide(subtract(sum, r2.v == 0 ? zero : power(r2, h)), number(2));
+}
+
+static wide spline(const double *x, const double *z, int64_t d) {
+    wide product = number(1);
+    for (int64_t j = 0; j < d; j++) {
+        const wide m = number(x[j] < z[j] ? x[j] : z[j]), M = number(x[j] < z[j] ? z[j] : x[j]);
+        const wide bend = divide(multiply(square(m), subtract(multiply(number(3), M), m)), number(6));
+        product = multiply(product, add(add(number(1), multiply(m, M)), bend));
+    }
+    return product;
+}
+
+static wide function(const mc_function *f, const double *x, int64_t d);
+
+static wide gibbs(const mc_node *node, const double *x, const double *z, int64_t d) {
+    const wide f = function(node->function, x, d), g = function(node->function, z, d);
+    if (!(f.v > f.e && g.v > g.e))
+        return unknown();
+    const wide sum = add(square(f), square(g)), front = divide(multiply(number(2), multiply(f, g)), sum);
+    wide r2 = number(0);
+    for (int64_t j = 0; j < d; j++)
+        r2 = add(r2, square(subtract(number(x[j]), number(z[j]))));
+    return multiply(power(front, 0.5 * (double)d), exponential(negate(divide(r2, sum))));
+}
+
+/* No Bessel functions here: equal points alone are known. */
+static wide any_matern(const mc_value *p, const double *x, const double *z, int64_t d) {
+    const double nu = p[0].number;
+    if (nu == 0.5 || nu == 1.5 || nu == 2.5)
+        return matern(nu, radius2(&p[1], x, z, d));
+    return same(x, z, d) ? number(1) : unknown();
+}
+
+static wide rbf_form(const mc_value *A, const double *x, const double *z, int64_t d) {
+    wide sum = number(0);
+    for (int64_t i = 0; i < d; i++)
+        for (int64_t j = 0; j < d; j++)
+            sum = add(sum, multiply(number(A->numbers[i * d + j]), multiply(subtract(number(x[i]), number(z[i])),
+                                                                            subtract(number(x[j]), number(z[j])))));
+    return exponential(negate(sum));
+}
+
 static wide atom(const mc_node *node, const double *x, const double *z, int64_t d) {
     const mc_value *p = node->parameter;
     switch (node->atom) {
     case MC_LINEAR: return dot(x, z, d);
     case MC_POLY: return power(affine(&p[2], &p[1], x, z, d), p[0].number);
     case MC_EXPONENTIAL: return exponential(negate(root(over_columns(node, x, z, d))));
-    case MC_MATERN: return matern(p[0].number, radius2(&p[1], x, z, d));
+    case MC_MATERN: return any_matern(p, x, z, d);
     case MC_RQ: return rational_quadratic(p, x, z, d);
     case MC_COSINE: return normalised(dot(x, z, d), dot(x, x, d), dot(z, z, d));
+    case MC_ADDITIVE_CHI2:
     case MC_INTERSECTION: return over_columns(node, x, z, d);
+    case MC_TANIMOTO: return tanimoto(node, x, z, d);
+    case MC_WENDLAND: return wendland(p, x, z, d);
+    case MC_SINC: return sinc(p, x, z, d);
+    case MC_BROWNIAN: return brownian(p[0].number, x, z, d);
+    case MC_SPLINE: return spline(x, z, d);
+    case MC_GIBBS: return gibbs(node, x, z, d);
+    case MC_RBF_FORM: return rbf_form(&p[0], x, z, d);
     case MC_ARCCOS: return arccos(x, z, d, p[0].number);
     case MC_TANH: return wave(CALL(tanh), affine(&p[0], &p[1], x, z, d));
     case MC_WHITE: return number(same(x, z, d));

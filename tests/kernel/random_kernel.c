@@ -82,15 +82,25 @@ static void atom(writer *w, int64_t d) {
                                        "tanh(a=.1, c=-.2)",
                                        "sigmoid(0.3)",
                                        "poly(3, coef0=0)",
-                                       "poly(gamma=.3,c=2,degree=2)"};
-    const int64_t kind = below(w, 24);
+                                       "poly(gamma=.3,c=2,degree=2)",
+                                       "tanimoto",
+                                       "additive_chi2",
+                                       "wendland(k=2, dimension=4, length_scale=3)",
+                                       "wendland(0, radius=2)",
+                                       "sinc(length_scale=2)",
+                                       "brownian(0.7)",
+                                       "spline",
+                                       "gibbs(1 + norm2)",
+                                       "matern(nu=0.8, length_scale=2)",
+                                       "imq(length_scale=1.5)"};
+    const int64_t kind = below(w, 34);
     if (kind < 9) {
         put(w, "%s( ", widths[kind][0]);
         width(w, widths[kind][1], d);
         put(w, " )");
-    } else if (kind < 22)
+    } else if (kind < 32)
         put(w, "%s", bare[kind - 9]);
-    else if (kind == 22)
+    else if (kind == 32)
         form(w, d);
     else
         number(w);

@@ -1,6 +1,7 @@
 """Every kernel of the language against scikit-learn's or a formula in NumPy, on the same rows."""
 import numpy as np
 from oracle import close, gram, rng, run
+from scipy import special
 from sklearn.gaussian_process import kernels as gp
 from sklearn.metrics import pairwise as pw
 
@@ -30,6 +31,33 @@ def periodic(x, z):
     return np.exp(-2 * (np.sin(np.pi * d / 3) ** 2).sum(-1) / 0.7**2)
 
 
+def distance(x, z):
+    return np.linalg.norm(x[:, None] - z[None], axis=-1)
+
+
+def tanimoto(x, z):
+    most = np.maximum(x[:, None], z[None]).sum(-1)
+    return np.where(most == 0, 1, np.minimum(x[:, None], z[None]).sum(-1) / np.where(most == 0, 1, most))
+
+
+def matern_03(x, z):
+    """scikit-learn moves equal points apart by an epsilon, whose root is seen where nu is small."""
+    s = np.sqrt(0.6) * distance(x, z) / 1.3
+    return np.where(s == 0, 1, 2**0.7 / special.gamma(0.3) * np.where(s == 0, 1, s) ** 0.3 * special.kv(0.3, np.where(s == 0, 1, s)))
+
+
+def spline(x, z):
+    """One column at a time: 1 + xz + the integral of (x - t)(z - t) from 0 to the smaller of the two."""
+    a, b = x[:, None], z[None]
+    m = np.minimum(a, b)
+    return (1 + a * b + a * b * m - (a + b) / 2 * m**2 + m**3 / 3).prod(-1)
+
+
+def gibbs(x, z):
+    f, g = (1 + x[:, 0] ** 2)[:, None], (1 + z[:, 0] ** 2)[None]
+    return (2 * f * g / (f**2 + g**2)) ** 2.5 * np.exp(-distance(x, z) ** 2 / (f**2 + g**2))
+
+
 CASES = {
     "linear": (X, Z, lambda x, z: x @ z.T),
     "poly(degree=3, c=0.5, gamma=0.25)": (X, Z, lambda x, z: pw.polynomial_kernel(x, z, 3, 0.25, 0.5)),
@@ -48,6 +76,27 @@ CASES = {
     "cosine": (X, Z, pw.cosine_similarity),
     "chi2(gamma=0.6)": (P, Q, lambda x, z: pw.chi2_kernel(x, z, 0.6)),
     "intersection": (P, Q, lambda x, z: np.minimum(x[:, None], z[None]).sum(-1)),
+    "tanimoto": (P, Q, tanimoto),
+    "minmax + jaccard": ((P > 1).astype(float), (Q > 1).astype(float), lambda x, z: 2 * tanimoto(x, z)),
+    "additive_chi2": (P, Q, lambda x, z: (2 * x[:, None] * z[None] / (x[:, None] + z[None])).sum(-1)),
+    "wendland(k=0, dimension=5, length_scale=6)": (X, Z, lambda x, z: np.maximum(0, 1 - distance(x, z) / 6) ** 3),
+    "wendland(k=1, dimension=5, length_scale=6)": (
+        X, Z, lambda x, z: np.maximum(0, 1 - distance(x, z) / 6) ** 5 * (5 * distance(x, z) / 6 + 1)),
+    "wendland(k=2, dimension=3, radius=5)": (
+        X, Z, lambda x, z: np.maximum(0, 1 - distance(x, z) / 5) ** 6
+        * (35 * (distance(x, z) / 5) ** 2 + 18 * distance(x, z) / 5 + 3) / 3),
+    "sinc(length_scale=1.7)": (X, Z, lambda x, z: np.sinc((x[:, None] - z[None]) / 1.7).prod(-1)),
+    "brownian[2]": (P, Q, lambda x, z: np.minimum(x[:, None, 1], z[None, :, 1])),
+    "brownian(hurst=0.8)": (X, Z, lambda x, z: 0.5 * (
+        (np.linalg.norm(x, axis=1) ** 1.6)[:, None] + np.linalg.norm(z, axis=1) ** 1.6 - distance(x, z) ** 1.6)),
+    "spline": (P, Q, spline),
+    "gibbs(1 + x[1]^2)": (X, Z, gibbs),
+    "rbf(form=[[2,1,0,0,0],[1,2,0,0,0],[0,0,1,0,0],[0,0,0,3,1],[0,0,0,1,1]])": (
+        X, Z, lambda x, z: np.exp(-np.einsum("ijk,kl,ijl->ij", x[:, None] - z[None], A, x[:, None] - z[None]))),
+    "imq(length_scale=1.5)": (X, Z, lambda x, z: 1 / np.sqrt(1 + distance(x, z) ** 2 / 1.5**2)),
+    "matern(nu=0.3, length_scale=1.3)": (X, Z, matern_03),
+    "matern(nu=2, length_scale=[0.8, 1, 2, 3, 4])": (X, Z, gp.Matern([0.8, 1, 2, 3, 4], nu=2)),
+    "matern(nu=7.7, length_scale=2)": (X, Z, gp.Matern(2, nu=7.7)),
     "arccos(order=0)": (X, Z, arccos0),
     "arccos(order=1)": (X, Z, arccos1),
     "tanh(a=0.3, c=0.1)": (X, Z, lambda x, z: pw.sigmoid_kernel(x, z, 0.3, 0.1)),

@@ -209,6 +209,8 @@ static void F(fused_kernel_product)(mc_statistic kind, const mc_operands *o, con
     case MC_MATERN3: F(fused_loop)(MC_MATERN3, kind, o, guard, step, row, column, right); break;
     case MC_MATERN5: F(fused_loop)(MC_MATERN5, kind, o, guard, step, row, column, right); break;
     case MC_RATIONAL: F(fused_loop)(MC_RATIONAL, kind, o, guard, step, row, column, right); break;
+    case MC_COMPACT: F(fused_loop)(MC_COMPACT, kind, o, guard, step, row, column, right); break;
+    case MC_RATIO: F(fused_loop)(MC_RATIO, kind, o, guard, step, row, column, right); break;
     default: break;
     }
 }

@@ -6,6 +6,7 @@ INLINE V F(sparse_term)(mc_statistic kind, V s, V x, V z) {
     switch (kind) {
     case MC_DOT: return s + x * z;
     case MC_CHI: return s + x * z / (x + z);
+    case MC_HARMONIC: return s + x * (z / (x + z));
     case MC_MINIMUM: return s + F(vmin)(x, z);
     case MC_ABSOLUTE: return s + F(select_if_positive)(x * z, F(vmin)(F(vabs)(x), F(vabs)(z)), (V){0});
     default: return s;
@@ -55,6 +56,7 @@ static void F(sparse_statistic)(mc_statistic kind, const mc_sparse_operands *o, 
     case MC_ABSOLUTE: F(sparse_rows)(MC_ABSOLUTE, o, out); break;
     case MC_CHI: F(sparse_rows)(MC_CHI, o, out); break;
     case MC_MINIMUM: F(sparse_rows)(MC_MINIMUM, o, out); break;
+    case MC_HARMONIC: F(sparse_rows)(MC_HARMONIC, o, out); break;
     default: break;
     }
 }

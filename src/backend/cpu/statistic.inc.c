@@ -31,6 +31,7 @@ INLINE V F(add_coordinate_term)(mc_statistic kind, V s, V x, V z) {
     case MC_ABSOLUTE: return s + F(vabs)(u);
     case MC_CHI: return s + u * u / (x + z + (BITS == 32 ? (REAL)0x1p-126 : (REAL)0x1p-1022));
     case MC_MINIMUM: return s + F(vmin)(x, z);
+    case MC_HARMONIC: return s + x * (z / (x + z + (BITS == 32 ? (REAL)0x1p-126 : (REAL)0x1p-1022)));
     case MC_STATISTICS: break;
     }
     return s;
@@ -75,6 +76,7 @@ static void F(accumulate_statistic)(mc_statistic kind, const mc_operands *o, boo
     case MC_ABSOLUTE: F(one_statistic)(MC_ABSOLUTE, o, add, out); break;
     case MC_CHI: F(one_statistic)(MC_CHI, o, add, out); break;
     case MC_MINIMUM: F(one_statistic)(MC_MINIMUM, o, add, out); break;
+    case MC_HARMONIC: F(one_statistic)(MC_HARMONIC, o, add, out); break;
     case MC_STATISTICS: break;
     }
 }

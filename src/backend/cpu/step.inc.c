@@ -26,6 +26,12 @@ INLINE V F(tile_function_value)(mc_function_of_tile function, const mc_tile_step
         }
         return F(vexp2)(F(vlog2_from_1)(q) * (REAL)-step->p);
     }
+    case MC_COMPACT: {
+        const V b = F(vsqrt)(F(vmax)(zero, s)), t = F(vmax)(zero, 1 - b);
+        const REAL l = (REAL)step->degree, k = (REAL)step->p;
+        const REAL c1 = k == 0 ? 0 : k == 1 ? l + 1 : l + 2, c2 = k == 2 ? ((l + 4) * l + 3) / 3 : 0;
+        return F(vpower_by_squaring)(t, (uint64_t)(step->degree + (int64_t)step->p)) * (1 + b * (c1 + c2 * b));
+    }
     case MC_HYPERBOLIC: return F(vtanh)(s);
     case MC_ARC0:
     case MC_ARC1:
@@ -49,6 +55,12 @@ INLINE V F(function_argument)(mc_function_of_tile function, REAL row, V column, 
     switch (function) {
     case MC_SCALE: return source * (row * column);
     case MC_SCALE_SIGN: return source * F(vmax)((V){0}, row * column);
+    case MC_RATIO: {
+        const V rest = row + column - source;
+        return F(select_if_positive)(
+            rest, source / F(vmax)(rest, F(broadcast_scalar)(BITS == 32 ? (REAL)0x1p-126 : (REAL)0x1p-1022)),
+            F(broadcast_scalar)(1));
+    }
     case MC_EQUAL: {
         const VI same = (VI)((VI)F(broadcast_scalar)(row) == (VI)column);
         return (V)((VI)F(broadcast_scalar)(1) & same);
@@ -115,6 +127,8 @@ static void F(apply_elementwise_step)(const mc_tile_step *step, int64_t panels, 
         STEP_CASE(MC_ARC0);
         STEP_CASE(MC_ARC1);
         STEP_CASE(MC_ARC2);
+        STEP_CASE(MC_COMPACT);
+        STEP_CASE(MC_RATIO);
         STEP_CASE(MC_SCALE);
         STEP_CASE(MC_SCALE_SIGN);
         STEP_CASE(MC_EQUAL);

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "gram/compile/tile_program.h"
+#include "kernel/language/atoms.h"
 #include "kernel/language/node.h"
 #include "kernel/evaluate/view.h"
 #include <math.h>
@@ -297,9 +298,26 @@ static mercer_status emit_white(compiler *c, const mc_node *node, place at) {
     return emit_vector(c, MC_VECTOR_IDENTITY, node, at.target, at, &line);
 }
 
+static mercer_status emit_wendland(compiler *c, const mc_node *node, place at) {
+    const double k = node->parameter[0].number;
+    mc_tile_line *line;
+    MC_TRY(emit_want(c, distance_of(-1, &node->parameter[2], inverse_square), MC_COMPACT, at, &line));
+    line->step.p = k;
+    line->step.degree = (int64_t)(floor(node->parameter[1].number / 2) + k + 1);
+    return MERCER_OK;
+}
+
+/* Values that come from elsewhere, or from the reference evaluator. */
+static mercer_status emit_pairwise(compiler *c, const mc_node *node, place at) {
+    mc_tile_line *line;
+    return emit_want(c, (want){.kind = MC_MINIMUM, .use = MC_USE_SUM, .a = 1, .precomputed = node}, MC_SAME, at, &line);
+}
+
 static mercer_status emit_atom(compiler *c, const mc_node *node, place at) {
     const mc_value *p = node->parameter;
     mc_tile_line *line;
+    if (mc_atom_is_pairwise(node))
+        return emit_pairwise(c, node, at);
     switch (node->atom) {
     case MC_LINEAR: return emit_power_of_dot(c, dot_of(1, 0), 1, at);
     case MC_POLY: return emit_power_of_dot(c, dot_of(p[2].number, p[1].number), p[0].number, at);
@@ -319,10 +337,16 @@ static mercer_status emit_atom(compiler *c, const mc_node *node, place at) {
         return emit_want(c, (want){.feature = MC_IMAGE, .use = MC_USE_DOT, .a = 1, .matrix = &p[0]}, MC_SAME, at,
                          &line);
     case MC_SPECTRUM: return emit_want(c, (want){.use = MC_USE_DOT, .a = 1, .strings = node}, MC_SAME, at, &line);
+    case MC_TANIMOTO: return emit_want(c, sum_of(MC_MINIMUM, 1, NULL), MC_RATIO, at, &line);
+    case MC_ADDITIVE_CHI2: return emit_want(c, sum_of(MC_HARMONIC, 2, NULL), MC_SAME, at, &line);
+    case MC_WENDLAND: return emit_wendland(c, node, at);
+    case MC_SINC:
+    case MC_BROWNIAN:
+    case MC_SPLINE:
+    case MC_GIBBS:
+    case MC_RBF_FORM:
     case MC_PRECOMPUTED:
-    case MC_USER:
-        return emit_want(c, (want){.kind = MC_MINIMUM, .use = MC_USE_SUM, .a = 1, .precomputed = node}, MC_SAME, at,
-                         &line);
+    case MC_USER: return emit_pairwise(c, node, at);
     case MC_ATOM_COUNT: break;
     }
     return mc_fail(c->ctx, MERCER_INTERNAL, "an atom without a tile");

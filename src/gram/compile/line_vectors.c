@@ -173,7 +173,9 @@ static recipe recipe_of(const mc_tile_line *line, const mc_tile_part *p) {
             return (recipe){.alpha = -2 * a, .by_norm = a, .constant = half};
         return (recipe){.alpha = p->distance_method == MC_DISTANCE_DIRECT ? a : -2 * a, .constant = half};
     case MC_USE_SUM:
-        if (p->sparse && p->kind != MC_MINIMUM)
+        if (line->step.function == MC_RATIO)
+            return (recipe){.alpha = a, .by_norm = a};
+        if (p->sparse && (p->kind == MC_ABSOLUTE || p->kind == MC_CHI))
             return (recipe){.alpha = p->kind == MC_ABSOLUTE ? -2 * a : -4 * a, .by_norm = a, .constant = half};
         return (recipe){.alpha = a, .constant = half};
     default: return (recipe){.alpha = 1};
@@ -231,7 +233,7 @@ static mercer_status from_double(mercer_ctx *ctx, const mc_gram *g, const mc_til
 
 /* The radial functions that take a root or a power want their argument positive. */
 static bool wants_positive(mc_function_of_tile f) {
-    return f == MC_ROOT || f == MC_MATERN3 || f == MC_MATERN5 || f == MC_RATIONAL;
+    return f == MC_ROOT || f == MC_MATERN3 || f == MC_MATERN5 || f == MC_RATIONAL || f == MC_COMPACT;
 }
 
 static mercer_status fill_part_line(mercer_ctx *ctx, const mc_gram *g, mc_tile_line *line, const mc_tile_line *reused) {

@@ -87,7 +87,7 @@ static const char *term_of(mc_statistic kind) {
     static const char *const term[MC_STATISTICS] = {
         [MC_DOT] = "FMA(x, z, s)",        [MC_SQUARE] = "FMA(x - z, x - z, s)",
         [MC_ABSOLUTE] = "s + ABS(x - z)", [MC_CHI] = "s + (x - z) * (x - z) / (x + z + TINY)",
-        [MC_MINIMUM] = "s + MIN(x, z)",
+        [MC_MINIMUM] = "s + MIN(x, z)",   [MC_HARMONIC] = "s + x * (z / (x + z + TINY))",
     };
     return term[kind];
 }
@@ -132,6 +132,7 @@ static void write_function(mc_text *t, const mc_tile_step *step, int i) {
         else
             mc_text_add(t, "rational(v, R(a->p[%d]))", i);
         break;
+    case MC_COMPACT: mc_text_add(t, "compact(v, %lld, %d)", (long long)step->degree, (int)step->p); break;
     case MC_HYPERBOLIC: mc_text_add(t, "TANH(v)"); break;
     case MC_ARC0: mc_text_add(t, "arc(v, 0)"); break;
     case MC_ARC1: mc_text_add(t, "arc(v, 1)"); break;
@@ -152,8 +153,12 @@ static void write_argument(mc_text *t, const mc_gram *g, int i) {
         mc_text_add(t, "0;\n");
         return;
     }
+    if (line->step.function == MC_RATIO)
+        mc_text_add(t, "ratio(");
     write_source(t, g, line);
-    if (line->step.function == MC_SCALE)
+    if (line->step.function == MC_RATIO)
+        mc_text_add(t, " * R(a->alpha[%d]), row[%d] + column[%d])", i, i, i);
+    else if (line->step.function == MC_SCALE)
         mc_text_add(t, " * (row[%d] * column[%d])", i, i);
     else if (line->step.function == MC_SCALE_SIGN)
         mc_text_add(t, " * MAX(R(0), row[%d] * column[%d])", i, i);

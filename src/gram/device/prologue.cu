@@ -85,6 +85,14 @@ FUNCTION real rational(real s, real p) {
 FUNCTION real rational_whole(real s, whole degree) {
     return 1 / power(1 + MIN(sizeof(real) == 4 ? R(0x1p15) : R(0x1p120), MAX(R(0), s)), degree);
 }
+FUNCTION real compact(real s, int l, int k) {
+    const real b = SQRT(MAX(R(0), s)), t = MAX(R(0), 1 - b);
+    const real c1 = R(k == 0 ? 0 : k == 1 ? l + 1 : l + 2), c2 = k == 2 ? R((l + 4) * l + 3) / 3 : R(0);
+    return power(t, l + k) * (1 + b * (c1 + c2 * b));
+}
+FUNCTION real ratio(real s, real both) {
+    return both - s > 0 ? s / (both - s) : R(1);
+}
 FUNCTION real arc(real s, int order) {
     const real pi = R(3.14159265358979323846), a = ABS(s), near = 1 - a * R(0.5);
     const real t = 2 * ASIN(MIN(R(1), SQRT(a) * R(0.5))), rest = s < 0 ? t : pi - t;

@@ -24,6 +24,7 @@
 #include "base/progress.h"
 #include "base/rng.h"
 #include "base/status.h"
+#include "kernel/evaluate/matern_bessel.h"
 #include "kernel/language/node.h"
 #include "kernel/evaluate/view.h"
 #include <math.h>
@@ -187,7 +188,9 @@ static void draw_exponential(draw *s, const mc_node *node, const mc_view *view) 
 
 static void draw_matern(draw *s, const mc_node *node, const mc_view *view) {
     draw_normal_vector(s, node, view->d);
-    const double degrees = 2 * node->parameter[0].number, g = sqrt(chi_squared(&s->rng, (int64_t)degrees) / degrees);
+    const double nu = node->parameter[0].number, degrees = 2 * nu;
+    const double g = mc_matern_is_elementary(nu) ? sqrt(chi_squared(&s->rng, (int64_t)degrees) / degrees)
+                                                 : sqrt(gamma_law(&s->rng, nu) / nu);
     for (int64_t c = 0; c < view->d; c++)
         add_frequency(s, view, c, s->z[c] / (mc_value_at(&node->parameter[1], c) * g));
 }

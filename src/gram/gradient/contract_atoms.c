@@ -7,10 +7,12 @@
      rbf           s = sum gamma u^2             k = e^-s               dk/dgamma = -k u^2
      laplacian     s = sum gamma |u|             k = e^-s               dk/dgamma = -k |u|
      exponential   s = sum (gamma u)^2           k = e^-sqrt(s)         dk/ds = -k / (2 sqrt(s)),  ds/dgamma = 2 gamma
-   u^2 matern        s = sum (u / l)^2             nu 0.5, 1.5, 2.5       ds/dl = -2 u^2 / l^3 rq            s = sum (u
+   u^2 matern        s = sum (u / l)^2             any nu                 ds/dl = -2 u^2 / l^3 rq            s = sum (u
    / l)^2             k = b^-alpha           b = 1 + s / (2 alpha) periodic      s = sum 2 sin^2(pi u / p)/l^2 k = e^-s
      linear, poly  s = <x, z>                    (gamma s + c)^degree */
 #include "gram/gradient/contract_atoms.h"
+#include "kernel/evaluate/eval_special.h"
+#include "kernel/evaluate/matern_bessel.h"
 #include "kernel/language/node.h"
 #include <math.h>
 #include <string.h>
@@ -143,31 +145,35 @@ static void exponential_back(const mc_node *node, const mc_pairs *p, const doubl
     distance_back(node, 0, false, p, A, sums);
 }
 
-static double matern_value(double nu, double s) {
-    const double q = sqrt(2 * nu * s), e = exp(-q);
-    return nu == 0.5 ? e : nu == 1.5 ? (1 + q) * e : (1 + q + q * q / 3) * e;
-}
-
-/* dk/ds for nu 1.5 and 2.5. */
-static double matern_slope(double nu, double s) {
-    const double q = sqrt(2 * nu * s), e = exp(-q);
-    return nu == 1.5 ? -1.5 * e : -5.0 / 6 * (1 + q) * e;
-}
-
 static void matern_forward(const mc_node *node, const mc_pairs *p, double *s, double *k) {
+    const double nu = node->parameter[0].number;
     squared_distance(node, 1, true, p, s);
     for (int64_t i = 0; i < p->rows * SIDE; i++)
-        k[i] = matern_value(node->parameter[0].number, s[i]);
+        k[i] = i % SIDE < p->columns ? mc_matern_value(nu, sqrt(2 * nu * s[i])) : 0;
 }
 
+/* With t^2 = 2 nu s: dk/ds = f'(t)/t nu. */
 static void matern_back(const mc_node *node, const mc_pairs *p, const double *s, const double *k, double *A,
                         double *const *sums) {
     const double nu = node->parameter[0].number;
-    if (nu == 0.5)
-        root_slope(p, s, k, A);
-    for (int64_t i = 0; nu != 0.5 && i < p->rows * SIDE; i++)
-        A[i] *= matern_slope(nu, s[i]);
+    (void)k;
+    for (int64_t i = 0; i < p->rows * SIDE; i++)
+        A[i] *= i % SIDE < p->columns ? -nu * mc_matern_slope(nu, sqrt(2 * nu * s[i])) : 0;
     distance_back(node, 1, true, p, A, sums);
+}
+
+static void wendland_forward(const mc_node *node, const mc_pairs *p, double *s, double *k) {
+    squared_distance(node, 2, true, p, s);
+    for (int64_t i = 0; i < p->rows * SIDE; i++)
+        k[i] = mc_wendland_value(node->parameter[0].number, node->parameter[1].number, sqrt(s[i]));
+}
+
+static void wendland_back(const mc_node *node, const mc_pairs *p, const double *s, const double *k, double *A,
+                          double *const *sums) {
+    (void)k;
+    for (int64_t i = 0; i < p->rows * SIDE; i++)
+        A[i] *= -0.5 * mc_wendland_slope(node->parameter[0].number, node->parameter[1].number, sqrt(s[i]));
+    distance_back(node, 2, true, p, A, sums);
 }
 
 static void rq_forward(const mc_node *node, const mc_pairs *p, double *s, double *k) {
@@ -302,5 +308,6 @@ const mc_contract_atom mc_contract_atoms[MC_ATOM_COUNT] = {
     [MC_EXPONENTIAL] = {exponential_forward, exponential_back},
     [MC_MATERN] = {matern_forward, matern_back},
     [MC_RQ] = {rq_forward, rq_back},
+    [MC_WENDLAND] = {wendland_forward, wendland_back},
     [MC_PERIODIC] = {periodic_forward, periodic_back},
 };

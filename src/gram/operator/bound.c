@@ -142,6 +142,25 @@ static mc_bound make_bound(double size, double error, double low) {
     return (mc_bound){.size = size, .error = error, .low = low, .share = error / size};
 }
 
+/* The functions of Wendland: what -f'(q)/(2q) is at most; of k = 0, where it is infinite at 0, of -f'(q)/2. */
+static double compact_slope(const mc_tile_step *step) {
+    const double l = (double)step->degree;
+    return step->p == 0 ? l / 2 : step->p == 1 ? (l + 1) * (l + 2) / 2 : (l + 3) * (l + 4) / 6;
+}
+
+static mc_bound compact_bound(const mc_tile_step *step, argument s, arithmetic a) {
+    const double slope = compact_slope(step), e0 = s.e0 + 16 * s.e1 * s.e1, n = (double)step->degree + step->p;
+    double error = slope * ((step->p == 0 ? 0 : e0) + s.e1 + s.e2) / fmax(1 - 0x1p-6 - s.e2, 0x1p-10);
+    error += (a.bodies->function[MC_COMPACT] + 4 * n) * a.u + (step->p == 0 ? 2 * slope * sqrt(s.e0) : 0);
+    return make_bound(1, fmin(error, 1), 0);
+}
+
+/* s / (a + b - s) with s <= min(a, b): the denominator is at least half of a + b, so that errors of a share e of each
+   sum make one of 8 e at most. */
+static mc_bound ratio_bound(argument s, arithmetic a) {
+    return make_bound(1, fmin(8 * s.share + a.bodies->function[MC_RATIO] * a.u, 1), 0);
+}
+
 static mc_bound radial_bound(const mc_tile_line *line, argument s, arithmetic a) {
     const double u = a.u, own = a.bodies->function[line->step.function];
     const slopes *f = &radial[line->step.function];
@@ -244,6 +263,10 @@ static mc_bound line_bound(const mc_tile_program *plan, const mc_tile_line *line
     const argument s = argument_of(plan, line, by);
     /* a radial function of an argument that is never positive; a weight that no double holds makes it no number */
     const bool falls = !(line->a > 0) && line->use != MC_USE_DOT;
+    if (line->step.function == MC_RATIO)
+        return ratio_bound(s, by);
+    if (falls && line->step.function == MC_COMPACT)
+        return compact_bound(&line->step, s, by);
     if (falls && radial[line->step.function].by2 > 0)
         return radial_bound(line, s, by);
     mc_bound v = symmetric_bound(s.size, s.e0 + s.e1 * sqrt(s.size) + s.e2 * s.size);

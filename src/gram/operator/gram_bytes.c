@@ -9,6 +9,7 @@
 #include "gram/operator/precomputed.h"
 #include "gram/tile/multiply.h"
 #include "gram/pack/string_features.h"
+#include "kernel/language/atoms.h"
 
 enum { HEADER = 2 * MC_ALIGN };
 
@@ -27,8 +28,9 @@ typedef struct need {
 /* Atoms that read plain coordinates with one weight for all columns share them where they see all columns. */
 static bool is_plain(const mc_node *node) {
     static const bool special[MC_ATOM_COUNT] = {
-        [MC_LAPLACIAN] = true,    [MC_PERIODIC] = true, [MC_COSINE] = true, [MC_CHI2] = true,
-        [MC_INTERSECTION] = true, [MC_ARCCOS] = true,   [MC_FORM] = true};
+        [MC_LAPLACIAN] = true, [MC_PERIODIC] = true,     [MC_COSINE] = true,
+        [MC_CHI2] = true,      [MC_INTERSECTION] = true, [MC_ARCCOS] = true,
+        [MC_FORM] = true,      [MC_TANIMOTO] = true,     [MC_ADDITIVE_CHI2] = true};
     for (int i = 0; i < MC_PARAMETERS_MAX; i++)
         if (node->parameter[i].kind == MC_VALUE_VECTOR)
             return false;
@@ -49,6 +51,11 @@ static void count_strings(const mc_node *node, need *n) {
 static void count_atom(const mc_node *node, int64_t columns, bool all, need *n) {
     if (node->atom == MC_SPECTRUM) {
         count_strings(node, n);
+        return;
+    }
+    if (mc_atom_is_pairwise(node)) {
+        n->parts++;
+        n->precomputed_columns += columns;
         return;
     }
     if (mc_atoms[node->atom].opaque) {

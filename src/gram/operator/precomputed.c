@@ -6,6 +6,8 @@
 
    A whole expression that no tile serves: the reference evaluator is asked for every pair, with its two rows.
 
+   An atom that no tile serves: both sides are kept as below, and the reference evaluator is asked for every pair.
+
    A function of the program: both sides are kept as plain rows of doubles, the columns in view one after the other, and
    every strip is one call. What a value is not known for, or is NaN, becomes a fault with the place of the pair, the
    first by rows of all threads: the same message on any number of them. */
@@ -14,12 +16,23 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "gram/operator/entry_fault.h"
+#include "kernel/language/atoms.h"
+#include "kernel/language/node.h"
 #include "kernel/language/user_function.h"
 #include <math.h>
 #include <string.h>
 
 static bool is_user(const mc_tile_part *p) {
     return !p->by_reference && p->precomputed->atom == MC_USER;
+}
+
+bool mc_part_is_pairwise(const mc_tile_part *p) {
+    return p->precomputed && !p->by_reference && mc_atom_is_pairwise(p->precomputed);
+}
+
+/* Its rows are kept, the columns in view one after the other. */
+static bool keeps_rows(const mc_tile_part *p) {
+    return is_user(p) || mc_part_is_pairwise(p);
 }
 
 bool mc_gram_has_precomputed(const mc_gram *g) {
@@ -52,7 +65,7 @@ static double largest_self(const mc_tile_part *p, const mercer_data *data, doubl
     double most = 0;
     for (int64_t i = 0; i < data->n; i++) {
         mc_data_values(data, i, row);
-        most = fmax(most, fabs(mc_user_value(p->precomputed->parameter[0].user, &view, row, row)));
+        most = fmax(most, fabs(mc_eval_in_view(p->precomputed, &view, row, row)));
     }
     return most;
 }
@@ -67,7 +80,7 @@ mercer_status mc_precomputed_measure(mercer_ctx *ctx, const mc_gram *g, const mc
     if (p->by_reference)
         return MERCER_OK;
     MC_TRY(MC_ALLOC(ctx, row, data->d));
-    pack->norm2_max = is_user(p) ? largest_self(p, data, row) : largest_value(p, data);
+    pack->norm2_max = keeps_rows(p) ? largest_self(p, data, row) : largest_value(p, data);
     mc_free(row);
     return MERCER_OK;
 }
@@ -95,7 +108,7 @@ mercer_status mc_precomputed_lay_out(mercer_ctx *ctx, const mc_gram *g, const mc
         return MERCER_MEMORY;
     if (p->by_reference)
         return MERCER_OK;
-    if (is_user(p))
+    if (keeps_rows(p))
         return keep_rows(ctx, p, pack, data);
     MC_TRY(MC_ALLOC(ctx, pack->coordinate, pack->n));
     for (int64_t i = 0; i < pack->n; i++)
@@ -166,6 +179,17 @@ static void reference_strip(const mc_gram *g, const mc_tile_part *p, const strip
     }
 }
 
+static void pairwise_strip(const mc_gram *g, const mc_tile_part *p, const strip_place *s, void *out) {
+    const mc_view view = {.d = p->columns};
+    const double *x = p->left.values, *z = p->right.values;
+    for (int64_t r = 0; r < g->ops->rows; r++)
+        for (int64_t c = 0; c < s->count; c++) {
+            const int64_t j = s->first + c < g->z->n ? s->first + c : g->z->n - 1;
+            const double *row = x + s->row[r] * p->columns;
+            set_strip_value(g, s, r, c, mc_eval_in_view(p->precomputed, &view, row, z + j * p->columns), out);
+        }
+}
+
 int64_t mc_precomputed_reals(const mc_gram *g, const mc_tile_part *p) {
     const int64_t rows = p->by_reference ? mc_data_row_width(g->x) + mc_data_row_width(g->z) : 0;
     const int64_t doubles = is_user(p) ? g->ops->rows * p->columns + mc_strip_reals(g) : rows;
@@ -179,6 +203,8 @@ void mc_precomputed_strip(const mc_gram *g, const mc_tile_workspace *space, int 
         .row = space->row + group * g->ops->rows, .first = panel * g->ops->columns, .count = panels * g->ops->columns};
     if (p->by_reference)
         reference_strip(g, p, &s, (double *)(void *)space->b[part], out);
+    else if (mc_part_is_pairwise(p))
+        pairwise_strip(g, p, &s, out);
     else if (is_user(p))
         function_strip(g, p, &s, (double *)(void *)space->b[part], out);
     else
@@ -203,7 +229,7 @@ static mercer_status find_unknown(mercer_ctx *ctx, const mc_gram *g, int64_t i, 
     mc_data_values(g->z, j, x + g->x->d);
     for (int k = 0; k < g->plan.parts && !*out; k++) {
         const mc_tile_part *p = &g->plan.part[k];
-        if (p->precomputed && !p->by_reference && !is_known(g, p, i, j, x, x + g->x->d))
+        if (p->precomputed && !p->by_reference && !mc_part_is_pairwise(p) && !is_known(g, p, i, j, x, x + g->x->d))
             *out = p;
     }
     mc_free(x);

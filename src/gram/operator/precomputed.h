@@ -7,7 +7,8 @@
 
 enum { MC_SYMMETRY_ROWS = 16 }; /* of a function, compared with each other in one call to see that it is symmetric */
 
-bool mc_gram_has_precomputed(const mc_gram *gram); /* some part is */
+bool mc_part_is_pairwise(const mc_tile_part *part); /* an atom whose values the reference evaluator has */
+bool mc_gram_has_precomputed(const mc_gram *gram);  /* some part is */
 /* One side while the operator opens: how large values can be; then the rows as the strips read them. */
 mercer_status mc_precomputed_measure(mercer_ctx *ctx, const mc_gram *gram, const mc_tile_part *part,
                                      mc_packed_points *pack, const mercer_data *data);

@@ -105,7 +105,7 @@ static mercer_status check_function(mercer_ctx *ctx, const mc_gram *g, const mc_
 mercer_status mc_precomputed_symmetry(mercer_ctx *ctx, const mc_gram *g) {
     for (int i = 0; i < g->plan.parts; i++) {
         const mc_tile_part *p = &g->plan.part[i];
-        if (p->precomputed && !p->by_reference)
+        if (p->precomputed && !p->by_reference && !mc_part_is_pairwise(p))
             MC_TRY(p->precomputed->atom == MC_USER ? check_function(ctx, g, p) : check_matrix(ctx, g, p));
     }
     return MERCER_OK;

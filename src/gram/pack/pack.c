@@ -345,6 +345,29 @@ static mercer_status take_centre(mercer_ctx *ctx, mc_tile_part *p, const mc_tile
     return MERCER_OK;
 }
 
+static bool row_is_bits(const mc_tile_part *p, const double *row) {
+    for (int64_t k = 0; k < p->columns; k++)
+        if (row[p->column[k]] != 0 && row[p->column[k]] != 1)
+            return false;
+    return true;
+}
+
+/* Of zeros and ones the smaller is the product, and products are what machines are fast at. */
+static mercer_status take_products_of_bits(mercer_ctx *ctx, const mc_gram *g, mc_tile_part *p) {
+    double *row = NULL;
+    if (p->kind != MC_MINIMUM || !g->symmetric)
+        return MERCER_OK;
+    MC_TRY(MC_ALLOC(ctx, row, g->x->d));
+    bool bits = g->x->n > 0;
+    for (int64_t i = 0; i < g->x->n && bits; i++) {
+        mc_data_values(g->x, i, row);
+        bits = row_is_bits(p, row);
+    }
+    mc_free(row);
+    p->kind = bits ? MC_DOT : p->kind;
+    return MERCER_OK;
+}
+
 /* The first line that reads the part finds its argument in the tile as it stands: coordinates carry the factor. */
 static mercer_status settle_part(mercer_ctx *ctx, mc_gram *g, mc_tile_part *p, const mc_tile_part *reused,
                                  mercer_dtype wanted) {
@@ -356,6 +379,7 @@ static mercer_status settle_part(mercer_ctx *ctx, mc_gram *g, mc_tile_part *p, c
     }
     p->sparse = is_sparse(g->x) && is_sparse(g->z) && p->feature != MC_IMAGE;
     p->shared = g->symmetric && p->feature != MC_IMAGE;
+    MC_TRY(take_products_of_bits(ctx, g, p));
     MC_TRY(drop_zeros(ctx, g, p, reused));
     p->d = p->feature == MC_COS_SIN ? 2 * p->columns : p->columns;
     p->longest = longest_of(g, p);
@@ -401,6 +425,17 @@ static bool fits_floats(const mc_tile_program *plan, const mc_bound *all, double
     return fits;
 }
 
+/* A quotient of sums is as large as ever where the sums are too small for the numbers of a precision. */
+static bool ratios_fit(const mc_tile_program *plan, mercer_dtype precision) {
+    const double least = precision == MERCER_F32 ? 1e-25 : 1e-290;
+    for (int i = 0; i < plan->lines; i++) {
+        const mc_tile_part *p = plan->line[i].part >= 0 ? &plan->part[plan->line[i].part] : NULL;
+        if (plan->line[i].step.function == MC_RATIO && fmin(p->left.least2, p->right.least2) < least)
+            return false;
+    }
+    return true;
+}
+
 /* In this precision, in these ways, every entry is as near as the tolerance wants, relative to what its own rows make
    of it, and nothing on the way can leave the range of numbers. */
 static bool try_precision(mc_gram *g, const mc_tile_ops *tile, mercer_dtype precision, bool careful, double tolerance,
@@ -409,7 +444,8 @@ static bool try_precision(mc_gram *g, const mc_tile_ops *tile, mercer_dtype prec
     g->precision = precision;
     double reach;
     const mc_bound likely = mc_tile_program_bound(&g->plan, &tile[precision], false, temporary, &reach);
-    const bool fits = precision == MERCER_F64 || fits_floats(&g->plan, &likely, reach);
+    const bool fits =
+        ratios_fit(&g->plan, precision) && (precision == MERCER_F64 || fits_floats(&g->plan, &likely, reach));
     return fits && reach < 1e300 && likely.share <= tolerance;
 }
 

@@ -259,8 +259,8 @@ void mc_tile_workspace_self_products(const mc_gram *g, mc_tile_workspace *s, int
 
 bool mc_gram_fuses(const mc_gram *g) {
     static const bool fused[MC_TILE_FUNCTIONS] = {
-        [MC_SAME] = true,    [MC_WHOLE_POWER] = true, [MC_EXP2] = true,    [MC_ROOT] = true,
-        [MC_MATERN3] = true, [MC_MATERN5] = true,     [MC_RATIONAL] = true};
+        [MC_SAME] = true,    [MC_WHOLE_POWER] = true, [MC_EXP2] = true,    [MC_ROOT] = true, [MC_MATERN3] = true,
+        [MC_MATERN5] = true, [MC_RATIONAL] = true,    [MC_COMPACT] = true, [MC_RATIO] = true};
     if (g->plan.lines != 1 || g->plan.parts != 1 || g->plan.line[0].part != 0 || !fused[g->plan.line[0].step.function])
         return false;
     const mc_tile_part *p = &g->plan.part[0];

@@ -10,6 +10,8 @@
    and pi. */
 #include "data/table/data.h"
 #include "kernel/language/node.h"
+#include "kernel/evaluate/eval_special.h"
+#include "kernel/evaluate/matern_bessel.h"
 #include "kernel/evaluate/self_values.h"
 #include "kernel/evaluate/spectrum_kernel.h"
 #include "kernel/language/user_function.h"
@@ -123,9 +125,7 @@ static double evaluate_exponential(const mc_node *node, const pair *p) {
 
 static double evaluate_matern(const mc_node *node, const pair *p) {
     const double nu = node->parameter[0].number;
-    const double s = sqrt(2 * nu * scaled_square(p, &node->parameter[1]));
-    const double front = nu == 0.5 ? 1 : nu == 1.5 ? 1 + s : 1 + s + s * s / 3;
-    return s > 800 ? 0 : front * exp(-s); /* exp has long been 0; front may be infinite */
+    return mc_matern_value(nu, sqrt(2 * nu * scaled_square(p, &node->parameter[1])));
 }
 
 static double evaluate_rq(const mc_node *node, const pair *p) {
@@ -269,6 +269,19 @@ static double (*const atom_value[MC_ATOM_COUNT])(const mc_node *, const pair *) 
     [MC_SPECTRUM] = evaluate_spectrum,
 };
 
+static double (*const special_value[MC_ATOM_COUNT])(const mc_node *, const mc_view *, const double *,
+                                                    const double *) = {
+    [MC_TANIMOTO] = mc_eval_tanimoto, [MC_ADDITIVE_CHI2] = mc_eval_additive_chi2, [MC_WENDLAND] = mc_eval_wendland,
+    [MC_SINC] = mc_eval_sinc,         [MC_BROWNIAN] = mc_eval_brownian,           [MC_SPLINE] = mc_eval_spline,
+    [MC_GIBBS] = mc_eval_gibbs,       [MC_RBF_FORM] = mc_eval_rbf_form,
+};
+
+static double evaluate_atom(const mc_node *node, const mc_view *view, const double *x, const double *z) {
+    if (special_value[node->atom])
+        return special_value[node->atom](node, view, x, z);
+    return atom_value[node->atom](node, &(pair){view, x, z});
+}
+
 static double sum_of(const mc_node *node, const mc_view *view, const double *x, const double *z) {
     double sum = 0;
     for (int i = 0; i < node->children; i++)
@@ -303,7 +316,7 @@ double mc_eval_in_view(const mc_node *node, const mc_view *view, const double *x
     const mc_node *child = node->children ? node->child[0] : NULL;
     switch (node->kind) {
     case MC_NUMBER: return node->number;
-    case MC_ATOM: return atom_value[node->atom](node, &(pair){view, x, z});
+    case MC_ATOM: return evaluate_atom(node, view, x, z);
     case MC_SUM: return sum_of(node, view, x, z);
     case MC_PRODUCT: return product_of(node, view, x, z);
     case MC_POWER: return pow(mc_eval_in_view(child, view, x, z), node->number);

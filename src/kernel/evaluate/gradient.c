@@ -5,6 +5,8 @@
 
    Where a derivative does not exist it is taken as 0: at x = z for the kernels that have a corner there, at 0 for
    powers below 1, where a normalisation has no finite denominator other than 0. */
+#include "kernel/evaluate/eval_special.h"
+#include "kernel/evaluate/matern_bessel.h"
 #include "kernel/language/node.h"
 #include "kernel/language/parameters.h"
 #include "kernel/evaluate/view.h"
@@ -102,12 +104,33 @@ static double scaled_square(const pair *p, const mc_value *scale) {
     return sum;
 }
 
-/* k = f(s), s^2 = 2 nu q^2, so dk / dl_j = -(f'(s) / s) 2 nu u_j^2 / l_j^3; -f'(s)/s is e^-s times 1/s, 1, (1 + s)/3.
-   */
+/* k = f(s), s^2 = 2 nu q^2, so dk / dl_j = -(f'(s) / s) 2 nu u_j^2 / l_j^3. */
 static void differentiate_matern(const mc_node *node, const pair *p, double w, sink *s) {
     const double nu = node->parameter[0].number, r = sqrt(2 * nu * scaled_square(p, &node->parameter[1]));
-    const double front = nu == 0.5 ? (r > 0 ? 1 / r : 0) : nu == 1.5 ? 1 : (1 + r) / 3;
-    put_scales(node, 1, p, r > 800 ? 0 : w * 2 * nu * front * exp(-r), s);
+    put_scales(node, 1, p, w * 2 * nu * mc_matern_slope(nu, r), s);
+}
+
+static void differentiate_wendland(const mc_node *node, const pair *p, double w, sink *s) {
+    const double q = sqrt(scaled_square(p, &node->parameter[2]));
+    put_scales(node, 2, p, w * mc_wendland_slope(node->parameter[0].number, node->parameter[1].number, q), s);
+}
+
+/* One factor gives way to its derivative, which has a zero where the factor has none to divide by. */
+static void differentiate_sinc(const mc_node *node, const pair *p, double w, sink *s) {
+    const mc_value *scale = &node->parameter[0];
+    for (int64_t j = 0; j < p->view->d; j++) {
+        double others = 1;
+        for (int64_t i = 0; i < p->view->d; i++)
+            others *= i == j ? 1 : mc_sinc_value(coordinate_difference(p, i) / mc_value_at(scale, i));
+        const double l = mc_value_at(scale, j), t = coordinate_difference(p, j) / l;
+        add_derivative(s, scale, j, -w * others * mc_sinc_slope(t) * t / l);
+    }
+    advance_past_parameter(s, node, 0);
+}
+
+static void differentiate_brownian(const mc_node *node, const pair *p, double w, sink *s) {
+    add_derivative(s, &node->parameter[0], 0, w * mc_brownian_slope(node, p->view, p->x, p->z));
+    advance_past_parameter(s, node, 0);
 }
 
 /* k = b^-alpha, b = 1 + t, t = q^2 / (2 alpha): dk/dalpha = k (t/b - log b), dk/dl_j = (k/b) u_j^2 / l_j^3. */
@@ -160,7 +183,8 @@ static void (*const atom_gradient[MC_ATOM_COUNT])(const mc_node *, const pair *,
     [MC_LAPLACIAN] = differentiate_laplacian, [MC_EXPONENTIAL] = differentiate_exponential,
     [MC_MATERN] = differentiate_matern,       [MC_RQ] = differentiate_rq,
     [MC_PERIODIC] = differentiate_periodic,   [MC_CHI2] = differentiate_chi2,
-    [MC_TANH] = differentiate_tanh,
+    [MC_TANH] = differentiate_tanh,           [MC_WENDLAND] = differentiate_wendland,
+    [MC_SINC] = differentiate_sinc,           [MC_BROWNIAN] = differentiate_brownian,
 };
 
 static void differentiate_node(const mc_node *node, const pair *p, double w, sink *s);

@@ -10,6 +10,7 @@
      matern         nu = 0.5: e^-s, s = q        with q = sqrt(sum_j (u_j / length_scale_j)^2)
                     nu = 1.5: (1 + s) e^-s, s = sqrt(3) q
                     nu = 2.5: (1 + s + s^2/3) e^-s, s = sqrt(5) q
+                    else 2^(1-nu)/Gamma(nu) s^nu K_nu(s), s = sqrt(2 nu) q, K the modified Bessel function
      rq             (1 + q^2 / (2 alpha))^-alpha
      periodic       exp(-2 sum_j sin^2(pi u_j / period_j) / length_scale_j^2)
      cosine         <x, z> / (|x| |z|), 0 when either is 0
@@ -24,6 +25,15 @@
                     is none of the numbered ones has 0 there, or -k(x, x) where that is known
      spectrum       sum over all strings s of p bytes of count_s(x) count_s(z), in a column of text
      user           what a function of the calling program says
+     tanimoto       sum_j min(x_j, z_j) / sum_j max(x_j, z_j), 1 when both rows are 0; x, z >= 0
+     additive_chi2  sum_j 2 x_j z_j / (x_j + z_j), terms 0/0 are 0; x, z >= 0
+     wendland       with l = floor(dimension/2) + k + 1, t = max(0, 1 - q): k = 0: t^l; k = 1: t^(l+1) ((l + 1) q + 1);
+                    k = 2: t^(l+2) ((l^2 + 4l + 3) q^2 + (3l + 6) q + 3)/3                         (Wendland, 1995)
+     sinc           prod_j sin(pi u_j / length_scale_j) / (pi u_j / length_scale_j)
+     brownian       (|x|^2h + |z|^2h - r^2h) / 2, h the parameter hurst: min(x, z) for one column >= 0 and h = 1/2
+     spline         prod_j (1 + x_j z_j + m^2 (3 M - m)/6), m and M the smaller and the larger of x_j, z_j; x, z >= 0
+     gibbs          (2 f(x) f(z) / s)^(d/2) exp(-r^2 / s), s = f(x)^2 + f(z)^2, f > 0 a function of the row
+     rbf(form=A)    exp(-(x - z)' A (x - z))
 
    A bandwidth that is not given comes from the data when the kernel is bound. With m columns in view and v the variance
    of all their entries (1 when that is 0): rbf takes gamma = 1 / (m v), which is the Gaussian of length scale sqrt(m v
@@ -31,6 +41,7 @@
    gamma = 1 / (m sqrt(v)). */
 #include "kernel/language/atoms.h"
 #include "base/print.h"
+#include "kernel/evaluate/matern_bessel.h"
 #include "kernel/language/kernel.h"
 #include <float.h>
 #include <math.h>
@@ -56,10 +67,11 @@ const mc_atom_row mc_atoms[MC_ATOM_COUNT] = {
     [MC_EXPONENTIAL] = {.name = "exponential",
                         .parameters = 1,
                         .parameter = {{.name = "gamma", .initial = NAN, ABOVE_0, .vector = true}}},
-    [MC_MATERN] = {.name = "matern",
-                   .parameters = 2,
-                   .parameter = {{.name = "nu", .initial = 1.5, ABOVE_0, .choices = 3, .choice = {0.5, 1.5, 2.5}},
-                                 {.name = "length_scale", .initial = NAN, ABOVE_0, .vector = true}}},
+    [MC_MATERN] =
+        {.name = "matern",
+         .parameters = 2,
+         .parameter = {{.name = "nu", .initial = 1.5, .low = 0.01, .high = 100, .kernel_low = 0.01, .fixed = true},
+                       {.name = "length_scale", .initial = NAN, ABOVE_0, .vector = true}}},
     [MC_RQ] = {.name = "rq",
                .parameters = 2,
                .parameter = {{.name = "alpha", .initial = 1, ABOVE_0},
@@ -94,7 +106,55 @@ const mc_atom_row mc_atoms[MC_ATOM_COUNT] = {
          .parameter = {{.name = "p", .initial = 3, .low = 1, .high = 65536, .kernel_low = 1, .integer = true}},
          .opaque = true},
     [MC_PRECOMPUTED] = {.name = "precomputed", .opaque = true},
+    [MC_TANIMOTO] = {.name = "tanimoto", .alias = "minmax", .nonnegative = true},
+    [MC_ADDITIVE_CHI2] = {.name = "additive_chi2", .nonnegative = true},
+    [MC_WENDLAND] =
+        {.name = "wendland",
+         .parameters = 3,
+         .parameter = {{.name = "k", .alias = "smoothness", .initial = 1, .high = 2, ORDERS},
+                       {.name = "dimension", .initial = 3, .low = 1, .high = 64, .kernel_low = 1, .integer = true},
+                       {.name = "length_scale", .alias = "radius", .initial = NAN, ABOVE_0, .vector = true}}},
+    [MC_SINC] = {.name = "sinc",
+                 .parameters = 1,
+                 .parameter = {{.name = "length_scale", .initial = 1, ABOVE_0, .vector = true}},
+                 .pairwise = true},
+    [MC_BROWNIAN] = {.name = "brownian",
+                     .parameters = 1,
+                     .parameter = {{.name = "hurst", .initial = 0.5, .low = DBL_MIN, .high = 1, .kernel_low = DBL_MIN}},
+                     .pairwise = true},
+    [MC_SPLINE] = {.name = "spline", .nonnegative = true, .pairwise = true},
+    [MC_GIBBS] = {.name = "gibbs", .pairwise = true},
+    [MC_RBF_FORM] = {.name = "rbf",
+                     .parameters = 1,
+                     .parameter = {{.name = "form", .initial = NAN, ANY}},
+                     .pairwise = true},
 };
+
+/* Other names, some of an atom with a parameter that has its value. */
+static const struct {
+    const char *name;
+    mc_atom atom;
+    int parameter; /* -1: none */
+    double value;
+} synonyms[] = {
+    {"jaccard", MC_TANIMOTO, -1, 0},
+    {"imq", MC_RQ, 0, 0.5},
+    {"inverse_multiquadric", MC_RQ, 0, 0.5},
+};
+enum { SYNONYMS = sizeof synonyms / sizeof synonyms[0] };
+
+int64_t mc_wendland_columns(const mc_node *wendland) {
+    const mc_value *v = &wendland->parameter[1];
+    double least = v->kind == MC_VALUE_RANGE ? v->low : v->number;
+    for (int64_t i = 0; v->kind == MC_VALUE_SET && i < v->columns; i++)
+        least = i == 0 ? v->numbers[0] : fmin(least, v->numbers[i]);
+    return (int64_t)floor(least);
+}
+
+bool mc_atom_is_pairwise(const mc_node *atom) {
+    return mc_atoms[atom->atom].pairwise
+           || (atom->atom == MC_MATERN && !mc_matern_is_elementary(atom->parameter[0].number));
+}
 
 static double identity_conversion(double s) {
     return s;
@@ -123,7 +183,18 @@ int mc_atom_find(const char *text, size_t length) {
     for (int i = 0; i < MC_ATOM_COUNT; i++)
         if (name_matches(mc_atoms[i].name, text, length) || name_matches(mc_atoms[i].alias, text, length))
             return i;
+    for (int i = 0; i < SYNONYMS; i++)
+        if (name_matches(synonyms[i].name, text, length))
+            return (int)synonyms[i].atom;
     return -1;
+}
+
+void mc_atom_preset(mc_node *node, const char *text, size_t length, bool *given) {
+    for (int i = 0; i < SYNONYMS; i++)
+        if (synonyms[i].parameter >= 0 && name_matches(synonyms[i].name, text, length)) {
+            node->parameter[synonyms[i].parameter].number = synonyms[i].value;
+            given[synonyms[i].parameter] = true;
+        }
 }
 
 mc_measure mc_parameter_find(mc_atom atom, const char *text, size_t length) {

@@ -5,6 +5,8 @@
 #include "kernel/language/kernel.h"
 
 int mc_atom_find(const char *text, size_t length); /* an mc_atom; -1: there is none of this name */
+/* What another name of an atom says of its parameters: set, and marked as given. */
+void mc_atom_preset(mc_node *node, const char *text, size_t length, bool *given);
 /* A parameter as it may be written: by its own name, an alias, or another measure of the same thing (rbf's sigma for
    its gamma). */
 typedef struct mc_measure {
@@ -19,5 +21,10 @@ mc_measure mc_parameter_itself(mc_atom atom, int i);
 bool mc_parameter_allows(const mc_parameter_row *row, double v);
 /* "above 0", "0.5, 1.5 or 2.5": what a value must be that is not v. */
 void mc_parameter_range(const mc_parameter_row *row, double v, char *out, size_t capacity);
+
+/* Of a wendland: on how many columns it is a kernel. */
+int64_t mc_wendland_columns(const mc_node *wendland);
+/* No tile has its values: the reference evaluator is asked, one pair after the other. */
+bool mc_atom_is_pairwise(const mc_node *atom);
 
 #endif

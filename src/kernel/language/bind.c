@@ -90,7 +90,8 @@ static double default_width(mc_atom atom, double m, double v) {
     case MC_RBF: return 1 / (m * v);
     case MC_LAPLACIAN: return 1 / (m * sqrt(v));
     case MC_EXPONENTIAL: return sqrt(2 / (m * v));
-    default: return sqrt(m * v / 2); /* matern, rq: a length scale */
+    case MC_WENDLAND: return 2 * sqrt(m * v); /* rows are sqrt(2 m v) apart, in the root of the mean square */
+    default: return sqrt(m * v / 2);          /* matern, rq: a length scale */
     }
 }
 

@@ -109,6 +109,20 @@ static int64_t find_bad(const mc_node *node, const mc_view *view, bad_column *ba
     return -1;
 }
 
+static bool wants_nonnegative(const mc_node *node) {
+    return node->kind == MC_ATOM && mc_atoms[node->atom].nonnegative;
+}
+
+/* Of an atom that takes no negative values. */
+static const char *first_name(const mc_node *node) {
+    if (node->kind == MC_ATOM && mc_atoms[node->atom].nonnegative)
+        return mc_atoms[node->atom].name;
+    for (int i = 0; i < node->children; i++)
+        if (mc_node_any(node->child[i], wants_nonnegative))
+            return first_name(node->child[i]);
+    return "";
+}
+
 static bool is_negative(const void *arg, int64_t column) {
     return ((const double *)arg)[column] < 0;
 }
@@ -122,8 +136,8 @@ mercer_status mc_kernel_check_point(mercer_ctx *ctx, const mercer_kernel *kernel
     const int64_t column = find_bad(mc_kernel_shown(kernel), &all, is_negative, x);
     if (column < 0)
         return MERCER_OK;
-    return mc_fail(ctx, MERCER_DATA, "chi2 and intersection take no negative values, but column %lld of %s is %g",
-                   (long long)column + 1, name, x[column]);
+    return mc_fail(ctx, MERCER_DATA, "%s takes no negative values, but column %lld of %s is %g",
+                   first_name(mc_kernel_shown(kernel)), (long long)column + 1, name, x[column]);
 }
 
 /* The first row with a negative value in each column, n for none. */
@@ -155,13 +169,8 @@ static mercer_status check_signs(mercer_ctx *ctx, const mercer_kernel *kernel, c
     const int64_t column = find_bad(kernel->root, &all, has_negative, &(negatives){row, data->n});
     if (column < 0)
         return MERCER_OK;
-    return mc_fail(ctx, MERCER_DATA,
-                   "chi2 and intersection take no negative values, but row %lld has one in column %lld",
-                   (long long)row[column] + 1, (long long)mc_data_column(data, column) + 1);
-}
-
-static bool wants_nonnegative(const mc_node *node) {
-    return node->kind == MC_ATOM && mc_atoms[node->atom].nonnegative;
+    return mc_fail(ctx, MERCER_DATA, "%s takes no negative values, but row %lld has one in column %lld",
+                   first_name(kernel->root), (long long)row[column] + 1, (long long)mc_data_column(data, column) + 1);
 }
 
 mercer_status mc_kernel_check_data(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data) {

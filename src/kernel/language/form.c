@@ -192,12 +192,11 @@ static mercer_status parse_rows(mc_parser *p, mc_value *A) {
 
 mercer_status mc_parse_matrix(mc_parser *p, mc_node *form) {
     mc_value *A = &form->parameter[0];
-    MC_TRY(mc_lex_expect(&p->lexer, '(', "'('"));
     A->offset = p->lexer.token.offset;
     if (p->lexer.token.kind == MC_TOKEN_STRING) {
         A->kind = MC_VALUE_FILE;
         MC_TRY(mc_lex_string(&p->lexer, &A->file));
-    } else
-        MC_TRY(parse_rows(p, A));
-    return mc_lex_expect(&p->lexer, ')', "')'");
+        return MERCER_OK;
+    }
+    return parse_rows(p, A);
 }

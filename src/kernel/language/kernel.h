@@ -28,6 +28,14 @@ typedef enum mc_atom {
     MC_PRECOMPUTED,
     MC_USER,
     MC_SPECTRUM,
+    MC_TANIMOTO,
+    MC_ADDITIVE_CHI2,
+    MC_WENDLAND,
+    MC_SINC,
+    MC_BROWNIAN,
+    MC_SPLINE,
+    MC_GIBBS,
+    MC_RBF_FORM,
     MC_ATOM_COUNT
 } mc_atom;
 
@@ -63,12 +71,13 @@ typedef struct mc_value {
 enum { MC_PARAMETERS_MAX = 3, MC_CHOICES_MAX = 3 };
 
 /* One row per parameter of an atom. A value in [low, high] parses; below kernel_low, or not whole where integer is set,
-   it parses only to be refuted. A parameter with choices or with integer set is never learned. */
+   it parses only to be refuted. A parameter with choices, integer or fixed set is never learned. */
 typedef struct mc_parameter_row {
     const char *name, *alias; /* alias NULL: none. rbf takes sigma and length_scale instead of gamma: see atoms.c */
     double initial;           /* default; NaN: AUTO */
     double low, high;         /* closed range that parses; open ends are written as the nearest normal double */
     bool integer, vector;     /* vector: one number per column is allowed */
+    bool fixed;               /* never learned */
     double kernel_low;        /* closed: smallest value for which the atom may be a kernel */
     int choices;              /* more than 0: one of these and nothing else */
     double choice[MC_CHOICES_MAX];
@@ -79,6 +88,7 @@ typedef struct mc_atom_row {
     int parameters;
     mc_parameter_row parameter[MC_PARAMETERS_MAX];
     bool nonnegative; /* defined on vectors without negative entries */
+    bool pairwise;    /* no tile program: the reference evaluator has its values, one pair after the other */
     bool opaque;      /* its values come from elsewhere: no sum over coordinates, nothing to search a refutation with */
 } mc_atom_row;
 extern const mc_atom_row mc_atoms[MC_ATOM_COUNT]; /* atoms.c */
@@ -132,7 +142,7 @@ struct mc_node {
     mc_value parameter[MC_PARAMETERS_MAX];
     int children;
     mc_node **child;
-    mc_function *function; /* WEIGH */
+    mc_function *function; /* WEIGH, and the length scale of gibbs */
     int64_t columns;       /* COLUMNS */
     int64_t *column;       /* from 0; -1 while only the name is known */
     char **column_name;    /* NULL when all columns were given by number */

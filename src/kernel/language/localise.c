@@ -18,7 +18,7 @@ static bool is_sized(const mc_value *value) {
 static bool sees_all(const mc_node *node) {
     if (node->kind == MC_COLUMNS)
         return false;
-    if (node->kind == MC_ATOM && node->atom == MC_PRECOMPUTED)
+    if (node->kind == MC_ATOM && (node->atom == MC_PRECOMPUTED || node->atom == MC_GIBBS))
         return true;
     for (int i = 0; node->kind == MC_ATOM && i < mc_atoms[node->atom].parameters; i++)
         if (is_sized(&node->parameter[i]))

@@ -202,6 +202,8 @@ static bool same_atom(const mc_node *a, const mc_node *b) {
     for (int i = 0; i < mc_atoms[a->atom].parameters; i++)
         if (!mc_value_equal(&a->parameter[i], &b->parameter[i]))
             return false;
+    if (a->atom == MC_GIBBS)
+        return mc_function_equal(a->function, b->function);
     return a->atom != MC_SPECTRUM || mc_value_equal(&a->parameter[1], &b->parameter[1]);
 }
 

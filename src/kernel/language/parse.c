@@ -83,7 +83,17 @@ static mercer_status parse_weigh(mc_parser *p, mc_node **out) {
 static mercer_status parse_form(mc_parser *p, mc_node **out) {
     MC_TRY(mc_node_make_atom(p->lexer.ctx, MC_FORM, p->lexer.token.offset, out));
     mc_lex_next(&p->lexer);
-    return mc_parse_matrix(p, *out);
+    MC_TRY(mc_lex_expect(&p->lexer, '(', "'('"));
+    MC_TRY(mc_parse_matrix(p, *out));
+    return mc_lex_expect(&p->lexer, ')', "')'");
+}
+
+static mercer_status parse_gibbs(mc_parser *p, mc_node **out) {
+    MC_TRY(mc_node_make_atom(p->lexer.ctx, MC_GIBBS, p->lexer.token.offset, out));
+    mc_lex_next(&p->lexer);
+    MC_TRY(mc_lex_expect(&p->lexer, '(', "'(' and the length scale, a function of the row as in weigh"));
+    MC_TRY(mc_parse_function(p, &(*out)->function));
+    return mc_lex_expect(&p->lexer, ')', "an operator or ')'");
 }
 
 static const mercer_user_kernel *find_user(const mc_parser *p, const char *name) {
@@ -112,9 +122,12 @@ static mercer_status parse_user(mc_parser *p, mc_node **out) {
 }
 
 static mercer_status parse_atom(mc_parser *p, mc_atom atom, mc_node **out) {
-    MC_TRY(mc_node_make_atom(p->lexer.ctx, atom, p->lexer.token.offset, out));
+    const mc_token name = p->lexer.token;
+    bool given[MC_PARAMETERS_MAX] = {false};
+    MC_TRY(mc_node_make_atom(p->lexer.ctx, atom, name.offset, out));
+    mc_atom_preset(*out, p->lexer.text + name.offset, (size_t)name.length, given);
     mc_lex_next(&p->lexer);
-    MC_TRY(mc_parse_arguments(p, *out));
+    MC_TRY(mc_parse_arguments(p, *out, given));
     const mc_value *first = &(*out)->parameter[0];
     if (atom == MC_SPECTRUM && first->kind == MC_VALUE_NUMBER && first->number != floor(first->number))
         return mc_lex_fail(&p->lexer, first->offset, "spectrum's p must be a whole number of bytes, got %g",
@@ -125,8 +138,8 @@ static mercer_status parse_atom(mc_parser *p, mc_atom atom, mc_node **out) {
 static const struct {
     const char *name;
     mercer_status (*parse)(mc_parser *, mc_node **);
-} words[] = {{"exp", parse_exp},   {"normalize", parse_normalize}, {"weigh", parse_weigh},
-             {"form", parse_form}, {"user", parse_user},           {"constant", parse_constant}};
+} words[] = {{"exp", parse_exp},     {"normalize", parse_normalize}, {"weigh", parse_weigh},      {"form", parse_form},
+             {"gibbs", parse_gibbs}, {"user", parse_user},           {"constant", parse_constant}};
 enum { WORDS = sizeof words / sizeof words[0] };
 
 static mercer_status unknown_name(mc_parser *p) {

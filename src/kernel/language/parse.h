@@ -29,8 +29,9 @@ mercer_status mc_kernel_parse(mercer_ctx *ctx, const char *text, mc_users users,
 mercer_status mc_parse_deeper(mc_parser *parser); /* enter one level of nesting; leave it with parser->depth-- */
 mercer_status mc_parse_number(mc_parser *parser, double *out); /* with its sign */
 
-mercer_status mc_parse_arguments(mc_parser *parser, mc_node *atom);  /* parse_value.c: "(gamma=1, ...)" or nothing */
-mercer_status mc_parse_matrix(mc_parser *parser, mc_node *form);     /* form.c: "([[..],[..]])" */
+/* parse_value.c: "(gamma=1, ...)" or nothing; given: parameters that the name of the atom has set */
+mercer_status mc_parse_arguments(mc_parser *parser, mc_node *atom, bool *given);
+mercer_status mc_parse_matrix(mc_parser *parser, mc_node *form);     /* form.c: "[[..],[..]]" or a file */
 mercer_status mc_parse_columns(mc_parser *parser, mc_node *columns); /* parse_columns.c: "[1:3, age]" */
 /* spectrum_kernel.c: the column of spectrum, where there is one */
 mercer_status mc_parse_text(mc_parser *parser, mc_node **columns);

@@ -136,10 +136,20 @@ static mercer_status parse_first_argument(mc_parser *p, mc_node *node, bool *giv
     return parse_value_once(p, node, &m, given);
 }
 
-mercer_status mc_parse_arguments(mc_parser *p, mc_node *node) {
-    bool given[MC_PARAMETERS_MAX] = {false};
+/* rbf(form=[[..],[..]]): another atom of the same name, with a matrix. */
+static mercer_status parse_rbf_form(mc_parser *p, mc_node *node) {
+    node->atom = MC_RBF_FORM;
+    mc_lex_next(&p->lexer);
+    MC_TRY(mc_lex_expect(&p->lexer, '=', "'='"));
+    MC_TRY(mc_parse_matrix(p, node));
+    return mc_lex_expect(&p->lexer, ')', "')': form stands alone");
+}
+
+mercer_status mc_parse_arguments(mc_parser *p, mc_node *node, bool *given) {
     if (!mc_lex_take(&p->lexer, '(') || mc_lex_take(&p->lexer, ')'))
         return MERCER_OK;
+    if (node->atom == MC_RBF && mc_lex_name_is(&p->lexer, "form"))
+        return parse_rbf_form(p, node);
     MC_TRY(parse_first_argument(p, node, given));
     while (mc_lex_take(&p->lexer, ','))
         MC_TRY(parse_named_argument(p, node, given));

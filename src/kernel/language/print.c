@@ -97,6 +97,11 @@ void mc_atom_print(mc_text *out, const mc_node *node) {
     const mc_atom_row *row = &mc_atoms[node->atom];
     const char *before = "(";
     mc_text_add(out, "%s", row->name);
+    if (node->function) {
+        mc_text_add(out, "(");
+        mc_function_print(out, node->function);
+        mc_text_add(out, ")");
+    }
     for (int i = 0; i < row->parameters; i++) {
         if (node->parameter[i].kind == MC_VALUE_AUTO)
             continue;

@@ -45,7 +45,8 @@ static double multiply_dimensions(double D, double E) {
 }
 
 static facts stationary_atom(const mc_node *node, int64_t d) {
-    bool one_width = node->atom != MC_LAPLACIAN && node->atom != MC_PERIODIC;
+    bool one_width =
+        node->atom != MC_LAPLACIAN && node->atom != MC_PERIODIC && node->atom != MC_SINC && node->atom != MC_RBF_FORM;
     for (int i = 0; i < mc_atoms[node->atom].parameters; i++)
         for (int64_t j = 1; node->parameter[i].kind == MC_VALUE_VECTOR && j < node->parameter[i].columns; j++)
             one_width &= node->parameter[i].numbers[j] == node->parameter[i].numbers[0];
@@ -148,6 +149,14 @@ static facts (*const atom_facts[MC_ATOM_COUNT])(const mc_node *, int64_t) = {
     [MC_PRECOMPUTED] = external_facts,
     [MC_USER] = external_facts,
     [MC_SPECTRUM] = spectrum_facts,
+    [MC_TANIMOTO] = chi2_facts,
+    [MC_ADDITIVE_CHI2] = intersection_facts,
+    [MC_WENDLAND] = stationary_atom,
+    [MC_SINC] = stationary_atom,
+    [MC_BROWNIAN] = intersection_facts,
+    [MC_SPLINE] = spectrum_facts,
+    [MC_GIBBS] = chi2_facts,
+    [MC_RBF_FORM] = stationary_atom,
 };
 
 static facts number_facts(double c) {

@@ -101,8 +101,8 @@ static bool verify_dot(checker *c, const mc_proof_line *line) {
     return line->term->kind == MC_T_DOT && no_premise(line) && mc_amount_range(line->term->amount).lo >= 0;
 }
 
-static bool verify_form(checker *c, const mc_proof_line *line) {
-    if (!is_atom(line, MC_FORM) || !no_premise(line))
+static bool verify_matrix(checker *c, const mc_proof_line *line, mc_atom atom) {
+    if (!is_atom(line, atom) || !no_premise(line))
         return false;
     const mc_value *A = &line->term->node->parameter[0];
     mc_psd psd = MC_PSD_UNSURE;
@@ -110,6 +110,14 @@ static bool verify_form(checker *c, const mc_proof_line *line) {
         return false;
     c->status = mc_psd_test(c->ctx, A->numbers, A->rows, &psd);
     return psd == MC_PSD_YES;
+}
+
+static bool verify_form(checker *c, const mc_proof_line *line) {
+    return verify_matrix(c, line, MC_FORM);
+}
+
+static bool verify_rbf_form(checker *c, const mc_proof_line *line) {
+    return verify_matrix(c, line, MC_RBF_FORM);
 }
 
 static bool verify_intersection(checker *c, const mc_proof_line *line) {
@@ -172,6 +180,50 @@ static bool verify_user(checker *c, const mc_proof_line *line) {
 static bool verify_spectrum(checker *c, const mc_proof_line *line) {
     (void)c;
     return is_atom(line, MC_SPECTRUM) && no_premise(line) && mc_value_range(&line->term->node->parameter[0]).lo >= 1;
+}
+
+static bool verify_tanimoto(checker *c, const mc_proof_line *line) {
+    (void)c;
+    return is_atom(line, MC_TANIMOTO) && no_premise(line);
+}
+
+static bool verify_additive_chi2(checker *c, const mc_proof_line *line) {
+    (void)c;
+    return is_atom(line, MC_ADDITIVE_CHI2) && no_premise(line);
+}
+
+static bool verify_spline(checker *c, const mc_proof_line *line) {
+    (void)c;
+    return is_atom(line, MC_SPLINE) && no_premise(line);
+}
+
+static bool verify_gibbs(checker *c, const mc_proof_line *line) {
+    (void)c;
+    return is_atom(line, MC_GIBBS) && no_premise(line);
+}
+
+static bool verify_sinc(checker *c, const mc_proof_line *line) {
+    (void)c;
+    return is_atom(line, MC_SINC) && no_premise(line) && all_positive(line->term->node);
+}
+
+static bool verify_brownian(checker *c, const mc_proof_line *line) {
+    (void)c;
+    if (!is_atom(line, MC_BROWNIAN) || !no_premise(line))
+        return false;
+    const mc_interval hurst = mc_value_range(&line->term->node->parameter[0]);
+    return hurst.lo > 0 && hurst.hi <= 1;
+}
+
+/* On at most as many columns as its dimension says. */
+static bool verify_wendland(checker *c, const mc_proof_line *line) {
+    (void)c;
+    if (!is_atom(line, MC_WENDLAND) || !no_premise(line))
+        return false;
+    const mc_value *v = line->term->node->parameter;
+    const mc_interval k = mc_value_range(&v[0]);
+    return k.lo >= 0 && k.hi <= 2 && line->d > 0 && (double)line->d <= mc_value_range(&v[1]).lo
+           && mc_value_range(&v[2]).lo > 0;
 }
 
 /* ---- new kernels from old ones ---- */
@@ -468,6 +520,14 @@ static const struct {
     [MC_RULE_PRECOMPUTED] = {MC_IS_KERNEL, verify_precomputed},
     [MC_RULE_USER] = {MC_IS_KERNEL, verify_user},
     [MC_RULE_SPECTRUM] = {MC_IS_KERNEL, verify_spectrum},
+    [MC_RULE_TANIMOTO] = {MC_IS_KERNEL, verify_tanimoto},
+    [MC_RULE_ADDITIVE_CHI2] = {MC_IS_KERNEL, verify_additive_chi2},
+    [MC_RULE_WENDLAND] = {MC_IS_KERNEL, verify_wendland},
+    [MC_RULE_SINC] = {MC_IS_KERNEL, verify_sinc},
+    [MC_RULE_BROWNIAN] = {MC_IS_KERNEL, verify_brownian},
+    [MC_RULE_SPLINE] = {MC_IS_KERNEL, verify_spline},
+    [MC_RULE_GIBBS] = {MC_IS_KERNEL, verify_gibbs},
+    [MC_RULE_RBF_FORM] = {MC_IS_KERNEL, verify_rbf_form},
     [MC_RULE_SUM] = {MC_IS_KERNEL, verify_sum},
     [MC_RULE_PRODUCT] = {MC_IS_KERNEL, verify_product},
     [MC_RULE_POWER] = {MC_IS_KERNEL, verify_power},

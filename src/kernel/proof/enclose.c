@@ -4,6 +4,7 @@
    The points and the parameters are doubles and are taken exactly; every step after that rounds outwards. A part
    without a value, or one of which nothing is known, makes the whole so: exp of everything is not [0, infinity] here.
    Written apart from eval.c on purpose: a witness that both agree on does not rest on one of them. */
+#include "kernel/evaluate/matern_bessel.h"
 #include "kernel/proof/enclose.h"
 #include "kernel/language/node.h"
 #include "kernel/evaluate/view.h"
@@ -46,6 +47,8 @@ static mc_interval enclosed_squared_norm(const mc_view *view, const double *x) {
         sum = mc_iv_add(sum, mc_iv_square(x_at(&p, j)));
     return sum;
 }
+
+static mc_interval enclose_function(const mc_function *f, const mc_view *view, const double *x);
 
 /* ---- atoms ---- */
 
@@ -123,8 +126,18 @@ static mc_interval enclose_exponential(const mc_node *node, const pair *p) {
     return exp_minus(mc_iv_sqrt(over_columns(node, p, square_of_gamma_distance)));
 }
 
+/* A Matern function of any smoothness: 1 on equal points, between 0 and 1 elsewhere. */
+static mc_interval enclose_bessel(const pair *p) {
+    for (int64_t j = 0; j < p->view->d; j++)
+        if (mc_view_at(p->view, p->x, j) != mc_view_at(p->view, p->z, j))
+            return mc_iv_of(0, 1);
+    return mc_iv(1);
+}
+
 static mc_interval enclose_matern(const mc_node *node, const pair *p) {
     const double nu = node->parameter[0].number;
+    if (!mc_matern_is_elementary(nu))
+        return enclose_bessel(p);
     const mc_interval s2 = mc_iv_mul(mc_iv(2 * nu), over_columns(node, p, square_of_scaled)), s = mc_iv_sqrt(s2);
     mc_interval front = mc_iv(1);
     if (nu > 1)
@@ -221,6 +234,106 @@ static mc_interval enclose_external(const mc_node *node, const pair *p) {
     return mc_iv_everything();
 }
 
+static mc_interval column_maximum(const mc_node *node, const pair *p, int64_t j) {
+    (void)node;
+    return mc_iv_max(x_at(p, j), z_at(p, j));
+}
+
+static mc_interval enclose_tanimoto(const mc_node *node, const pair *p) {
+    const mc_interval most = over_columns(node, p, column_maximum);
+    return mc_iv_is_zero(&most) ? mc_iv(1) : mc_iv_div(over_columns(node, p, column_minimum), most);
+}
+
+static mc_interval twice_harmonic(const mc_node *node, const pair *p, int64_t j) {
+    (void)node;
+    const mc_interval total = mc_iv_add(x_at(p, j), z_at(p, j));
+    if (mc_iv_is_zero(&total))
+        return mc_iv(0);
+    return mc_iv_div(mc_iv_mul(mc_iv(2), mc_iv_mul(x_at(p, j), z_at(p, j))), total);
+}
+
+static mc_interval enclose_additive_chi2(const mc_node *node, const pair *p) {
+    return over_columns(node, p, twice_harmonic);
+}
+
+static mc_interval square_of_radius(const mc_node *node, const pair *p, int64_t j) {
+    return mc_iv_square(mc_iv_div(enclosed_difference(p, j), enclosed_parameter(node, 2, j)));
+}
+
+static mc_interval enclose_wendland(const mc_node *node, const pair *p) {
+    const double k = node->parameter[0].number, l = floor(node->parameter[1].number / 2) + k + 1;
+    const mc_interval q = mc_iv_sqrt(over_columns(node, p, square_of_radius));
+    const mc_interval t = mc_iv_max(mc_iv_sub(mc_iv(1), q), mc_iv(0)), tail = mc_iv_power(t, l + k);
+    if (k == 0)
+        return tail;
+    if (k == 1)
+        return mc_iv_mul(tail, mc_iv_add(mc_iv(1), mc_iv_mul(mc_iv(l + 1), q)));
+    const mc_interval second = mc_iv_div(mc_iv_mul(mc_iv((l + 4) * l + 3), mc_iv_square(q)), mc_iv(3));
+    return mc_iv_mul(tail, mc_iv_add(mc_iv_add(mc_iv(1), mc_iv_mul(mc_iv(l + 2), q)), second));
+}
+
+static mc_interval enclose_sinc(const mc_node *node, const pair *p) {
+    mc_interval product = mc_iv(1);
+    for (int64_t j = 0; j < p->view->d; j++) {
+        const mc_interval u = enclosed_difference(p, j),
+                          t = mc_iv_mul(mc_iv_pi(), mc_iv_div(u, enclosed_parameter(node, 0, j)));
+        if (!mc_iv_is_zero(&u))
+            product = mc_iv_mul(product, mc_iv_div(mc_iv_sin(t), t));
+    }
+    return product;
+}
+
+/* |x|^(2 hurst); 0 of 0. */
+static mc_interval power_of_square(mc_interval square, double hurst) {
+    return mc_iv_is_zero(&square) ? square : mc_iv_power(square, hurst);
+}
+
+static mc_interval square_of_difference(const mc_node *node, const pair *p, int64_t j) {
+    (void)node;
+    return mc_iv_square(enclosed_difference(p, j));
+}
+
+static mc_interval enclose_brownian(const mc_node *node, const pair *p) {
+    const double h = node->parameter[0].number;
+    const mc_interval a = power_of_square(enclosed_squared_norm(p->view, p->x), h),
+                      b = power_of_square(enclosed_squared_norm(p->view, p->z), h),
+                      c = power_of_square(over_columns(node, p, square_of_difference), h);
+    return mc_iv_div(mc_iv_sub(mc_iv_add(a, b), c), mc_iv(2));
+}
+
+static mc_interval enclose_spline(const mc_node *node, const pair *p) {
+    mc_interval product = mc_iv(1);
+    for (int64_t j = 0; j < p->view->d; j++) {
+        const mc_interval least = column_minimum(node, p, j), most = column_maximum(node, p, j);
+        const mc_interval rest = mc_iv_sub(mc_iv_mul(mc_iv(3), most), least),
+                          bend = mc_iv_div(mc_iv_mul(mc_iv_square(least), rest), mc_iv(6));
+        const mc_interval line = mc_iv_add(mc_iv(1), mc_iv_mul(x_at(p, j), z_at(p, j)));
+        product = mc_iv_mul(product, mc_iv_add(line, bend));
+    }
+    return product;
+}
+
+static mc_interval enclose_gibbs(const mc_node *node, const pair *p) {
+    const mc_interval f = enclose_function(node->function, p->view, p->x),
+                      g = enclose_function(node->function, p->view, p->z);
+    if (!(f.lo > 0 && g.lo > 0 && f.hi < INFINITY && g.hi < INFINITY))
+        return mc_iv_everything();
+    const mc_interval sum = mc_iv_add(mc_iv_square(f), mc_iv_square(g));
+    const mc_interval front = mc_iv_div(mc_iv_mul(mc_iv(2), mc_iv_mul(f, g)), sum);
+    return mc_iv_mul(mc_iv_power(front, 0.5 * (double)p->view->d),
+                     exp_minus(mc_iv_div(over_columns(node, p, square_of_difference), sum)));
+}
+
+static mc_interval enclose_rbf_form(const mc_node *node, const pair *p) {
+    const mc_value *A = &node->parameter[0];
+    mc_interval sum = mc_iv(0);
+    for (int64_t i = 0; i < p->view->d; i++)
+        for (int64_t j = 0; j < p->view->d; j++)
+            sum = mc_iv_add(sum, mc_iv_mul(mc_iv(A->numbers[i * A->columns + j]),
+                                           mc_iv_mul(enclosed_difference(p, i), enclosed_difference(p, j))));
+    return exp_minus(sum);
+}
+
 static mc_interval (*const atom_value[MC_ATOM_COUNT])(const mc_node *, const pair *) = {
     [MC_LINEAR] = enclose_linear,
     [MC_POLY] = enclose_poly,
@@ -240,6 +353,14 @@ static mc_interval (*const atom_value[MC_ATOM_COUNT])(const mc_node *, const pai
     [MC_PRECOMPUTED] = enclose_external,
     [MC_USER] = enclose_external,
     [MC_SPECTRUM] = enclose_external,
+    [MC_TANIMOTO] = enclose_tanimoto,
+    [MC_ADDITIVE_CHI2] = enclose_additive_chi2,
+    [MC_WENDLAND] = enclose_wendland,
+    [MC_SINC] = enclose_sinc,
+    [MC_BROWNIAN] = enclose_brownian,
+    [MC_SPLINE] = enclose_spline,
+    [MC_GIBBS] = enclose_gibbs,
+    [MC_RBF_FORM] = enclose_rbf_form,
 };
 
 /* ---- functions of weigh ---- */

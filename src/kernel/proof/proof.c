@@ -84,6 +84,8 @@ static mercer_status settle_columns(mercer_ctx *ctx, const mercer_kernel *kernel
         return mc_fail(ctx, MERCER_DATA, "the kernel is bound to %lld columns, but %lld were asked for",
                        (long long)kernel->d, (long long)d);
     f->d = d > 0 ? d : kernel->d > 0 ? kernel->d : exact;
+    if (f->d == 0 && mc_domain_columns(mc_kernel_shown(kernel)) >= least)
+        f->d = mc_domain_columns(mc_kernel_shown(kernel)); /* rows of fewer columns are such rows with zeros */
     return mc_node_fits(ctx, mc_kernel_shown(kernel), f->d > 0 ? f->d : least);
 }
 

@@ -31,6 +31,8 @@ mercer_status mc_prove(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, 
 mercer_status mc_proof_write(mercer_ctx *ctx, mercer_proof *proof, mc_proof_findings *f);
 /* proof_domain.c: the points for which root has a value, "with x[1] > 0 and without negative entries"; nothing where it
    has one everywhere. */
+/* The most columns that atoms seeing all of them allow; 0: any number. */
+int64_t mc_domain_columns(const mc_node *root);
 mercer_status mc_describe_domain(mercer_ctx *ctx, const mc_node *root, mc_text *out);
 /* witness_print.c: the points, the values and their sum. */
 void mc_witness_print(const mc_proof_findings *f, const mercer_witness *w, mc_text *out);

@@ -3,6 +3,7 @@
    holds at every point is left out. */
 #include "base/memory.h"
 #include "base/status.h"
+#include "kernel/language/atoms.h"
 #include "kernel/language/function.h"
 #include "kernel/language/node.h"
 #include "kernel/language/print.h"
@@ -73,8 +74,21 @@ static void visit_function(writer *w, const mc_function *f, const mc_node *view)
 
 static void collect_domain_conditions(writer *w, const mc_node *node, const mc_node *view) {
     visit_function(w, node->function, view);
+    if (node->kind == MC_ATOM && node->atom == MC_GIBBS && !w->status && !(mc_function_range(node->function).lo > 0))
+        add_condition(w, node->function, "> 0", view);
     for (int i = 0; i < node->children; i++)
         collect_domain_conditions(w, node->child[i], node->kind == MC_COLUMNS ? node : view);
+}
+
+int64_t mc_domain_columns(const mc_node *node) {
+    if (node->kind == MC_ATOM && node->atom == MC_WENDLAND)
+        return mc_wendland_columns(node);
+    int64_t most = 0;
+    for (int i = 0; i < node->children && node->kind != MC_COLUMNS; i++) {
+        const int64_t of_child = mc_domain_columns(node->child[i]);
+        most = most == 0 || (of_child > 0 && of_child < most) ? of_child : most;
+    }
+    return most;
 }
 
 static bool wants_nonnegative(const mc_node *node) {
@@ -84,6 +98,10 @@ static bool wants_nonnegative(const mc_node *node) {
 mercer_status mc_describe_domain(mercer_ctx *ctx, const mc_node *root, mc_text *out) {
     writer w = {.ctx = ctx, .out = out};
     collect_domain_conditions(&w, root, NULL);
+    const int64_t most = mc_domain_columns(root);
+    if (most > 0)
+        mc_text_add(out, "%sat most %lld column%s", out->length ? " and " : "with ", (long long)most,
+                    most == 1 ? "" : "s");
     if (mc_node_any(root, wants_nonnegative))
         mc_text_add(out, "%swithout negative entries", out->length ? " and " : "");
     return w.status;

@@ -6,6 +6,7 @@
 
    Every claim is tried once: those proved are lines and are found again, those that failed (or are being tried further
    up) are kept in a list of their own. */
+#include "kernel/language/atoms.h"
 #include "kernel/proof/prove.h"
 #include "base/memory.h"
 #include "base/status.h"
@@ -143,12 +144,12 @@ static int prove_tanh(prover *p, const mc_term *term, int64_t d) {
     return constant ? from_none(p, MC_IS_KERNEL, term, d, MC_RULE_TANH) : NONE;
 }
 
-static int prove_form(prover *p, const mc_term *term, int64_t d) {
+static int prove_form(prover *p, const mc_term *term, int64_t d, mc_rule rule) {
     const mc_value *A = &term->node->parameter[0];
     mc_psd psd = MC_PSD_UNSURE;
     if (A->kind == MC_VALUE_MATRIX)
         p->status = mc_psd_test(p->ctx, A->numbers, A->rows, &psd);
-    return psd == MC_PSD_YES ? from_none(p, MC_IS_KERNEL, term, d, MC_RULE_FORM) : NONE;
+    return psd == MC_PSD_YES ? from_none(p, MC_IS_KERNEL, term, d, rule) : NONE;
 }
 
 static int prove_unfolded(prover *p, const mc_term *term, int64_t d, mc_rule rule) {
@@ -178,8 +179,17 @@ static int prove_atom(prover *p, const mc_term *term, int64_t d) {
     case MC_ARCCOS: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_ARCCOS);
     case MC_TANH: return prove_tanh(p, term, d);
     case MC_WHITE: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_WHITE);
-    case MC_FORM: return prove_form(p, term, d);
+    case MC_FORM: return prove_form(p, term, d, MC_RULE_FORM);
     case MC_SPECTRUM: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_SPECTRUM);
+    case MC_TANIMOTO: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_TANIMOTO);
+    case MC_ADDITIVE_CHI2: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_ADDITIVE_CHI2);
+    case MC_WENDLAND:
+        return d > 0 && d <= mc_wendland_columns(node) ? from_none(p, MC_IS_KERNEL, term, d, MC_RULE_WENDLAND) : NONE;
+    case MC_SINC: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_SINC);
+    case MC_BROWNIAN: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_BROWNIAN);
+    case MC_SPLINE: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_SPLINE);
+    case MC_GIBBS: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_GIBBS);
+    case MC_RBF_FORM: return prove_form(p, term, d, MC_RULE_RBF_FORM);
     case MC_USER:
         return mc_user_positive(node->parameter[0].user) ? from_none(p, MC_IS_KERNEL, term, d, MC_RULE_USER) : NONE;
     case MC_PRECOMPUTED: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_PRECOMPUTED);

@@ -4,6 +4,8 @@
    transforms, D through Taylor series, V is the definition of an atom. */
 #include "kernel/proof/rules.h"
 #include "kernel/proof/expand.h"
+#include "kernel/evaluate/matern_bessel.h"
+#include "kernel/language/atoms.h"
 #include "kernel/language/function.h"
 #include <math.h>
 
@@ -27,6 +29,24 @@ static const struct {
         {"G1", "a matrix that is given; each fit looks at it: symmetric, no eigenvalue below 0 beyond rounding"},
     [MC_RULE_USER] = {"G2", "the program that gives the function vouches for it"},
     [MC_RULE_SPECTRUM] = {"S5", "the inner product of how often each string of p bytes occurs"},
+    [MC_RULE_TANIMOTO] =
+        {"C6",
+         "1/sum_j max(x_j, z_j) is a mean of exp(-t sum_j max(x_j, z_j)), t > 0, and max(x, z) = (x + z + |x - z|)/2 "
+         "is conditionally negative; times the kernel sum_j min(x_j, z_j). A row of zeros is 1 with itself, 0 with "
+         "others"},
+    [MC_RULE_ADDITIVE_CHI2] =
+        {"S8", "in each column 2 x z/(x + z) is the integral over t > 0 of f(x) f(z) with f(x) = sqrt(2) x exp(-t x)"},
+    [MC_RULE_WENDLAND] = {"B6", "its Fourier transform is positive on R^d (Wendland 1995)"},
+    [MC_RULE_SINC] = {"B5", "in each column it is the mean of cos(w (x - z)) over |w| <= pi/length_scale"},
+    [MC_RULE_BROWNIAN] = {"C8",
+                          "(psi(x, 0) + psi(z, 0) - psi(x, z))/2 is a kernel where psi is conditionally negative, "
+                          "here psi(x, z) = |x - z|^(2 hurst) with hurst <= 1"},
+    [MC_RULE_SPLINE] = {"S8",
+                        "a product over columns of 1 + x z + the integral over t > 0 of f(x) f(z) with f(x) = max(0, "
+                        "x - t)"},
+    [MC_RULE_GIBBS] = {"S8", "the integral over t of f(x) f(z), f(x) the Gaussian in t around x of width f, of norm 1"},
+    [MC_RULE_RBF_FORM] = {"C4",
+                          "it is exp(-|Bx - Bz|^2) with B'B = A, which is positive semidefinite by exact elimination"},
     [MC_RULE_SUM] = {"S1", "a sum of kernels is one"},
     [MC_RULE_PRODUCT] = {"S2", "a product of kernels is one"},
     [MC_RULE_POWER] = {"S2", "a product of a kernel with itself is one"},
@@ -92,6 +112,9 @@ void mc_line_claim(const mc_proof_line *line, mc_text *out) {
         mc_text_add(out, "every power p > 0 of ");
     mc_term_print(line->term, out);
     mc_text_add(out, line->judgement == MC_IS_CND ? " is conditionally negative" : " is a kernel");
+    if (line->rule == MC_RULE_WENDLAND)
+        mc_text_add(out, " of at most %lld column%s", (long long)mc_wendland_columns(line->term->node),
+                    mc_wendland_columns(line->term->node) == 1 ? "" : "s");
     if ((line->rule == MC_RULE_GAUSSIANS || line->rule == MC_RULE_COLUMN_FORMS || line->rule == MC_RULE_SPECTRA)
         && line->d > 0)
         mc_text_add(out, " on R^%lld", (long long)line->d);
@@ -116,7 +139,7 @@ static void say_monotone(const mc_proof_line *line, mc_text *out) {
     const double nu = mc_value_range(&line->term->node->parameter[0]).lo;
     if (line->term->node->atom == MC_RQ)
         mc_text_add(out, "; phi(s) = (1 + s/(2 alpha))^-alpha");
-    else if (line->term->node->parameter[0].kind != MC_VALUE_NUMBER)
+    else if (line->term->node->parameter[0].kind != MC_VALUE_NUMBER || !mc_matern_is_elementary(nu))
         mc_text_add(out, "; phi(s) is the Matern function of sqrt(s)");
     else
         mc_text_add(out, "; phi(s) = %s",

@@ -12,9 +12,16 @@ static mc_interval atom_range(const mc_node *atom) {
     case MC_RQ:
     case MC_PERIODIC:
     case MC_CHI2:
+    case MC_TANIMOTO:
+    case MC_WENDLAND:
+    case MC_GIBBS:
     case MC_WHITE: return mc_iv_of(0, 1);
+    case MC_SINC:
     case MC_COSINE:
     case MC_TANH: return mc_iv_of(-1, 1);
+    case MC_SPLINE: return mc_iv_of(1, INFINITY);
+    case MC_RBF_FORM:
+    case MC_ADDITIVE_CHI2:
     case MC_SPECTRUM:
     case MC_INTERSECTION: return mc_iv_of(0, INFINITY);
     case MC_ARCCOS: return atom->parameter[0].number == 0 ? mc_iv_of(0, 1) : mc_iv_of(0, INFINITY);

@@ -2,6 +2,7 @@
    columns it sees. */
 #include "base/status.h"
 #include "base/print.h"
+#include "kernel/evaluate/matern_bessel.h"
 #include "kernel/language/kernel.h"
 #include "model/export/c_source.h"
 #include <math.h>
@@ -74,6 +75,59 @@ static void write_scaled_square(writer *w, const mc_value *length, int64_t d) {
     write_sum(w, d, "s", term);
 }
 
+static void write_wendland(writer *w, const mc_value *p, int64_t d) {
+    const double k = p[0].number, l = floor(p[1].number / 2) + k + 1;
+    write_scaled_square(w, &p[2], d);
+    mc_text_add(w->text,
+                "    const double q = sqrt(s), t = q < 1 ? 1 - q : 0;\n"
+                "    return pow(t, %.17g) * (1 + q * (%.17g + %.17g * q));\n",
+                l + k,
+                k == 0   ? 0
+                : k == 1 ? l + 1
+                         : l + 2,
+                k == 2 ? ((l + 4) * l + 3) / 3 : 0);
+}
+
+static void write_sinc(writer *w, const mc_value *p, int64_t d) {
+    write_parameter(w, &p[0], 1);
+    mc_text_add(w->text,
+                "    double s = 1;\n    for (int j = 0; j < %lld; j++) {\n"
+                "        const double t = (x[j] - z[j]) / p1%s;\n"
+                "        s *= t == 0 ? 1 : sin(3.14159265358979323846 * fmod(t, 2)) / (3.14159265358979323846 * t);\n"
+                "    }\n    return s;\n",
+                (long long)d, element_suffix(&p[0]));
+}
+
+static void write_spline(writer *w, int64_t d) {
+    mc_text_add(w->text,
+                "    double s = 1;\n    for (int j = 0; j < %lld; j++) {\n"
+                "        const double a = fmin(x[j], z[j]), b = fmax(x[j], z[j]);\n"
+                "        s *= 1 + a * b + a * a * (3 * b - a) / 6;\n    }\n    return s;\n",
+                (long long)d);
+}
+
+static void write_brownian(writer *w, const mc_value *p, int64_t d) {
+    write_sum(w, d, "s", "u * u");
+    mc_text_add(w->text, "    return (pow(norm2(x, %lld), %.17g) + pow(norm2(z, %lld), %.17g) - pow(s, %.17g)) / 2;\n",
+                (long long)d, p[0].number, (long long)d, p[0].number, p[0].number);
+}
+
+static void write_tanimoto(writer *w, int64_t d) {
+    write_sum(w, d, "s", "fmin(x[j], z[j])");
+    write_sum(w, d, "most", "fmax(x[j], z[j])");
+    mc_text_add(w->text, "    return most == 0 ? 1 : s / most;\n");
+}
+
+static void write_rbf_form(writer *w, const mc_value *A, int64_t d) {
+    char declaration[64];
+    mc_print(declaration, sizeof declaration, "    static const double A[%lld]", (long long)(d * d));
+    mc_c_table(w->text, declaration, A->numbers, 1, d * d, false);
+    mc_text_add(w->text,
+                "    double s = 0;\n    for (int i = 0; i < %lld; i++)\n        for (int j = 0; j < %lld; j++)\n"
+                "            s += A[i * %lld + j] * ((x[i] - z[i]) * (x[j] - z[j]));\n    return exp(-s);\n",
+                (long long)d, (long long)d, (long long)d);
+}
+
 static void write_matern(writer *w, const mc_value *p, int64_t d) {
     static const char *const front[] = {"1", "1 + q", "1 + q + q * q / 3"};
     write_scaled_square(w, &p[1], d);
@@ -135,7 +189,13 @@ static mercer_status write_atom(writer *w, const mc_node *node, int64_t d) {
     case MC_RBF: write_rbf_like(w, p, d, "p1%s * (u * u)", "exp(-s)"); break;
     case MC_LAPLACIAN: write_rbf_like(w, p, d, "p1%s * fabs(u)", "exp(-s)"); break;
     case MC_EXPONENTIAL: write_rbf_like(w, p, d, "(p1%s * u) * (p1%s * u)", "exp(-sqrt(s))"); break;
-    case MC_MATERN: write_matern(w, p, d); break;
+    case MC_MATERN:
+        if (!mc_matern_is_elementary(p[0].number))
+            return mc_fail(w->ctx, MERCER_INVALID,
+                           "export: matern(nu=%g) needs Bessel functions, which C has not; take nu 0.5, 1.5 or 2.5",
+                           p[0].number);
+        write_matern(w, p, d);
+        break;
     case MC_RQ:
         write_scaled_square(w, &p[1], d);
         mc_text_add(w->text, "    return exp(-%.17g * log1p(s / %.17g));\n", p[0].number, 2 * p[0].number);
@@ -154,6 +214,20 @@ static mercer_status write_atom(writer *w, const mc_node *node, int64_t d) {
         write_sum(w, d, "s", "fmin(x[j], z[j])");
         mc_text_add(w->text, "    return s;\n");
         break;
+    case MC_TANIMOTO: write_tanimoto(w, d); break;
+    case MC_ADDITIVE_CHI2:
+        write_sum(w, d, "s", "x[j] + z[j] != 0 ? 2 * (x[j] * z[j]) / (x[j] + z[j]) : 0");
+        mc_text_add(w->text, "    return s;\n");
+        break;
+    case MC_WENDLAND: write_wendland(w, p, d); break;
+    case MC_SINC: write_sinc(w, p, d); break;
+    case MC_BROWNIAN: write_brownian(w, p, d); break;
+    case MC_SPLINE: write_spline(w, d); break;
+    case MC_RBF_FORM: write_rbf_form(w, &p[0], d); break;
+    case MC_GIBBS:
+        return mc_fail(w->ctx, MERCER_INVALID,
+                       "export: gibbs, whose length scale is a function of the row, is not among "
+                       "the kernels that are written as C code");
     case MC_ARCCOS: write_arccos(w, p, d); break;
     case MC_TANH:
         write_dot(w, d);

@@ -11,6 +11,7 @@
    On the diagonal z is x, and a distance is the number 0. */
 #include "base/memory.h"
 #include "base/status.h"
+#include "kernel/evaluate/matern_bessel.h"
 #include "kernel/language/kernel.h"
 #include "kernel/language/node.h"
 #include "model/export/onnx.h"
@@ -392,7 +393,13 @@ static mercer_status onnx_atom(const view *v, const mc_node *node, int *out) {
     case MC_EXPONENTIAL:
         *out = minus_exp(v, onnx_unary(v, "Sqrt", by_columns(v, onnx_squared_term, &p[0], identity_value)));
         break;
-    case MC_MATERN: *out = onnx_matern(v, p); break;
+    case MC_MATERN:
+        if (!mc_matern_is_elementary(p[0].number))
+            return mc_fail(v->g->ctx, MERCER_INVALID,
+                           "export: matern(nu=%g) needs Bessel functions, which ONNX has not; take nu 0.5, 1.5 or 2.5",
+                           p[0].number);
+        *out = onnx_matern(v, p);
+        break;
     case MC_RQ: *out = onnx_rq(v, p); break;
     case MC_PERIODIC: *out = onnx_periodic(v, p); break;
     case MC_COSINE: return onnx_normalize(v, &linear, out);
@@ -410,6 +417,16 @@ static mercer_status onnx_atom(const view *v, const mc_node *node, int *out) {
             MC_ONNX_DOUBLE);
         break;
     case MC_FORM: *out = onnx_form(v, &p[0]); break;
+    case MC_TANIMOTO:
+    case MC_ADDITIVE_CHI2:
+    case MC_WENDLAND:
+    case MC_SINC:
+    case MC_BROWNIAN:
+    case MC_SPLINE:
+    case MC_GIBBS:
+    case MC_RBF_FORM:
+        return mc_fail(v->g->ctx, MERCER_INVALID, "export: %s is not among the kernels that are written as ONNX graphs",
+                       mc_atoms[node->atom].name);
     default:
         return mc_fail(
             v->g->ctx, MERCER_INVALID,

@@ -1,0 +1,14 @@
+/* matern_bessel.h: the Matern function of any smoothness. */
+#ifndef MC_KERNEL_EVALUATE_MATERN_BESSEL_H
+#define MC_KERNEL_EVALUATE_MATERN_BESSEL_H
+
+#include <stdbool.h>
+
+/* nu is 1/2, 3/2 or 5/2: the function is a polynomial times exp(-s), and tiles have it. */
+bool mc_matern_is_elementary(double nu);
+/* 2^(1-nu)/Gamma(nu) s^nu K_nu(s), 1 at s = 0. */
+double mc_matern_value(double nu, double s);
+/* -f'(s)/s of that f = 2^(1-nu)/Gamma(nu) s^(nu-1) K_(nu-1)(s); 0 stands for what is infinite at s = 0. */
+double mc_matern_slope(double nu, double s);
+
+#endif
