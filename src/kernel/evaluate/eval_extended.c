@@ -218,6 +218,18 @@ static extended extended_intersection(const mc_node *node, const pair *p) {
     return sum_positive_terms(p, NULL, least_term);
 }
 
+/* Two sums of terms that are not negative, each right to a share of itself. */
+static extended extended_tanimoto(const mc_node *node, const pair *p) {
+    const extended least = extended_intersection(node, p);
+    long double most = 0;
+    for (int64_t j = 0; j < p->view->d; j++)
+        most += fmaxl(x_at(p, j), z_at(p, j));
+    if (most == 0)
+        return exact_value(1);
+    const long double v = least.value / most;
+    return (extended){v, least.error / most * 2 + (long double)(p->view->d + 4) * UNIT * v};
+}
+
 static extended extended_hyperbolic(const mc_node *node, const pair *p) {
     const extended t = scale_extended(dot(p->view, p->x, p->z), node->parameter[0].number),
                    a = add_extended(t, exact_value(node->parameter[1].number));
@@ -256,6 +268,7 @@ static extended (*const atom_value[MC_ATOM_COUNT])(const mc_node *, const pair *
     [MC_COSINE] = extended_cosine,
     [MC_CHI2] = extended_chi2,
     [MC_INTERSECTION] = extended_intersection,
+    [MC_TANIMOTO] = extended_tanimoto,
     [MC_TANH] = extended_hyperbolic,
     [MC_WHITE] = extended_white,
     [MC_FORM] = extended_form,

@@ -182,29 +182,15 @@ static bool verify_spectrum(checker *c, const mc_proof_line *line) {
     return is_atom(line, MC_SPECTRUM) && no_premise(line) && mc_value_range(&line->term->node->parameter[0]).lo >= 1;
 }
 
-static bool verify_tanimoto(checker *c, const mc_proof_line *line) {
+/* Atoms that are kernels wherever they are defined. */
+static bool verify_whole_atom(checker *c, const mc_proof_line *line) {
+    static const mc_atom atom[MC_RULE_COUNT] = {[MC_RULE_TANIMOTO] = MC_TANIMOTO,
+                                                [MC_RULE_ADDITIVE_CHI2] = MC_ADDITIVE_CHI2,
+                                                [MC_RULE_SINC] = MC_SINC,
+                                                [MC_RULE_SPLINE] = MC_SPLINE,
+                                                [MC_RULE_GIBBS] = MC_GIBBS};
     (void)c;
-    return is_atom(line, MC_TANIMOTO) && no_premise(line);
-}
-
-static bool verify_additive_chi2(checker *c, const mc_proof_line *line) {
-    (void)c;
-    return is_atom(line, MC_ADDITIVE_CHI2) && no_premise(line);
-}
-
-static bool verify_spline(checker *c, const mc_proof_line *line) {
-    (void)c;
-    return is_atom(line, MC_SPLINE) && no_premise(line);
-}
-
-static bool verify_gibbs(checker *c, const mc_proof_line *line) {
-    (void)c;
-    return is_atom(line, MC_GIBBS) && no_premise(line);
-}
-
-static bool verify_sinc(checker *c, const mc_proof_line *line) {
-    (void)c;
-    return is_atom(line, MC_SINC) && no_premise(line) && all_positive(line->term->node);
+    return is_atom(line, atom[line->rule]) && no_premise(line) && all_positive(line->term->node);
 }
 
 static bool verify_brownian(checker *c, const mc_proof_line *line) {
@@ -520,13 +506,13 @@ static const struct {
     [MC_RULE_PRECOMPUTED] = {MC_IS_KERNEL, verify_precomputed},
     [MC_RULE_USER] = {MC_IS_KERNEL, verify_user},
     [MC_RULE_SPECTRUM] = {MC_IS_KERNEL, verify_spectrum},
-    [MC_RULE_TANIMOTO] = {MC_IS_KERNEL, verify_tanimoto},
-    [MC_RULE_ADDITIVE_CHI2] = {MC_IS_KERNEL, verify_additive_chi2},
+    [MC_RULE_TANIMOTO] = {MC_IS_KERNEL, verify_whole_atom},
+    [MC_RULE_ADDITIVE_CHI2] = {MC_IS_KERNEL, verify_whole_atom},
     [MC_RULE_WENDLAND] = {MC_IS_KERNEL, verify_wendland},
-    [MC_RULE_SINC] = {MC_IS_KERNEL, verify_sinc},
+    [MC_RULE_SINC] = {MC_IS_KERNEL, verify_whole_atom},
     [MC_RULE_BROWNIAN] = {MC_IS_KERNEL, verify_brownian},
-    [MC_RULE_SPLINE] = {MC_IS_KERNEL, verify_spline},
-    [MC_RULE_GIBBS] = {MC_IS_KERNEL, verify_gibbs},
+    [MC_RULE_SPLINE] = {MC_IS_KERNEL, verify_whole_atom},
+    [MC_RULE_GIBBS] = {MC_IS_KERNEL, verify_whole_atom},
     [MC_RULE_RBF_FORM] = {MC_IS_KERNEL, verify_rbf_form},
     [MC_RULE_SUM] = {MC_IS_KERNEL, verify_sum},
     [MC_RULE_PRODUCT] = {MC_IS_KERNEL, verify_product},
