@@ -11,9 +11,12 @@
 #include <dense_sources.h>
 
 enum {
-    FACTOR_LEAF = 8192, /* the order up to which the library's own potrf, */
-    INVERT_LEAF = 1024, /* trtri */
-    SQUARE_LEAF = 1024  /* and lauum are taken */
+    FACTOR_LEAF = 8192,  /* the order up to which the library's own potrf, */
+    INVERT_LEAF = 512,   /* trtri */
+    SQUARE_LEAF = 512,   /* and lauum are taken; */
+    PRODUCT_LEAF = 1024, /* its products of a triangle and a square, */
+    VECTOR_LEAF = 512,   /* or of a triangle and fewer columns than */
+    FEW_COLUMNS = 64
 };
 
 static bool by_rows(mc_dense A) {
@@ -30,20 +33,37 @@ static bool is_leaf(mc_dense A, int64_t order) {
 
 /* ---- BLAS, by handles ---- */
 
-static mercer_status gemm(mercer_ctx *ctx, mc_dense A, mc_dense B, mc_dense C) {
+/* C <- alpha A B + beta C. */
+static mercer_status add_product(mercer_ctx *ctx, double alpha, mc_dense A, mc_dense B, double beta, mc_dense C) {
     if (by_rows(C))
-        return gemm(ctx, mc_transposed(B), mc_transposed(A), mc_transposed(C));
+        return add_product(ctx, alpha, mc_transposed(B), mc_transposed(A), beta, mc_transposed(C));
     if (C.rows == 0 || C.columns == 0)
         return MERCER_OK;
-    return mc_device_gemm(ctx, C.device, by_rows(A), by_rows(B), C.rows, C.columns, A.columns, 1, stored(A), stored(B),
-                          0, stored(C));
+    return mc_device_gemm(ctx, C.device, by_rows(A), by_rows(B), C.rows, C.columns, A.columns, alpha, stored(A),
+                          stored(B), beta, stored(C));
+}
+
+static mercer_status gemm(mercer_ctx *ctx, mc_dense A, mc_dense B, mc_dense C) {
+    return add_product(ctx, 1, A, B, 0, C);
+}
+
+/* ---- Triangles against squares, by halves: the library's products are twice as fast as its triangles ---- */
+
+static mc_dense rows_of(mc_dense A, int64_t first, int64_t count) {
+    return mc_submatrix(A, first, 0, count, A.columns);
 }
 
 /* The lower half of C <- C + alpha P P'. */
 static mercer_status syrk(mercer_ctx *ctx, double alpha, mc_dense P, mc_dense C) {
     if (C.rows == 0 || P.columns == 0)
         return MERCER_OK;
-    return mc_device_syrk(ctx, C.device, by_rows(C), by_rows(P), C.rows, P.columns, alpha, stored(P), 1, stored(C));
+    if (is_leaf(C, PRODUCT_LEAF))
+        return mc_device_syrk(ctx, C.device, by_rows(C), by_rows(P), C.rows, P.columns, alpha, stored(P), 1, stored(C));
+    const mc_halves h = mc_triangle_split(C);
+    const mc_dense P1 = rows_of(P, 0, h.first.rows), P2 = rows_of(P, h.first.rows, h.second.rows);
+    MC_TRY(syrk(ctx, alpha, P1, h.first));
+    MC_TRY(add_product(ctx, alpha, P2, mc_transposed(P1), 1, h.below));
+    return syrk(ctx, alpha, P2, h.second);
 }
 
 typedef mercer_status triangular(mercer_ctx *ctx, mc_device *device, bool right, bool upper, bool trans, int64_t m,
@@ -59,8 +79,32 @@ static mercer_status call_triangular(mercer_ctx *ctx, triangular *call, double a
     return call(ctx, B.device, by_rows(B), by_rows(L), trans, lying.rows, lying.columns, alpha, stored(L), stored(B));
 }
 
-static mercer_status trsm(mercer_ctx *ctx, double alpha, mc_dense L, bool transposed, mc_dense B) {
-    return call_triangular(ctx, mc_device_trsm, alpha, L, transposed, B);
+/* X <- sign L^-1 X or sign L^-T X; of few columns the triangles are small ones, since nothing but reading them takes
+   time. */
+static mercer_status solve(mercer_ctx *ctx, double sign, mc_dense L, bool transposed, mc_dense X) {
+    if (is_leaf(L, X.columns < FEW_COLUMNS ? VECTOR_LEAF : PRODUCT_LEAF))
+        return call_triangular(ctx, mc_device_trsm, sign, L, transposed, X);
+    const mc_halves h = mc_triangle_split(L);
+    const mc_dense X1 = rows_of(X, 0, h.first.rows), X2 = rows_of(X, h.first.rows, h.second.rows);
+    MC_TRY(solve(ctx, sign, transposed ? h.second : h.first, transposed, transposed ? X2 : X1));
+    MC_TRY(transposed ? add_product(ctx, -sign, mc_transposed(h.below), X2, 1, X1)
+                      : add_product(ctx, -sign, h.below, X1, 1, X2));
+    return solve(ctx, sign, transposed ? h.first : h.second, transposed, transposed ? X1 : X2);
+}
+
+static mercer_status trtrs(mercer_ctx *ctx, mc_dense L, bool transposed, mc_dense X) {
+    return solve(ctx, 1, L, transposed, X);
+}
+
+/* B <- T'B. */
+static mercer_status multiply_transposed(mercer_ctx *ctx, mc_dense T, mc_dense B) {
+    if (is_leaf(T, PRODUCT_LEAF))
+        return call_triangular(ctx, mc_device_trmm, 1, T, true, B);
+    const mc_halves h = mc_triangle_split(T);
+    const mc_dense B1 = rows_of(B, 0, h.first.rows), B2 = rows_of(B, h.first.rows, h.second.rows);
+    MC_TRY(multiply_transposed(ctx, h.first, B1));
+    MC_TRY(add_product(ctx, 1, mc_transposed(h.below), B2, 1, B1));
+    return multiply_transposed(ctx, h.second, B2);
 }
 
 static mercer_status run_routine(mercer_ctx *ctx, mc_device_routine routine, mc_dense A, int64_t *info) {
@@ -90,7 +134,7 @@ static mercer_status factor_by_halves(mercer_ctx *ctx, mc_dense A, meter *work, 
     MC_TRY(factor_by_halves(ctx, h.first, work, bad));
     if (*bad)
         return MERCER_OK;
-    MC_TRY(trsm(ctx, 1, h.first, false, mc_transposed(h.below)));
+    MC_TRY(trtrs(ctx, h.first, false, mc_transposed(h.below)));
     MC_TRY(syrk(ctx, -1, h.below, h.second));
     MC_TRY(factor_by_halves(ctx, h.second, work, bad));
     *bad += *bad ? h.first.rows : 0;
@@ -103,32 +147,12 @@ static mercer_status potrf(mercer_ctx *ctx, mc_dense A, int64_t *bad) {
     return factor_by_halves(ctx, A, &work, bad);
 }
 
-static mercer_status subtract_product(mercer_ctx *ctx, mc_dense A, mc_dense B, mc_dense C) {
-    if (by_rows(C))
-        return subtract_product(ctx, mc_transposed(B), mc_transposed(A), mc_transposed(C));
-    return mc_device_gemm(ctx, C.device, by_rows(A), by_rows(B), C.rows, C.columns, A.columns, -1, stored(A), stored(B),
-                          1, stored(C));
-}
-
-static mercer_status trtrs(mercer_ctx *ctx, mc_dense L, bool transposed, mc_dense X) {
-    if (L.layout != MC_PACKED)
-        return trsm(ctx, 1, L, transposed, X);
-    const mc_halves h = mc_triangle_split(L);
-    const int64_t n1 = h.first.rows;
-    const mc_dense X1 = mc_submatrix(X, 0, 0, n1, X.columns), X2 = mc_submatrix(X, n1, 0, h.second.rows, X.columns);
-    if (h.second.rows == 0)
-        return trsm(ctx, 1, h.first, transposed, X1);
-    MC_TRY(trsm(ctx, 1, transposed ? h.second : h.first, transposed, transposed ? X2 : X1));
-    MC_TRY(transposed ? subtract_product(ctx, mc_transposed(h.below), X2, X1) : subtract_product(ctx, h.below, X1, X2));
-    return trsm(ctx, 1, transposed ? h.first : h.second, transposed, transposed ? X1 : X2);
-}
-
 static mercer_status trtri(mercer_ctx *ctx, mc_dense L) {
     if (is_leaf(L, INVERT_LEAF))
         return run_routine(ctx, MC_ROUTINE_TRTRI, L, NULL);
     const mc_halves h = mc_triangle_split(L);
-    MC_TRY(trsm(ctx, -1, h.second, false, h.below));
-    MC_TRY(trsm(ctx, 1, h.first, true, mc_transposed(h.below)));
+    MC_TRY(solve(ctx, -1, h.second, false, h.below));
+    MC_TRY(solve(ctx, 1, h.first, true, mc_transposed(h.below)));
     MC_TRY(mc_report_progress(ctx, -1));
     MC_TRY(trtri(ctx, h.first));
     return trtri(ctx, h.second);
@@ -143,7 +167,7 @@ static mercer_status square_by_halves(mercer_ctx *ctx, mc_dense T) {
     if (h.second.rows == 0)
         return MERCER_OK;
     MC_TRY(syrk(ctx, 1, mc_transposed(h.below), h.first));
-    MC_TRY(call_triangular(ctx, mc_device_trmm, 1, h.second, true, h.below));
+    MC_TRY(multiply_transposed(ctx, h.second, h.below));
     return square_by_halves(ctx, h.second);
 }
 

@@ -5,6 +5,7 @@
        samples    mean + C z,  C C' = k(X*, X*) - V'V,  z standard normal
    The covariance of m rows gets the least shift of its diagonal, a multiple of its own rounding error, that lets it be
    factored. */
+#include "backend/device.h"
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -15,6 +16,7 @@
 #include "model/widen.h"
 #include "linalg/cholesky.h"
 #include "linalg/dense.h"
+#include "plan/cost.h"
 #include <math.h>
 #include <string.h>
 
@@ -25,18 +27,43 @@ struct mercer_posterior {
     double *L; /* packed */
 };
 
+/* The factor made on a device and copied here, where the posterior may outlive the context; *done: there was one. */
+static mercer_status factor_there(mercer_ctx *ctx, const mercer_posterior *p, mc_gram *gram, int64_t *bad, bool *done) {
+    const int64_t n = p->model->f.centres->n;
+    const double bytes = (double)mc_packed_count(n) * sizeof(double) + 1e8;
+    mc_device *device = NULL;
+    mc_dense L = {0};
+    MC_TRY(mc_gram_place_algebra(ctx, gram, mc_factor_work((double)n), bytes, &device));
+    if (!device)
+        return MERCER_OK;
+    mercer_status status = mc_dense_allocate(ctx, device, MC_PACKED, MERCER_F64, n, n, &L);
+    MC_THEN(status, mc_gram_write(ctx, gram, NULL, p->model->f.noise, L));
+    MC_THEN(status, mc_potrf(ctx, L, bad));
+    MC_THEN(status, mc_dense_copy(ctx, L, mc_packed(n, p->L)));
+    mc_dense_free(&L);
+    *done = !status;
+    return status && mc_device_leaves_it(ctx, device, status) ? MERCER_OK : status;
+}
+
+static mercer_status factor_here(mercer_ctx *ctx, const mercer_posterior *p, const mc_gram *gram, int64_t *bad) {
+    MC_TRY(mc_gram_packed(ctx, gram, p->model->f.noise, p->L));
+    mc_begin_phase(ctx, "factor");
+    return mc_potrf(ctx, mc_packed(p->model->f.centres->n, p->L), bad);
+}
+
 static mercer_status factor_gram(mercer_ctx *ctx, mercer_posterior *p) {
     const mc_fitted *f = &p->model->f;
     const int64_t n = f->centres->n;
     mc_gram *gram = NULL;
-    int64_t bad;
+    int64_t bad = 0;
+    bool done = false;
     MC_TRY(MC_ALLOC(ctx, p->L, mc_packed_count(n)));
     MC_TRY(mc_gram_open(ctx, f->kernel, f->centres, NULL, MERCER_F64, &gram));
-    const mercer_status status = mc_gram_packed(ctx, gram, f->noise, p->L);
+    mercer_status status = factor_there(ctx, p, gram, &bad, &done);
+    if (!done)
+        MC_THEN(status, factor_here(ctx, p, gram, &bad));
     mc_gram_close(gram);
     MC_TRY(status);
-    mc_begin_phase(ctx, "factor");
-    MC_TRY(mc_potrf(ctx, mc_packed(n, p->L), &bad));
     return bad ? mc_fail(ctx, MERCER_NUMERIC,
                          "posterior: K + noise is not positive definite in double precision; fit with more noise")
                : MERCER_OK;

@@ -353,6 +353,7 @@ mc_device *open_test_device(mercer_ctx *ctx) {
     mc_device *device = NULL;
     assert_ok(ctx, on_a_card() ? mc_device_open(ctx, getenv("MERCER_TEST_DEVICE"), 0, &device)
                                : mc_device_open_calls(ctx, checking_device_calls(), 0, 0, &device));
+    assert_true(mc_device_has_dense(ctx, device));
     return device;
 }
 

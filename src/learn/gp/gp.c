@@ -17,7 +17,7 @@
 #include "base/sort.h"
 #include "base/status.h"
 #include "data/table/columns.h"
-#include "gram/gradient/contract.h"
+#include "gram/gradient/contract_device.h"
 #include "gram/operator/gram.h"
 #include "kernel/language/kernel.h"
 #include "kernel/language/localise.h"
@@ -374,9 +374,22 @@ static mercer_status learn_gp(mercer_ctx *ctx, work *w) {
     return status;
 }
 
-static size_t bytes_of(mercer_ctx *ctx, const mc_problem *p) {
+/* Whether a device makes and factors the covariance; what keeps it from that is said where it is used. */
+static bool is_factored_there(mercer_ctx *ctx, const mercer_gp *set, const mc_problem *p) {
+    bool there = false;
+    if (!mc_device_contracts(p->kernel, p->x))
+        return false;
+    if (mc_gram_forecast_algebra(ctx, p->kernel, p->x, mc_evidence_operations(p->n, learns(set)),
+                                 mc_evidence_device_bytes(p->n, p->outputs), &there))
+        mc_clear_failure(ctx);
+    return there;
+}
+
+static size_t bytes_of(mercer_ctx *ctx, const mercer_gp *set, const mc_problem *p) {
+    const size_t triangle =
+        is_factored_there(ctx, set, p) ? (size_t)mc_packed_count(p->n) * sizeof(double) : 0; /* not here */
     return mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, mc_certify_columns_most(p->outputs))
-           + mc_evidence_bytes(p->n, p->outputs) + mc_certify_bytes(p->n, p->outputs)
+           + mc_evidence_bytes(p->n, p->outputs) - triangle + mc_certify_bytes(p->n, p->outputs)
            + mc_gram_contract_bytes(ctx, p->kernel, p->x) + mc_gp_learn_bytes(p, false)
            + (size_t)(p->n * (p->x->d + 2 * p->outputs + 1)) * sizeof(double);
 }
@@ -404,11 +417,16 @@ static double exact_factors(const mercer_gp *set, const mc_problem *p) {
     return learns(set) ? 3 * mc_gp_learn_evaluations(p->n, set->restarts) : set->loo ? 2 : 1;
 }
 
+/* Rows up to which thirty factorisations on a card are shorter than as many estimates. */
+enum { ROWS_OF_CARD = 65536 };
+
 /* Of many rows, where it is shorter, and where there is no memory for a factorisation; counted, not timed. */
 static bool is_estimated(mercer_ctx *ctx, const mercer_gp *set, const mc_problem *p) {
     const bool shorter =
         p->n > MC_GP_ROWS && estimate_work(set, p) < exact_factors(set, p) * mc_factor_work((double)p->n);
-    return can_be_estimated(set, p) && (shorter || bytes_of(ctx, p) > mc_memory_left(ctx));
+    return can_be_estimated(set, p)
+           && ((shorter && !(p->n <= ROWS_OF_CARD && is_factored_there(ctx, set, p)))
+               || bytes_of(ctx, set, p) > mc_memory_left(ctx));
 }
 
 static mercer_status check_target(mercer_ctx *ctx, const mercer_data *data) {
@@ -431,7 +449,7 @@ static mercer_status prepare_gp(mercer_ctx *ctx, const void *settings, const mer
 static void rank_gp_solvers(mercer_ctx *ctx, const void *settings, const mc_problem *problem, mc_solver_options *out) {
     const mercer_gp *set = settings;
     const double n = (double)problem->n, evaluations = exact_factors(set, problem) / 3;
-    const size_t bytes = bytes_of(ctx, problem);
+    const size_t bytes = bytes_of(ctx, set, problem);
     *out = (mc_solver_options){.count = 1, .chosen = is_estimated(ctx, set, problem)};
     out->option[0] = (mc_solver_option){
         .solver = "cholesky",
@@ -460,7 +478,7 @@ static mercer_status fit_gp(mercer_ctx *ctx, const void *settings, const mercer_
     work w = {.set = settings, .p = &p, .f = out, .density = NAN, .loo_rmse = NAN};
     MC_TRY(prepare_gp(ctx, settings, kernel, data, &p));
     w.estimated = is_estimated(ctx, settings, &p);
-    mercer_status status = mc_memory_check(ctx, w.estimated ? estimated_bytes(ctx, &p) : bytes_of(ctx, &p),
+    mercer_status status = mc_memory_check(ctx, w.estimated ? estimated_bytes(ctx, &p) : bytes_of(ctx, settings, &p),
                                            w.estimated ? "gp: an estimate of the evidence" : "gp: the exact evidence");
     if (!status)
         status = learn_gp(ctx, &w);
