@@ -24,6 +24,8 @@ mercer_status mc_model_check_columns(mercer_ctx *ctx, const mercer_model *model,
 /* f_k(x_i) for the rows of data, checked against the model first. */
 mercer_status mc_model_decide(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out);
 mercer_status mc_model_predict(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, double *out);
+/* The class of each row. */
+mercer_status mc_model_classify(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, int64_t *out);
 
 /* Values beside the targets they are compared with. */
 typedef struct mc_scored_values {

@@ -174,6 +174,10 @@ mercer_status mercer_predict(mercer_ctx *ctx, const mercer_model *model, const m
     return mc_model_predict(ctx, model, data, out);
 }
 
+mercer_status mc_model_classify(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, int64_t *out) {
+    return predict_matched(ctx, model, data, request_for(&model->f, CLASSES, NULL, out));
+}
+
 mercer_status mercer_classify(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, int64_t *out) {
     MC_NEED(ctx, model, data, out);
     mc_begin_call(ctx);
@@ -181,7 +185,7 @@ mercer_status mercer_classify(mercer_ctx *ctx, const mercer_model *model, const 
         return mc_fail(ctx, MERCER_INVALID,
                        "classify: %s predicts numbers here, not classes; mercer_predict gives them",
                        model->f.report.machine);
-    return predict_matched(ctx, model, data, request_for(&model->f, CLASSES, NULL, out));
+    return mc_model_classify(ctx, model, data, out);
 }
 
 /* ---- Probabilities ---- */

@@ -333,12 +333,30 @@ mercer_status mc_score_values(mercer_ctx *ctx, const mc_scored_values *s, mercer
     return score_numbers(ctx, s, out);
 }
 
+/* Of several classes without probabilities nothing is asked but which is chosen, and that takes less. */
+static bool wants_classes_alone(const mercer_model *model) {
+    return model->f.centres->classes > 2 && model->f.form != MC_REGION && !mercer_model_has_proba(model);
+}
+
+/* values: 1 of the class chosen, 0 of the others. */
+static mercer_status choose_classes(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data,
+                                    double *values) {
+    int64_t *class_of = NULL;
+    MC_TRY(MC_ALLOC(ctx, class_of, data->n));
+    const mercer_status status = mc_model_classify(ctx, model, data, class_of);
+    for (int64_t i = 0; i < data->n && !status; i++)
+        values[i * model->f.outputs + class_of[i]] = 1;
+    mc_free(class_of);
+    return status;
+}
+
 mercer_status mc_model_score(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, mercer_scores *out) {
     const mercer_data *x = model->f.centres;
     MC_TRY(check_target(ctx, model, data));
     double *values = NULL;
     MC_TRY(MC_ALLOC(ctx, values, data->n * model->f.outputs));
-    mercer_status status = mc_model_predict(ctx, model, data, values);
+    mercer_status status = wants_classes_alone(model) ? choose_classes(ctx, model, data, values)
+                                                      : mc_model_predict(ctx, model, data, values);
     const scoring s = mc_model_scored_values(model, data, values);
     if (!status && x->classes && !data->class_of)
         status = score_region(ctx, model, data, values, out);

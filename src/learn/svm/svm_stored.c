@@ -43,11 +43,11 @@ bool mc_svm_by_pairs(const mc_svm_variant *variant, const mercer_svm *set, const
     return variant->classes && p->x->classes > 2 && set->multiclass && set->multiclass[2] == 'o';
 }
 
-/* Up to which number of rows. Pairs of some hundred rows and more do better with a K each (svm_pairs.c), unless entries
-   are long sums, of which that makes twice as many. */
+/* Up to which number of rows. Pairs of some hundred rows and more do better with what each makes for itself
+   (svm_pairs.c). */
 static int64_t most_rows(const mc_svm_variant *variant, const mercer_svm *set, const mc_problem *p) {
     const bool several = variant->classes ? p->x->classes > 2 : p->outputs > 2;
-    if (mc_svm_by_pairs(variant, set, p) && mercer_data_stored(p->x) < MC_SVM_LONG * p->n)
+    if (mc_svm_by_pairs(variant, set, p))
         return ALONE;
     return several ? MC_SVM_SHARED_ROWS : MC_SVM_DOUBLE_ROWS;
 }
