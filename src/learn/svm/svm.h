@@ -14,6 +14,7 @@
        svm_predictor.c    the next C of a path, first among the rows next to the margin
        svm_path.c      one solution after the other along C, each from the last
        svm_folds.c     many splits and values of C over one K
+       svm_fold_path.c   their quadratic programs along C
        fold_matrix.c   that K, as each of their quadratic programs sees it
        svm_duplicates.c     equal rows */
 #ifndef MC_LEARN_SVM_SVM_H
