@@ -104,8 +104,13 @@ static void fail_in_turn(scenario *run, void *arg, long sparse) {
     }
 }
 
+long test_sparse(void) {
+    const char *text = getenv("MERCER_TEST_SPARSE");
+    return text ? strtol(text, NULL, 10) : 0;
+}
+
 void assert_survives_failing_memory(scenario *run, void *arg) {
-    fail_in_turn(run, arg, 0);
+    fail_in_turn(run, arg, test_sparse());
 }
 
 void assert_survives_some_failing_memory(scenario *run, void *arg) {

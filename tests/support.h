@@ -52,6 +52,10 @@ bool set_decimal_comma(void);
 #define assert_close(a, b, tolerance) assert_close_at((a), (b), (tolerance), __FILE__, __LINE__)
 void assert_close_at(double a, double b, double tolerance, const char *file, int line);
 
+/* $MERCER_TEST_SPARSE, 0 without: where a tool makes each run many times as slow (tools/test.py) the first of a
+   long row of cases are tried, so many, and then every second, third, ... of the rest. */
+long test_sparse(void);
+
 /* Run the scenario with its 1st, 2nd, 3rd, ... allocation failing until it succeeds. It must return MERCER_MEMORY while
    allocations fail, leave no block behind each time, and free everything itself. */
 typedef mercer_status scenario(mercer_ctx *ctx, void *arg);

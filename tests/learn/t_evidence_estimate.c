@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SEEDS = 40, SLOTS = 16 };
+enum { SEEDS = 40, FEW_SEEDS = 4, SLOTS = 16 };
 
 typedef struct setup {
     mercer_data *data;
@@ -46,28 +46,31 @@ static double exact_evidence(mercer_ctx *ctx, const setup *s, double noise, doub
     return value;
 }
 
-/* Within two standard errors in nine of ten seeds; the gradient right on average, to within its own spread. */
+/* Within two standard errors in nine of ten seeds; the gradient right on average, to within its own spread. Few seeds,
+   where a tool makes each of them slow, show only that nothing is far off. */
 static void check_estimates(mercer_ctx *ctx, const setup *s, double noise) {
+    const int seeds = test_sparse() ? FEW_SEEDS : SEEDS;
+    const double width = test_sparse() ? 6 : 2;
     double exact[SLOTS], gradient[SLOTS], sum[SLOTS] = {0}, squares[SLOTS] = {0};
     const double value = exact_evidence(ctx, s, noise, exact);
     double *alpha = NULL;
     int inside = 0;
     assert_ok(ctx, MC_ALLOC(ctx, alpha, s->p.n * s->p.outputs));
-    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+    for (int seed = 0; seed < seeds; seed++) {
         mc_evidence_estimate found;
-        assert_ok(ctx, mc_estimate_evidence(ctx, &s->p, s->p.kernel, noise, seed, alpha, gradient, &found));
-        inside += fabs(found.value - value) <= 2 * found.error;
+        assert_ok(ctx, mc_estimate_evidence(ctx, &s->p, s->p.kernel, noise, (uint64_t)seed, alpha, gradient, &found));
+        inside += fabs(found.value - value) <= width * found.error;
         for (int64_t i = 0; i <= s->p.kernel->slots; i++) {
-            sum[i] += gradient[i] / SEEDS;
-            squares[i] += gradient[i] * gradient[i] / SEEDS;
+            sum[i] += gradient[i] / seeds;
+            squares[i] += gradient[i] * gradient[i] / seeds;
         }
     }
     mc_free(alpha);
-    if (inside < 0.9 * SEEDS)
-        fail_msg("%d of %d estimates are within two standard errors of %.6g, seed %llu", inside, (int)SEEDS, value,
+    if (inside < 0.9 * seeds)
+        fail_msg("%d of %d estimates are within %g standard errors of %.6g, seed %llu", inside, seeds, width, value,
                  (unsigned long long)test_seed());
-    for (int64_t i = 0; i <= s->p.kernel->slots; i++) {
-        const double spread = sqrt(fmax(0, squares[i] - sum[i] * sum[i]) / SEEDS);
+    for (int64_t i = 0; i <= s->p.kernel->slots && !test_sparse(); i++) {
+        const double spread = sqrt(fmax(0, squares[i] - sum[i] * sum[i]) / seeds);
         if (fabs(sum[i] - exact[i]) > 5 * spread + 1e-3 * fabs(exact[i]))
             fail_msg("slope %lld is %g on average, not %g (+- %g)", (long long)i, sum[i], exact[i], spread);
     }

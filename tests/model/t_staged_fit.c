@@ -308,6 +308,8 @@ static mercer_model *fit_in_proportion(int threads, const mercer_data *data) {
 
 static void test_without_a_limit_the_bits_are_those_of_any_number_of_threads(void **state) {
     (void)state;
+    if (test_sparse())
+        skip_test("two fits of 20,000 rows, for their bits");
     mercer_data *data = generated("friedman1", 20000);
     mercer_model *one = fit_in_proportion(1, data), *three = fit_in_proportion(3, data);
     assert_true(mercer_model_report(one)->approximate);
