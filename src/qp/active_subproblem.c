@@ -49,14 +49,21 @@ static mercer_status newton_on_set(mercer_ctx *ctx, mc_active_run *r, const mc_m
                                 moved);
 }
 
-/* Where most of the set is free, which those are is about settled, and the optimum a few factors away, which all
-   threads share and steps on pairs do not: they come first, at the price of all rounds so far at most. */
-static mercer_status newton_before_smo(mercer_ctx *ctx, mc_active_run *r, const mc_matrix *rows, bool *moved) {
+static int64_t count_free(const mc_dual *dual, const double *beta) {
     int64_t free = 0;
-    for (int64_t k = 0; k < r->count; k++)
-        free += r->own[k] > r->low[k] && r->own[k] < r->high[k];
+    for (int64_t t = 0; t < dual->m; t++)
+        free += beta[t] > dual->low[t] && beta[t] < dual->high[t];
+    return free;
+}
+
+/* Where most of the set is free, and the set has nearly all that are, which those are is about settled, and the optimum
+   a few factors away, which all threads share and steps on pairs do not: they come first, at the price of all rounds so
+   far at most. A set that has a part of those free is not worth its optimum: the others are about to move it. */
+static mercer_status newton_before_smo(mercer_ctx *ctx, mc_active_run *r, const mc_matrix *rows, bool *moved) {
+    const int64_t free = count_free(&r->dual, r->own), all = count_free(&r->p->dual, r->beta);
+    const bool settled = 2 * free >= r->count && 10 * free >= 9 * all;
     *moved = false;
-    return 2 * free < r->count || r->p->without_newton ? MERCER_OK : newton_on_set(ctx, r, rows, r->work, moved);
+    return !settled || r->p->without_newton ? MERCER_OK : newton_on_set(ctx, r, rows, r->work, moved);
 }
 
 /* The optimum by an interior-point method, then Newton steps from there. */
