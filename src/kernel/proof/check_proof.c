@@ -258,6 +258,14 @@ static bool verify_columns(checker *c, const mc_proof_line *line) {
     return seen_through_columns(c, line, MC_IS_KERNEL);
 }
 
+/* All parts see the same columns: a function of these. */
+static bool verify_common_view(checker *c, const mc_proof_line *line) {
+    const mc_node *view = NULL;
+    const mc_term *inner = mc_term_without_view(&c->pool, line->term, &view);
+    return inner && view && line->term->kind != MC_T_COLUMNS && line->premises == 1
+           && states_claim(nth_premise(c, line, 0), MC_IS_KERNEL, inner, view->columns);
+}
+
 /* ---- atoms by their definition ---- */
 
 static bool is_whole_value(const mc_value *v) {
@@ -340,10 +348,6 @@ static bool verify_log(checker *c, const mc_proof_line *line) {
 }
 
 /* ---- infinitely divisible kernels ---- */
-
-static bool verify_powers_constant(checker *c, const mc_proof_line *line) {
-    return verify_constant(c, line);
-}
 
 static bool verify_powers_product(checker *c, const mc_proof_line *line) {
     return line->term->kind == MC_T_PRODUCT && premise_per_child(c, line, MC_ALL_POWERS, false);
@@ -532,7 +536,7 @@ static const struct {
     [MC_RULE_CHI2] = {MC_IS_CND, verify_chi2},
     [MC_RULE_LOG] = {MC_IS_CND, verify_log},
     [MC_RULE_POWERS_ATOM] = {MC_ALL_POWERS, verify_schoenberg},
-    [MC_RULE_POWERS_CONSTANT] = {MC_ALL_POWERS, verify_powers_constant},
+    [MC_RULE_POWERS_CONSTANT] = {MC_ALL_POWERS, verify_constant},
     [MC_RULE_POWERS_WHITE] = {MC_ALL_POWERS, verify_white},
     [MC_RULE_POWERS_PRODUCT] = {MC_ALL_POWERS, verify_powers_product},
     [MC_RULE_POWERS_POWER] = {MC_ALL_POWERS, verify_powers_power},
@@ -553,6 +557,7 @@ static const struct {
     [MC_RULE_SPECTRA] = {MC_IS_KERNEL, verify_spectra},
     [MC_RULE_POWERS_MINIMUM] = {MC_ALL_POWERS, verify_powers_minimum},
     [MC_RULE_COLUMN_FORMS] = {MC_IS_KERNEL, verify_column_forms},
+    [MC_RULE_COMMON_VIEW] = {MC_IS_KERNEL, verify_common_view},
     [MC_RULE_WHITE_DIAGONAL] = {MC_IS_KERNEL, verify_white_diagonal},
 };
 

@@ -83,6 +83,7 @@ typedef enum mc_rule {
     MC_RULE_COLUMN_FORMS,
     MC_RULE_SPECTRA,
     MC_RULE_WHITE_DIAGONAL,
+    MC_RULE_COMMON_VIEW,
     MC_RULE_COUNT
 } mc_rule;
 

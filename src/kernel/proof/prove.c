@@ -319,6 +319,14 @@ static int as_column_forms(prover *p, const mc_term *term, int64_t d) {
     return line;
 }
 
+static int in_a_common_view(prover *p, const mc_term *term, int64_t d) {
+    const mc_node *view = NULL;
+    const mc_term *inner = term->kind == MC_T_COLUMNS ? NULL : mc_term_without_view(p->pool, term, &view);
+    return inner && view
+               ? from_one(p, MC_IS_KERNEL, term, d, MC_RULE_COMMON_VIEW, prove_kernel(p, inner, view->columns))
+               : NONE;
+}
+
 static bool has_white(const mc_term *term) {
     for (int i = 0; i < term->children; i++)
         if (term->child[i]->kind == MC_T_ATOM && term->child[i]->node->atom == MC_WHITE)
@@ -359,6 +367,8 @@ static int by_algebra(prover *p, const mc_term *term, int64_t d) {
         line = as_column_forms(p, term, d);
     if (line == NONE && term->kind == MC_T_PRODUCT)
         line = white_diagonal(p, term, d);
+    if (line == NONE)
+        line = in_a_common_view(p, term, d);
     if (line == NONE && term->kind == MC_T_EXP)
         line = around_a_constant(p, MC_IS_KERNEL, term, d, MC_RULE_EXP_SHIFT, 1);
     if (line == NONE && term->kind == MC_T_POWER && term->amount.factor < 0 && mc_term_range(term->child[0]).lo > 0)

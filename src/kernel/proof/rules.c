@@ -92,6 +92,7 @@ static const struct {
                          "each subtracted term is outweighed by added ones, at every frequency or as a mixture of "
                          "Gaussians"},
     [MC_RULE_POWERS_MINIMUM] = {"C7", "on one column min(x, z)^p = min(x^p, z^p), and x^p is not negative"},
+    [MC_RULE_COMMON_VIEW] = {"S4", "all its parts see the same columns, and as an expression in these it is one"},
     [MC_RULE_WHITE_DIAGONAL] = {"S10",
                                 "its matrices are blocks, one for equal points, with k(x, x) >= 0 in every entry"},
     [MC_RULE_INVERSE] = {"C5", "b^-a is a mean of exp(-t b), t > 0, and with b = c - k > 0 that is exp(-t c) exp(t k)"},

@@ -239,6 +239,35 @@ bool mc_term_equal(const mc_term *a, const mc_term *b) {
     return true;
 }
 
+/* ---- the view that all parts have in common ---- */
+
+static const mc_term *children_without_view(mc_pool *pool, const mc_term *term, const mc_node **view) {
+    mc_term *copy = make_term(pool, term->kind, term->children);
+    const mc_term **child = mc_pool_take(pool, term->children, sizeof *child);
+    if (!copy || !child)
+        return NULL;
+    for (int i = 0; i < term->children; i++)
+        if (!(child[i] = mc_term_without_view(pool, term->child[i], view)))
+            return NULL;
+    copy->amount = term->amount;
+    copy->node = term->node;
+    copy->child = child;
+    return copy;
+}
+
+const mc_term *mc_term_without_view(mc_pool *pool, const mc_term *term, const mc_node **view) {
+    switch (term->kind) {
+    case MC_T_NUMBER: return term;
+    case MC_T_COLUMNS: *view = *view ? *view : term->node; return same_list(*view, term->node) ? term->child[0] : NULL;
+    case MC_T_SUM:
+    case MC_T_PRODUCT:
+    case MC_T_POWER:
+    case MC_T_EXP:
+    case MC_T_NORMALIZE: return children_without_view(pool, term, view);
+    default: return NULL;
+    }
+}
+
 /* ---- definitions ---- */
 
 /* amount * linear, without the factor when it is the number 1. */

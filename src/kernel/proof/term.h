@@ -93,6 +93,10 @@ const mc_term *mc_term_binary(mc_pool *pool, mc_term_kind kind, const mc_term *a
    */
 bool mc_term_equal(const mc_term *a, const mc_term *b);
 
+/* The term as a function of the columns that all its parts see, *view (NULL before the call); NULL when they do not all
+   see the same ones. */
+const mc_term *mc_term_without_view(mc_pool *pool, const mc_term *term, const mc_node **view);
+
 /* What an atom is by definition, as a term built from simpler ones: poly: gamma*linear + c (to be raised to its
    degree); rbf: weigh(exp(-gamma*norm2), exp(2*gamma*linear)). NULL for the others. */
 const mc_term *mc_term_unfold(mc_pool *pool, const mc_node *atom);
