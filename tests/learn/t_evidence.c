@@ -275,6 +275,38 @@ static void test_rows_are_left_out_when_that_is_asked_for(void **state) {
     close_clean(ctx);
 }
 
+/* Whatever steps learning takes, the parameters stay where the kernel is one. */
+static void test_every_kernel_of_one_column_can_be_learned(void **state) {
+    (void)state;
+    static const char *const kernels[] = {"brownian", "spline",
+                                          "sinc",     "matern(nu=0.7)",
+                                          "wendland", "imq",
+                                          "tanimoto", "additive_chi2",
+                                          "rq",       "periodic + brownian(hurst=0.8)"};
+    mercer_ctx *ctx = open_ctx(1);
+    for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
+        double x[40], y[40];
+        for (int i = 0; i < 40; i++) {
+            x[i] = 0.1 * (i + 1);
+            y[i] = sin(x[i]) + 0.05 * (i % 3);
+        }
+        const mercer_table table = {
+            .size = sizeof table, .n = 40, .d = 1, .dtype = MERCER_F64, .values = x, .target = y, .outputs = 1};
+        mercer_gp set = mercer_gp_defaults();
+        set.scale = "none";
+        mercer_data *data = NULL;
+        mercer_kernel *kernel = NULL;
+        mercer_model *model = NULL;
+        assert_ok(ctx, mercer_data_make(ctx, &table, &data));
+        assert_ok(ctx, mercer_kernel_parse(ctx, kernels[k], &kernel));
+        assert_ok(ctx, mercer_fit(ctx, "gp", &set, kernel, data, &model));
+        mercer_model_free(model);
+        mercer_kernel_free(kernel);
+        mercer_data_free(data);
+    }
+    close_clean(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_row_is_a_normal_density),
@@ -283,6 +315,7 @@ int main(void) {
         cmocka_unit_test(test_the_search_climbs_to_a_flat_place),
         cmocka_unit_test(test_samples_lead_to_the_same_optimum),
         cmocka_unit_test(test_left_out_error_equals_refits),
+        cmocka_unit_test(test_every_kernel_of_one_column_can_be_learned),
         cmocka_unit_test(test_rows_are_left_out_when_that_is_asked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

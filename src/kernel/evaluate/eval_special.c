@@ -94,17 +94,6 @@ double mc_eval_brownian(const mc_node *node, const mc_view *view, const double *
     return (pow(s[0], h) + pow(s[1], h) - pow(s[2], h)) / 2;
 }
 
-static double power_slope(double square, double h) {
-    return square > 0 ? pow(square, h) * log(square) : 0;
-}
-
-double mc_brownian_slope(const mc_node *node, const mc_view *view, const double *x, const double *z) {
-    const double h = node->parameter[0].number;
-    double s[3];
-    squares_of(view, x, z, s);
-    return (power_slope(s[0], h) + power_slope(s[1], h) - power_slope(s[2], h)) / 2;
-}
-
 /* ---- Others ---- */
 
 double mc_eval_spline(const mc_node *node, const mc_view *view, const double *x, const double *z) {

@@ -21,7 +21,5 @@ double mc_wendland_slope(double k, double dimension, double q);
 /* sin(pi t)/(pi t) and its derivative. */
 double mc_sinc_value(double t);
 double mc_sinc_slope(double t);
-/* d k / d hurst of brownian. */
-double mc_brownian_slope(const mc_node *node, const mc_view *view, const double *x, const double *z);
 
 #endif

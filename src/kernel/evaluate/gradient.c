@@ -128,11 +128,6 @@ static void differentiate_sinc(const mc_node *node, const pair *p, double w, sin
     advance_past_parameter(s, node, 0);
 }
 
-static void differentiate_brownian(const mc_node *node, const pair *p, double w, sink *s) {
-    add_derivative(s, &node->parameter[0], 0, w * mc_brownian_slope(node, p->view, p->x, p->z));
-    advance_past_parameter(s, node, 0);
-}
-
 /* k = b^-alpha, b = 1 + t, t = q^2 / (2 alpha): dk/dalpha = k (t/b - log b), dk/dl_j = (k/b) u_j^2 / l_j^3. */
 static void differentiate_rq(const mc_node *node, const pair *p, double w, sink *s) {
     const double k = mc_eval_in_view(node, p->view, p->x, p->z), alpha = node->parameter[0].number;
@@ -184,7 +179,7 @@ static void (*const atom_gradient[MC_ATOM_COUNT])(const mc_node *, const pair *,
     [MC_MATERN] = differentiate_matern,       [MC_RQ] = differentiate_rq,
     [MC_PERIODIC] = differentiate_periodic,   [MC_CHI2] = differentiate_chi2,
     [MC_TANH] = differentiate_tanh,           [MC_WENDLAND] = differentiate_wendland,
-    [MC_SINC] = differentiate_sinc,           [MC_BROWNIAN] = differentiate_brownian,
+    [MC_SINC] = differentiate_sinc,
 };
 
 static void differentiate_node(const mc_node *node, const pair *p, double w, sink *s);

@@ -118,10 +118,12 @@ const mc_atom_row mc_atoms[MC_ATOM_COUNT] = {
                  .parameters = 1,
                  .parameter = {{.name = "length_scale", .initial = 1, ABOVE_0, .vector = true}},
                  .pairwise = true},
-    [MC_BROWNIAN] = {.name = "brownian",
-                     .parameters = 1,
-                     .parameter = {{.name = "hurst", .initial = 0.5, .low = DBL_MIN, .high = 1, .kernel_low = DBL_MIN}},
-                     .pairwise = true},
+    [MC_BROWNIAN] =
+        {.name = "brownian",
+         .parameters = 1,
+         .parameter =
+             {{.name = "hurst", .initial = 0.5, .low = DBL_MIN, .high = 1, .kernel_low = DBL_MIN, .fixed = true}},
+         .pairwise = true},
     [MC_SPLINE] = {.name = "spline", .nonnegative = true, .pairwise = true},
     [MC_GIBBS] = {.name = "gibbs", .pairwise = true},
     [MC_RBF_FORM] = {.name = "rbf",
