@@ -49,6 +49,8 @@ typedef struct mc_device_calls {
     mc_device_fault (*multiply)(void *self, mercer_dtype dtype, int64_t m, int64_t n, int64_t k, mc_address A,
                                 int64_t lda, mc_address B, int64_t ldb, mc_address C, int64_t ldc);
     bool (*can_multiply)(void *self);
+    /* Whether programs may multiply halves by PTX's mma of 16 x 8 x 16. */
+    bool (*has_matrix_units)(void *self);
     mc_device_fault (*wait)(void *self);
     const char *(*message)(void *self);        /* of the last fault */
     const struct mc_device_dense_calls *dense; /* backend/device_dense.h; NULL: it does none */

@@ -109,7 +109,44 @@ static const char words[] =
     "static inline double __longlong_as_double(long long b) { double v; memcpy(&v, &b, sizeof v); return v; }\n"
     "#define FUNCTION static inline\n#define KERNEL(threads) void\n#define SHARED static\n"
     "#define SYNC() barrier()\n#define UNROLL\n#define AHEAD\n"
-    "#define LOAD(to, from) memcpy(to, from, 16)\n";
+    "#define LOAD(to, from) memcpy(to, from, 16)\n#define LOAD8(to, from) memcpy(to, from, 8)\n"
+    "#define AS_WRITTEN\n"
+    "#define COPY16(to, from) memcpy(to, from, 16)\n"
+    "#define COPY4(to, from, there) memcpy(to, (there) ? (const void *)(from) : (const void *)\"\\0\\0\\0\", 4)\n"
+    "#define COPIES_SENT()\n#define COPIES_HERE(but_one)\n";
+/* What the lanes of a warp do together: each leaves what it has, and takes what it wants from the others'. */
+static const char warps[] =
+    "static struct { unsigned a[4], b[2]; double sum; } lanes[256];\n"
+    "static double half_at(const unsigned *words, int word, int odd) {\n"
+    "    const unsigned h = words[word] >> 16 * odd & 0xffff, e = h >> 10 & 31, m = h & 0x3ff;\n"
+    "    const double v = e ? ldexp(1024 + m, (int)e - 25) : ldexp(m, -24);\n"
+    "    return h & 0x8000 ? -v : v;\n"
+    "}\n"
+    "static void multiply_halves(float *c, const unsigned *a, const unsigned *b, int first) {\n"
+    "    const int own = threadIdx.x, warp = own / 32 * 32, lane = own % 32;\n"
+    "    memcpy(lanes[own].a, a, 16), memcpy(lanes[own].b, b, 8);\n"
+    "    barrier();\n"
+    "    for (int e = 0; e < 4; e++) {\n"
+    "        const int row = lane / 4 + e / 2 * 8, column = lane % 4 * 2 + e % 2;\n"
+    "        double sum = first ? 0 : c[e];\n"
+    "        for (int k = 0; k < 16; k++)\n"
+    "            sum += half_at(lanes[warp + row % 8 * 4 + k % 8 / 2].a, row / 8 + k / 8 * 2, k % 2)\n"
+    "                   * half_at(lanes[warp + column * 4 + k % 8 / 2].b, k / 8, k % 2);\n"
+    "        c[e] = (float)sum;\n"
+    "    }\n"
+    "    barrier();\n"
+    "}\n"
+    "static double add_four_lanes(double v) {\n"
+    "    const int own = threadIdx.x, first = own / 4 * 4;\n"
+    "    lanes[own].sum = v;\n"
+    "    barrier();\n"
+    "    v = (lanes[first].sum + lanes[first + 1].sum) + (lanes[first + 2].sum + lanes[first + 3].sum);\n"
+    "    barrier();\n"
+    "    return v;\n"
+    "}\n"
+    "#define MULTIPLY_FIRST(c, a, b) multiply_halves(c, a, b, 1)\n"
+    "#define MULTIPLY_ADD(c, a, b) multiply_halves(c, a, b, 0)\n"
+    "#define ADD_FOUR_LANES add_four_lanes\n";
 /* An entry for every kernel of the source: what follows KERNEL(threads) up to its parameter, where no macro is defined.
    */
 static void write_entries(FILE *file, const char *source) {
@@ -127,7 +164,7 @@ static void *compile(const char *source) {
     snprintf(path, sizeof path, "%s/a.c", folder);
     FILE *file = fopen(path, "w");
     if (file) {
-        fprintf(file, "%s%s", words, source);
+        fprintf(file, "%s%s%s", words, warps, source);
         write_entries(file, source);
         fclose(file);
     }
@@ -337,6 +374,7 @@ const mc_device_calls *checking_device_calls(void) {
                                           .launch = launch,
                                           .multiply = multiply,
                                           .can_multiply = can_multiply,
+                                          .has_matrix_units = can_multiply,
                                           .wait = wait_for,
                                           .message = message_of,
                                           .dense = &checking_device_dense};

@@ -171,6 +171,49 @@ static void test_sizes_of_every_kind(void **state) {
     close_all(ctx, device);
 }
 
+/* Distances in halves: as near to the tiles in double as floats are. */
+static void compare_halves(mercer_ctx *ctx, mc_device *device, const char *text, int64_t m, int64_t d, int64_t t) {
+    enum { N = 150, MOST = 150 * 9 };
+    double V[MOST], Y[MOST], Z[MOST], mass = 0, worst = 0;
+    mercer_kernel *kernel = parse_kernel(ctx, text);
+    mercer_data *x = draw(ctx, N, d, 1, false), *z = m ? draw(ctx, m, d, 2, false) : NULL;
+    mc_gram *exact = NULL, *gram = NULL;
+    draw_right((m ? m : N) * t, V);
+    for (int64_t i = 0; i < (m ? m : N) * t; i++)
+        mass += fabs(V[i]) / (double)t;
+    assert_ok(ctx, mc_gram_open(ctx, kernel, x, z, MERCER_F64, &exact));
+    assert_ok(ctx, mc_gram_open(ctx, kernel, x, z, MERCER_F32, &gram));
+    assert_true(mc_device_halves(gram));
+    assert_ok(ctx, mc_device_gram_open(ctx, gram, device, NULL, &gram->there));
+    assert_ok(ctx, mc_gram_apply(ctx, exact, t, V, Y));
+    assert_ok(ctx, mc_gram_apply(ctx, gram, t, V, Z));
+    for (int64_t i = 0; i < N * t; i++)
+        worst = fmax(worst, isfinite(Z[i]) ? fabs(Y[i] - Z[i]) / mass : INFINITY);
+    if (!(worst < 2e-7))
+        fail_msg("%s, d %lld, t %lld: %g of the sum of |v|", text, (long long)d, (long long)t, worst);
+    mc_gram_close(exact);
+    mc_gram_close(gram);
+    mercer_data_free(x);
+    mercer_data_free(z);
+    mercer_kernel_free(kernel);
+}
+
+static void test_distances_in_halves(void **state) {
+    (void)state;
+    static const int64_t widths[] = {1, 5, 8, 10, 11, 28, 53}, sides[] = {1, 2, 3, 9};
+    mercer_ctx *ctx = open_ctx(1);
+    mc_device *device = open_test_device(ctx);
+    for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
+        char text[2][96];
+        const double gamma = 0.2 / (double)widths[w];
+        snprintf(text[0], sizeof text[0], "rbf(gamma=%g)", gamma);
+        snprintf(text[1], sizeof text[1], "rbf(gamma=%g) + rq(alpha=1, length_scale=%g)", gamma, 3 / sqrt(gamma));
+        for (int k = 0; k < 2; k++)
+            compare_halves(ctx, device, text[k], (w + (size_t)k) % 2 ? 77 : 0, widths[w], sides[(w + (size_t)k) % 4]);
+    }
+    close_all(ctx, device);
+}
+
 /* Run after run: no sum depends on who came first. */
 static void test_the_same_bits_every_time(void **state) {
     (void)state;
@@ -349,6 +392,7 @@ int main(void) {
         cmocka_unit_test(test_rows_in_registers),
         cmocka_unit_test(test_wide_rows),
         cmocka_unit_test(test_sizes_of_every_kind),
+        cmocka_unit_test(test_distances_in_halves),
         cmocka_unit_test(test_the_same_bits_every_time),
         cmocka_unit_test(test_every_call_may_fail),
         cmocka_unit_test(test_the_limit_of_a_device_holds),

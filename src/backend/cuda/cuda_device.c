@@ -267,6 +267,10 @@ static bool can_multiply(void *self) {
     return cuda_open_blas(self);
 }
 
+static bool has_matrix_units(void *self) {
+    return ((device *)self)->major >= 8;
+}
+
 /* Row-major C = A B' is column-major C' = B A'. */
 static mc_device_fault multiply(void *self, mercer_dtype dtype, int64_t m, int64_t n, int64_t k, mc_address A,
                                 int64_t lda, mc_address B, int64_t ldb, mc_address C, int64_t ldc) {
@@ -303,6 +307,7 @@ const mc_device_calls *mercer_device_calls(void) {
                                           .launch = launch,
                                           .multiply = multiply,
                                           .can_multiply = can_multiply,
+                                          .has_matrix_units = has_matrix_units,
                                           .wait = wait_for,
                                           .message = message_of,
                                           .dense = &cuda_dense};

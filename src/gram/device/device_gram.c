@@ -36,6 +36,7 @@ struct mc_device_gram {
     int64_t rows_each; /* of a block of threads */
     int threads;
     bool multiplies; /* the points lie row by row for a library of matrix products */
+    bool halves;     /* the points lie as halves in the order of the matrix units */
 };
 
 /* ---- Points ---- */
@@ -107,8 +108,10 @@ static mercer_status copy_line(mercer_ctx *ctx, mc_device_gram *op, int i) {
 static void set_ranges(mc_device_gram *op, int64_t t) {
     mc_device_argument *a = &op->argument;
     const int rows = mc_device_rows(op->gram, t);
-    op->rows_each = rows ? rows * MC_DEVICE_THREADS : MC_DEVICE_WIDE_ROWS;
-    op->threads = rows ? MC_DEVICE_THREADS : MC_DEVICE_WIDE_THREADS;
+    op->rows_each = op->halves ? mc_device_row_tiles(op->gram, t) * MC_DEVICE_THREADS / 2
+                    : rows     ? rows * MC_DEVICE_THREADS
+                               : MC_DEVICE_WIDE_ROWS;
+    op->threads = op->halves || rows ? MC_DEVICE_THREADS : MC_DEVICE_WIDE_THREADS;
     const int64_t blocks = mc_chunk_count(a->n, op->rows_each), wanted = mc_chunk_count(BLOCKS_WANTED, blocks);
     const int64_t each = mc_chunk_count(a->m, wanted);
     a->range = mc_chunk_count(each > RANGE_LEAST ? each : RANGE_LEAST, MC_DEVICE_TILE) * MC_DEVICE_TILE;
@@ -141,7 +144,7 @@ static mercer_status build_program(mercer_ctx *ctx, mc_device_gram *op, int64_t 
     const int at = t == 1 ? 0 : t == 2 ? 1 : t == 4 ? 2 : 3;
     char *source = NULL;
     if (!op->program[at]) {
-        MC_TRY(mc_device_source(ctx, op->gram, t, &source));
+        MC_TRY(mc_device_source(ctx, op->gram, t, op->halves, &source));
         const mercer_status status = mc_device_build(ctx, op->device, source, &op->program[at]);
         mc_free(source);
         MC_TRY(status);
@@ -204,6 +207,37 @@ static mercer_status multiply_blocks(mercer_ctx *ctx, mc_device_gram *op, void *
     return MERCER_OK;
 }
 
+/* ---- Halves ---- */
+
+static mercer_status halve_side(mercer_ctx *ctx, mc_device_gram *op, void *program, bool right) {
+    mc_device_argument a = op->argument;
+    a.right = right;
+    const int64_t words = mc_device_half_words(op->gram, right ? a.m : a.n, right);
+    const mc_launch shape = {.grid = {mc_chunk_count(words, 256), 1}, .threads = 256};
+    return mc_device_launch(ctx, op->device, program, "halve", &shape, &a, sizeof a);
+}
+
+/* A power of two that brings the longest row of either side near 2^13. */
+static double scale_of_halves(const mc_tile_part *p) {
+    const double longest = sqrt(fmax(p->left.norm2_max, p->right.norm2_max));
+    return longest > 0 ? exp2(fmin(13 - ilogb(longest), 100)) : 1;
+}
+
+static mercer_status halve_points(mercer_ctx *ctx, mc_device_gram *op) {
+    mc_device_argument *a = &op->argument;
+    void *program = NULL;
+    a->half_scale = op->left ? op->left->argument.half_scale : scale_of_halves(&op->gram->plan.part[0]);
+    a->half_unscale = 1 / (a->half_scale * a->half_scale);
+    if (op->left)
+        a->rows_left = op->left->argument.rows_left;
+    else
+        MC_TRY(hold(ctx, op, (size_t)mc_device_half_words(op->gram, a->n, false) * 4, &a->rows_left));
+    MC_TRY(hold(ctx, op, (size_t)mc_device_half_words(op->gram, a->m, true) * 4, &a->rows_right));
+    MC_TRY(build_program(ctx, op, 1, &program));
+    MC_TRY(op->left ? MERCER_OK : halve_side(ctx, op, program, false));
+    return halve_side(ctx, op, program, true);
+}
+
 /* ---- Opening ---- */
 
 static mercer_status upload_operands(mercer_ctx *ctx, mc_device_gram *op) {
@@ -214,7 +248,9 @@ static mercer_status upload_operands(mercer_ctx *ctx, mc_device_gram *op) {
         MC_TRY(copy_line(ctx, op, i));
     if (g->symmetric)
         MC_TRY(copy_to_device(ctx, op, g->diagonal, (size_t)g->x->n * sizeof(double), &op->argument.diagonal));
-    op->multiplies = mc_device_multiplies(g) && op->device->calls->can_multiply(op->device->self);
+    op->halves = mc_device_halves(g) && op->device->calls->has_matrix_units(op->device->self);
+    op->multiplies = !op->halves && mc_device_multiplies(g) && op->device->calls->can_multiply(op->device->self);
+    MC_TRY(op->halves ? halve_points(ctx, op) : MERCER_OK);
     MC_TRY(op->multiplies ? spread_rows(ctx, op) : MERCER_OK);
     return take_workspace(ctx, op);
 }

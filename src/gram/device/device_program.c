@@ -59,6 +59,36 @@ int64_t mc_device_row_length(const mc_gram *g) {
     return g->plan.part[0].d * (g->precision == MERCER_F64 ? 1 : 3);
 }
 
+/* ---- In halves ---- */
+
+/* Steps of 16 coordinates, each being three numbers; two tiles of columns fit in shared memory. */
+static int64_t steps_of_halves(const mc_gram *g) {
+    return (3 * g->plan.part[0].d + 15) / 16;
+}
+
+enum { STEPS_MOST = 10 };
+
+/* The bound of distances by norms has room for what halves leave out; that of dot products, relative to each pair of
+   rows, has not. */
+bool mc_device_halves(const mc_gram *g) {
+    const mc_tile_part *p = &g->plan.part[0];
+    return g->precision == MERCER_F32 && g->plan.parts == 1 && has_distance(p)
+           && p->distance_method == MC_DISTANCE_NORMS && !p->uses[MC_USE_DOT] && !p->uses[MC_USE_ANGLE]
+           && steps_of_halves(g) <= STEPS_MOST && p->left.norm2_max + p->right.norm2_max < 1e30;
+}
+
+int mc_device_row_tiles(const mc_gram *g, int64_t t) {
+    enum { REGISTERS = 24 }; /* of four words, for the rows themselves */
+    const int64_t most = t == 1 ? 4 : t == 2 ? 2 : 1, tiles = REGISTERS / steps_of_halves(g);
+    return (int)(tiles < most ? tiles : most);
+}
+
+int64_t mc_device_half_words(const mc_gram *g, int64_t n, bool right) {
+    const int64_t steps = steps_of_halves(g);
+    return right ? (n + MC_DEVICE_TILE - 1) / MC_DEVICE_TILE * (MC_DEVICE_TILE / 8) * steps * 64
+                 : (n + 15) / 16 * steps * 128;
+}
+
 /* ---- What the program has of its own ---- */
 
 static bool needs_dot(const mc_tile_part *p) {
@@ -255,11 +285,13 @@ static void write_head(mc_text *t, const mc_gram *g, int64_t right, int rows) {
                 wide ? 1 << 30 : MC_TILE_RUN, wide ? 2 : 4);
 }
 
-mercer_status mc_device_source(mercer_ctx *ctx, const mc_gram *g, int64_t right, char **out) {
+mercer_status mc_device_source(mercer_ctx *ctx, const mc_gram *g, int64_t right, bool halves, char **out) {
     mc_text t = mc_text_open(ctx);
     const int rows = mc_device_rows(g, right);
     write_head(&t, g, right, rows);
-    if (is_lifted(g) && rows)
+    if (halves)
+        mc_text_add(&t, "#define MT %d\n", mc_device_row_tiles(g, right));
+    if (is_lifted(g) && (halves || rows))
         mc_text_add(&t, "#define LIFTED\n");
     mc_text_add(&t, "%s", mc_source_prologue);
     write_statistics(&t, g);
@@ -270,8 +302,12 @@ mercer_status mc_device_source(mercer_ctx *ctx, const mc_gram *g, int64_t right,
                  "(j0 + c < a.m ? j0 + c : a.m - 1)", "half_x[r]");
     write_doubts(&t, g, "WIDE_DOUBTS", "s[r][c]", "i", "j", "half_x");
     write_doubts(&t, g, "GEMM_DOUBTS", "s", "i", "j", "half_x");
-    mc_text_add(&t, "%s%s", rows ? mc_source_product_narrow : mc_source_product_wide, mc_source_gather);
-    if (mc_device_multiplies(g))
+    mc_text_add(&t, "%s%s",
+                halves                     ? mc_source_product_matrix
+                : mc_device_rows(g, right) ? mc_source_product_narrow
+                                           : mc_source_product_wide,
+                mc_source_gather);
+    if (!halves && mc_device_multiplies(g))
         mc_text_add(&t, "%s", mc_source_product_gemm);
     return mc_text_take(&t, out);
 }

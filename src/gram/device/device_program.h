@@ -26,6 +26,7 @@ typedef struct mc_device_argument {
     mc_address row[MC_DEVICE_LINES], column[MC_DEVICE_LINES];
     double alpha[MC_DEVICE_LINES], coefficient[MC_DEVICE_LINES], p[MC_DEVICE_LINES];
     mc_address w, y, partial, diagonal, rows_left, rows_right, dots;
+    double half_scale, half_unscale; /* of coordinates as halves; of their products back */
     int64_t n, m, range, ranges, i0, i1, j0, j1, right;
     mc_address out, scale, shift; /* of a block: device_block.c */
     int64_t ld, half;
@@ -39,8 +40,13 @@ int mc_device_rows(const mc_gram *gram, int64_t t);
    has there, in the tiles' precision. */
 bool mc_device_multiplies(const mc_gram *gram);
 int64_t mc_device_row_length(const mc_gram *gram);
-/* The source for t right-hand sides at a time; to be freed. */
-mercer_status mc_device_source(mercer_ctx *ctx, const mc_gram *gram, int64_t t, char **out);
+/* Floats whose distances the matrix units make, in halves; row tiles of 16 that a warp then keeps, and the words of
+   four bytes that the left or right side has there. */
+bool mc_device_halves(const mc_gram *gram);
+int mc_device_row_tiles(const mc_gram *gram, int64_t t);
+int64_t mc_device_half_words(const mc_gram *gram, int64_t n, bool right);
+/* The source for t right-hand sides at a time, by the matrix units or without; to be freed. */
+mercer_status mc_device_source(mercer_ctx *ctx, const mc_gram *gram, int64_t t, bool halves, char **out);
 /* The source for blocks of K. */
 mercer_status mc_device_block_source(mercer_ctx *ctx, const mc_gram *gram, char **out);
 

@@ -8,10 +8,46 @@
 #define SYNC() __syncthreads()
 #define UNROLL _Pragma("unroll")
 #define AHEAD _Pragma("unroll 4")
+#define AS_WRITTEN _Pragma("unroll 1")
 #ifdef DOUBLE
 #define LOAD(to, from) *(double2 *)(to) = *(const double2 *)(from)
 #else
+/* The card's own root and reciprocal, right to a unit in the last place. */
+static __device__ __forceinline__ float card_root(float v) {
+    float root;
+    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(v));
+    return root;
+}
+static __device__ __forceinline__ float card_reciprocal(float v) {
+    float one_over;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(one_over) : "f"(v));
+    return one_over;
+}
+#define RECIPROCAL(v) card_reciprocal(v)
+#define SQRT card_root
 #define LOAD(to, from) *(float4 *)(to) = *(const float4 *)(from)
+#define LOAD8(to, from) *(float2 *)(to) = *(const float2 *)(from)
+/* Copies to shared memory that go on beside the work; COPY4 writes 0 where there is nothing. */
+#define IN_SHARED(p) "r"((unsigned)__cvta_generic_to_shared(p))
+#define COPY16(to, from) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::IN_SHARED(to), "l"(from) : "memory")
+#define COPY4(to, from, there) \
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::IN_SHARED(to), "l"(from), "r"((there) ? 4 : 0) : "memory")
+#define COPIES_SENT() asm volatile("cp.async.commit_group;" ::: "memory")
+#define COPIES_HERE(but_one) \
+    if (but_one) asm volatile("cp.async.wait_group 1;" ::: "memory"); else asm volatile("cp.async.wait_group 0;" ::: "memory")
+/* 16 rows by 8 columns, 16 coordinates in halves: c <- a b, c <- c + a b. */
+#define MULTIPLY_HALVES "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+#define MULTIPLY_FIRST(c, a, b) \
+    asm(MULTIPLY_HALVES "{%10,%10,%10,%10};" : "=f"((c)[0]), "=f"((c)[1]), "=f"((c)[2]), "=f"((c)[3]) \
+        : "r"((a)[0]), "r"((a)[1]), "r"((a)[2]), "r"((a)[3]), "r"((b)[0]), "r"((b)[1]), "f"(0.0f))
+#define MULTIPLY_ADD(c, a, b) \
+    asm(MULTIPLY_HALVES "{%0,%1,%2,%3};" : "+f"((c)[0]), "+f"((c)[1]), "+f"((c)[2]), "+f"((c)[3]) \
+        : "r"((a)[0]), "r"((a)[1]), "r"((a)[2]), "r"((a)[3]), "r"((b)[0]), "r"((b)[1]))
+#define ADD_FOUR_LANES(v) add_four_lanes(v)
+static __device__ __forceinline__ double add_four_lanes(double v) {
+    v += __shfl_xor_sync(0xffffffffu, v, 1);
+    return v + __shfl_xor_sync(0xffffffffu, v, 2);
+}
 #endif
 #endif
 typedef unsigned long long address;
@@ -20,6 +56,7 @@ typedef struct argument {
     address x[6], z[6], half_x[6], half_z[6], row[24], column[24];
     double alpha[24], coefficient[24], p[24];
     address w, y, partial, diagonal, rows_left, rows_right, dots;
+    double half_scale, half_unscale;
     whole n, m, range, ranges, i0, i1, j0, j1, right;
     address out, scale, shift;
     whole ld, half;
@@ -44,7 +81,9 @@ typedef whole bits;
 #else
 typedef float real;
 #define EXP2 exp2f
+#ifndef SQRT
 #define SQRT sqrtf
+#endif
 #define POW powf
 #define TANH tanhf
 #define LOG1P log1pf
@@ -59,6 +98,9 @@ typedef float real;
 #define FROM_BITS __int_as_float
 #endif
 #define R(v) ((real)(v))
+#ifndef RECIPROCAL
+#define RECIPROCAL(v) (1 / (v))
+#endif
 #define AT(points, i, k, d) (points)[(i) / WIDTH * (WIDTH * (d)) + (k) * WIDTH + (i) % WIDTH]
 
 FUNCTION real power(real x, whole n) {
@@ -69,7 +111,7 @@ FUNCTION real power(real x, whole n) {
         if (left & 1)
             y = y * x;
     }
-    return n < 0 ? 1 / y : y;
+    return n < 0 ? RECIPROCAL(y) : y;
 }
 FUNCTION real matern3(real s) {
     const real b = SQRT(MAX(R(0), s));
@@ -83,7 +125,7 @@ FUNCTION real rational(real s, real p) {
     return EXP2(-p * (LOG1P(MAX(R(0), s)) * R(1.44269504088896340736)));
 }
 FUNCTION real rational_whole(real s, whole degree) {
-    return 1 / power(1 + MIN(sizeof(real) == 4 ? R(0x1p15) : R(0x1p120), MAX(R(0), s)), degree);
+    return RECIPROCAL(power(1 + MIN(sizeof(real) == 4 ? R(0x1p15) : R(0x1p120), MAX(R(0), s)), degree));
 }
 FUNCTION real compact(real s, int l, int k) {
     const real b = SQRT(MAX(R(0), s)), t = MAX(R(0), 1 - b);

@@ -1,0 +1,201 @@
+/* product_matrix.cu: distances of one dot product on the matrix units, values made where the products lie: a warp keeps
+   MT times 16 rows in registers and walks along the columns, eight at a time, which a block has in shared memory.
+
+   The units multiply halves: a coordinate, brought near 2^13 by a power of two that all share, is the sum of two of
+   them, x = high + low, and <x, z> = <high, high> + <high, low> + <low, high>, one product of rows three times as long.
+   What is left out and what the units cut off as they add up is below the (c + 4) u N that the bound of distances by
+   norms (operator/bound.c) has for the tiles' own sums. Both sides lie in the order in which the units take them. */
+#define STEPS ((3 * D0 + 15) / 16)
+#define WORDS (STEPS * 64) /* of eight columns */
+#define SIDES (WEIGHT + T - D0)
+#define SIDE(f) ((f) - D0)
+#define TILES_EACH 4 /* tiles of columns summed up in floats: a lane adds a quarter of them */
+
+FUNCTION unsigned half_bits(float v) {
+    const unsigned b = (unsigned)BITS(v), sign = b >> 16 & 0x8000, m = (b & 0x7fffff) | 0x800000;
+    const int e = (int)(b >> 23 & 255) - 127, shift = e < -14 ? -1 - e : 13;
+    if (e < -25)
+        return sign;
+    const unsigned rest = m & ((1u << shift) - 1), middle = 1u << (shift - 1);
+    unsigned q = m >> shift;
+    q += rest > middle || (rest == middle && (q & 1));
+    return sign | (e < -14 ? q : q + ((unsigned)(e + 14) << 10));
+}
+FUNCTION float half_value(unsigned h) {
+    const unsigned e = h >> 10 & 31, m = h & 0x3ff;
+    const float v = e ? FROM_BITS((int)((e + 112) << 23 | m << 13)) : (float)m * 0x1p-24f;
+    return h & 0x8000 ? -v : v;
+}
+/* Element k of a row as it is multiplied: (high, high, low) on the left, (high, low, high) on the right. */
+FUNCTION unsigned half_of(const real *points, whole i, int k, double scale, int right) {
+    if (k >= 3 * D0)
+        return 0;
+    const float v = AT(points, i, k % D0, D0) * (float)scale;
+    const unsigned high = half_bits(v);
+    return k / D0 == (right ? 1 : 2) ? half_bits(v - half_value(high)) : high;
+}
+FUNCTION unsigned two_halves(const real *points, whole i, int k, double scale, int right) {
+    return half_of(points, i, k, scale, right) | half_of(points, i, k + 1, scale, right) << 16;
+}
+
+/* Left: 16 rows, step, lane, four words. Right: eight columns, two steps, lane, two words of each; a last step alone. */
+KERNEL(256) halve(const argument a) {
+    const whole e = (whole)blockIdx.x * 256 + threadIdx.x, n = a.right ? a.m : a.n, each = a.right ? WORDS : STEPS * 128;
+    const whole tiles = a.right ? (n + TILE - 1) / TILE * (TILE / 8) : (n + 15) / 16;
+    if (e >= tiles * each)
+        return;
+    const int at = (int)(e % each), pairs = STEPS / 2 * 128, alone = at >= pairs;
+    int lane, step, row, k;
+    if (a.right) {
+        const int r = alone ? at - pairs : at % 128;
+        lane = alone ? r / 2 : r / 4;
+        step = alone ? STEPS - 1 : at / 128 * 2 + r % 4 / 2;
+        row = lane / 4;
+        k = r % 2 * 8;
+    } else {
+        lane = at / 4 % 32;
+        step = at / 128;
+        row = lane / 4 + at % 2 * 8;
+        k = at % 4 / 2 * 8;
+    }
+    const whole own = e / each * (a.right ? 8 : 16) + row, i = own < n ? own : n - 1;
+    ((unsigned *)(a.right ? a.rows_right : a.rows_left))[e] =
+        two_halves((const real *)(a.right ? a.z[0] : a.x[0]), i, step * 16 + lane % 4 * 2 + k, a.half_scale, a.right != 0);
+}
+
+/* Tile j0 of the right side to shared memory: words, then vectors, halves of norms and right-hand sides. */
+FUNCTION void fetch_tile(const argument *a, whole j0, whole end, unsigned *words, real *side) {
+    const unsigned *from = (const unsigned *)a->rows_right + j0 / 8 * WORDS;
+    for (int e = threadIdx.x * 4; e < TILE / 8 * WORDS; e += THREADS * 4)
+        COPY16(words + e, from + e);
+    for (int c = threadIdx.x; c < TILE; c += THREADS) {
+        const whole j = j0 + c < a->m ? j0 + c : a->m - 1;
+        (void)j;
+#define FETCH_VECTOR(l) COPY4(side + SIDE(VECTOR##l) * TILE + c, (const real *)a->column[l] + j, 1);
+        EACH_VECTOR(FETCH_VECTOR)
+#define FETCH_HALF(p) COPY4(side + SIDE(HALF##p) * TILE + c, (const real *)a->half_z[p] + j, 1);
+        EACH_HALF(FETCH_HALF)
+        UNROLL for (int v = 0; v < T; v++)
+            COPY4(side + SIDE(WEIGHT + v) * TILE + c, (const real *)a->w + v * a->m + j, j0 + c < end);
+    }
+    COPIES_SENT();
+}
+
+/* K_ii as it is summed up. */
+FUNCTION real exact_value(const argument *a, whole i) {
+#ifdef LIFTED
+    return (real)(((const double *)a->diagonal)[i] / (exp2((double)((const real *)a->row[0])[i]) * a->coefficient[0]));
+#else
+    return (real)((const double *)a->diagonal)[i];
+#endif
+}
+
+#ifdef LIFTED
+/* 2^v by multiplications alone, to a unit in the last place. The unit that makes exponentials has one result for eight
+   multiplications: where products are short everybody waits for it, and every fourth is made here. */
+FUNCTION float exp2_of_polynomial(float v) {
+    const float x = MAX(v, -126.0f), near = x + 0x1.8p23f, f = x - (near - 0x1.8p23f);
+    float p = 0x1.41d332p-13f;
+    p = FMA(p, f, 0x1.5f456ap-10f);
+    p = FMA(p, f, 0x1.3b2dbcp-7f);
+    p = FMA(p, f, 0x1.c6aed4p-5f);
+    p = FMA(p, f, 0x1.ebfbdap-3f);
+    p = FMA(p, f, 0x1.62e43p-1f);
+    p = FMA(p, f, 1.0f);
+    return FROM_BITS(BITS(p) + (int)((unsigned)BITS(near) << 23));
+}
+#endif
+
+/* Value of accumulator e of row tile r: row half e / 2, column e % 2. */
+#ifdef LIFTED
+#define MATRIX_VALUE \
+    k = FMA(sum[r][e], unscale, side[SIDE(VECTOR0)][e % 2]); \
+    k = STEPS <= 2 && e == 3 ? exp2_of_polynomial(k) : EXP2(k);
+#else
+#define MATRIX_COLUMN(l) column[l] = side[SIDE(VECTOR##l)][e % 2];
+#define MATRIX_HALF(p) half_z[p] = side[SIDE(HALF##p)][e % 2];
+#define MATRIX_VALUE \
+    real s[3], column[LINES], half_z[PARTS]; \
+    s[0] = sum[r][e] * unscale, s[1] = -1, s[2] = 0; \
+    EACH_VECTOR(MATRIX_COLUMN) \
+    EACH_HALF(MATRIX_HALF) \
+    k = value(&a, s, half_x[r][e / 2], half_z, row[r][e / 2], column);
+#endif
+#define EIGHT_COLUMNS(crosses) { \
+    unsigned z[STEPS * 2]; \
+    float sum[MT][4]; \
+    real side[SIDES][2]; \
+    UNROLL for (int s = 0; s + 1 < STEPS; s += 2) LOAD(z + 2 * s, at + c * WORDS + s * 64 + lane * 4); \
+    if (STEPS % 2) LOAD8(z + 2 * (STEPS - 1), at + c * WORDS + STEPS / 2 * 128 + lane * 2); \
+    UNROLL for (int f = 0; f < SIDES; f++) LOAD8(side[f], sides + f * TILE + c * 8 + lane % 4 * 2); \
+    UNROLL for (int r = 0; r < MT; r++) MULTIPLY_FIRST(sum[r], x[r][0], z); \
+    UNROLL for (int s = 1; s < STEPS; s++) \
+        UNROLL for (int r = 0; r < MT; r++) MULTIPLY_ADD(sum[r], x[r][s], z + 2 * s); \
+    UNROLL for (int r = 0; r < MT; r++) UNROLL for (int e = 0; e < 4; e++) { \
+        real k; \
+        MATRIX_VALUE \
+        if (crosses && i0 + r * 16 + e / 2 * 8 == j0 + c * 8 + lane % 4 * 2 + e % 2) k = exact_value(&a, i0 + r * 16 + e / 2 * 8); \
+        UNROLL for (int v = 0; v < T; v++) \
+            part[r][e / 2][v] = FMA(k, side[SIDE(WEIGHT) + v][e % 2], part[r][e / 2][v]); \
+    } \
+}
+
+/* Three blocks to a multiprocessor. */
+#define THREADS_AND_BLOCKS THREADS, 3
+KERNEL(THREADS_AND_BLOCKS) product(const argument a) {
+    SHARED unsigned words[2][TILE / 8 * WORDS];
+    SHARED real all_sides[2][SIDES * TILE];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const whole block = (whole)blockIdx.x * (THREADS / 2 * MT), first = block + warp * (MT * 16), last = a.n - 1;
+    const whole i0 = first + lane / 4, begin = (whole)blockIdx.y * a.range;
+    const whole end = begin + a.range < a.m ? begin + a.range : a.m;
+    const real unscale = (real)a.half_unscale;
+    unsigned x[MT][STEPS][4];
+    real row[MT][2][LINES], half_x[MT][2][PARTS], part[MT][2][T];
+    double total[MT][2][T];
+    fetch_tile(&a, begin, end, words[0], all_sides[0]);
+    UNROLL for (int r = 0; r < MT; r++) {
+        const whole tile = first / 16 + r <= last / 16 ? first / 16 + r : last / 16;
+        UNROLL for (int s = 0; s < STEPS; s++)
+            LOAD(x[r][s], (const unsigned *)a.rows_left + (tile * STEPS + s) * 128 + lane * 4);
+        UNROLL for (int h = 0; h < 2; h++) {
+            const whole i = i0 + r * 16 + h * 8 < last ? i0 + r * 16 + h * 8 : last;
+#define MATRIX_ROW(l) row[r][h][l] = ((const real *)a.row[l])[i];
+            EACH_VECTOR(MATRIX_ROW)
+#define MATRIX_HALF_ROW(p) half_x[r][h][p] = ((const real *)a.half_x[p])[i];
+            EACH_HALF(MATRIX_HALF_ROW)
+            UNROLL for (int v = 0; v < T; v++) total[r][h][v] = part[r][h][v] = 0;
+        }
+    }
+    int turn = 0;
+    for (whole j0 = begin; j0 < end; j0 += TILE, turn++) {
+        if (j0 + TILE < end) fetch_tile(&a, j0 + TILE, end, words[(turn + 1) % 2], all_sides[(turn + 1) % 2]);
+        COPIES_HERE(j0 + TILE < end);
+        SYNC();
+        const unsigned *at = words[turn % 2];
+        const real *sides = all_sides[turn % 2];
+        const int touches = a.diagonal && j0 < block + THREADS / 2 * MT && j0 + TILE > block;
+        if (touches)
+            AS_WRITTEN for (int c = 0; c < TILE / 8; c++)
+                EIGHT_COLUMNS(1)
+        else
+            AS_WRITTEN for (int c = 0; c < TILE / 8; c++)
+                EIGHT_COLUMNS(0)
+        if (turn % TILES_EACH == TILES_EACH - 1 || j0 + TILE >= end)
+            UNROLL for (int r = 0; r < MT; r++) UNROLL for (int h = 0; h < 2; h++) UNROLL for (int v = 0; v < T; v++) {
+                total[r][h][v] += (double)part[r][h][v];
+                part[r][h][v] = 0;
+            }
+        SYNC();
+    }
+    UNROLL for (int r = 0; r < MT; r++) UNROLL for (int h = 0; h < 2; h++) UNROLL for (int v = 0; v < T; v++) {
+        const whole i = i0 + r * 16 + h * 8;
+        const double sum = ADD_FOUR_LANES(total[r][h][v]);
+#ifdef LIFTED
+        const double by = exp2((double)((const real *)a.row[0])[i < last ? i : last]) * a.coefficient[0];
+#else
+        const double by = 1;
+#endif
+        if (i < a.n && lane % 4 == 0) ((double *)a.partial)[((whole)blockIdx.y * T + v) * a.n + i] = by * sum;
+    }
+}
