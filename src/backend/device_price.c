@@ -18,7 +18,7 @@ double mc_price_card_start(void) {
 }
 
 double mc_price_host(int threads, const mc_pairs_work *work) {
-    return work->pairs * mc_price_host_pair(threads, work->width, work->precision);
+    return work->pairs * mc_price_host_pair(threads, work->stored, work->precision);
 }
 
 double mc_price_card(const mc_pairs_work *work) {

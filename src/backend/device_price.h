@@ -5,9 +5,10 @@
 
 #include <mercer.h>
 
-/* Pairs of rows of so many coordinates, entries of this precision; bytes that cross to the card and back. */
+/* Pairs of rows of so many coordinates, of which so many are stored, entries of this precision; bytes that cross to the
+   card and back. */
 typedef struct mc_pairs_work {
-    double pairs, width, bytes;
+    double pairs, width, stored, bytes;
     mercer_dtype precision;
 } mc_pairs_work;
 

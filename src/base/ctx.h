@@ -51,7 +51,7 @@ struct mercer_ctx {
         bool tried;
         bool failed;    /* it is done without from now on */
         char note[256]; /* why, as one sentence */
-        double pairs;   /* what a fit foresees of them, each with its share of all columns; 0: nothing is known */
+        double pairs;   /* of rows, that the fit under way foresees; 0: nothing is known */
         double spent;   /* seconds, by count, of products in this call that could have been made there */
     } device;
     int64_t offset; /* place of the last failure, -1: none */

@@ -43,7 +43,9 @@ static mercer_status fit_machine(mercer_ctx *ctx, const mercer_machine *machine,
     MC_TRY(mc_settings_check(ctx, machine->name, machine->settings, machine->count, settings));
     MC_TRY(mc_model_can_hold(ctx, data));
     MC_TRY(settings_text(ctx, machine, settings, &model->settings));
-    MC_TRY(mc_learner_of(machine)->fit(ctx, settings, kernel, data, &model->f));
+    const mc_learner *learner = mc_learner_of(machine);
+    ctx->device.pairs = learner->products * (double)data->n * (double)data->n;
+    MC_TRY(learner->fit(ctx, settings, kernel, data, &model->f));
     MC_TRY(mc_finite_fitted(ctx, &model->f));
     return mc_fitted_open_cache(ctx, &model->f);
 }

@@ -25,11 +25,48 @@ static mercer_data *draw(mercer_ctx *ctx, int64_t n, int64_t d, uint64_t item, b
     return data;
 }
 
+/* One value in eight, in compressed rows; some rows are empty. */
+static mercer_data *draw_sparse(mercer_ctx *ctx, int64_t n, int64_t d, uint64_t item, bool positive) {
+    double *values = calloc((size_t)(n * d), sizeof *values);
+    int64_t *start = calloc((size_t)n + 1, sizeof *start), at = 0;
+    int32_t *column = calloc((size_t)(n * d), sizeof *column);
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, item);
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t k = 0; k < d; k++)
+            if (mc_rng_uniform(&rng) < 0.125) {
+                const double v = mc_rng_normal(&rng);
+                column[at] = (int32_t)k;
+                values[at++] = positive ? fabs(v) : v;
+            }
+        start[i + 1] = at;
+    }
+    const mercer_table table = {.size = sizeof table,
+                                .n = n,
+                                .d = d,
+                                .dtype = MERCER_F64,
+                                .values = values,
+                                .row_start = start,
+                                .column = column};
+    mercer_data *data = NULL;
+    assert_ok(ctx, mercer_data_make(ctx, &table, &data));
+    free(values);
+    free(start);
+    free(column);
+    return data;
+}
+
 typedef struct problem {
     const char *kernel;
     int64_t n, m, d, t; /* m 0: symmetric */
     mercer_dtype precision;
+    bool sparse;
 } problem;
+
+static mercer_data *draw_rows(mercer_ctx *ctx, const problem *p, int64_t n, uint64_t item) {
+    const bool positive =
+        strstr(p->kernel, "chi2") || strstr(p->kernel, "intersection") || strstr(p->kernel, "tanimoto");
+    return p->sparse ? draw_sparse(ctx, n, p->d, item, positive) : draw(ctx, n, p->d, item, positive);
+}
 
 static void draw_right(int64_t count, double *V) {
     mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 99);
@@ -61,9 +98,8 @@ static mercer_kernel *parse_kernel(mercer_ctx *ctx, const char *text) {
 }
 
 static void compare(mercer_ctx *ctx, mc_device *device, problem p) {
-    const bool positive = strstr(p.kernel, "chi2") || strstr(p.kernel, "intersection") || strstr(p.kernel, "tanimoto");
     mercer_kernel *kernel = parse_kernel(ctx, p.kernel);
-    mercer_data *x = draw(ctx, p.n, p.d, 1, positive), *z = p.m ? draw(ctx, p.m, p.d, 2, positive) : NULL;
+    mercer_data *x = draw_rows(ctx, &p, p.n, 1), *z = p.m ? draw_rows(ctx, &p, p.m, 2) : NULL;
     mc_gram *here = NULL, *there = NULL;
     assert_ok(ctx, mc_gram_open(ctx, kernel, x, z, p.precision, &here));
     assert_ok(ctx, mc_gram_open(ctx, kernel, x, z, p.precision, &there));
@@ -143,7 +179,7 @@ static void run_kernels(int64_t d, int64_t t, bool symmetric, mercer_dtype preci
     mercer_ctx *ctx = open_ctx(1);
     mc_device *device = open_test_device(ctx);
     for (int k = 0; k < KERNELS; k++)
-        compare(ctx, device, (problem){kernels[k], 211, symmetric ? 0 : 90, d, t, precision});
+        compare(ctx, device, (problem){kernels[k], 211, symmetric ? 0 : 90, d, t, precision, false});
     close_all(ctx, device);
 }
 
@@ -159,6 +195,23 @@ static void test_wide_rows(void **state) {
     run_kernels(90, 9, true, MERCER_F32);
 }
 
+/* Full rows on the device; K of the linear kernel factors and stays here. */
+static void test_compressed_rows(void **state) {
+    (void)state;
+    static const char *const some[] = {"rbf(gamma=0.05)", "poly(degree=3, c=1, gamma=0.1)",
+
+                                       "matern(nu=2.5, length_scale=4)", "intersection",
+
+                                       "0.5*rbf(gamma=0.02) + linear^2"};
+    mercer_ctx *ctx = open_ctx(1);
+    mc_device *device = open_test_device(ctx);
+    for (size_t k = 0; k < sizeof some / sizeof *some; k++) {
+        compare(ctx, device, (problem){some[k], 130, k % 2 ? 0 : 70, 50, 1, k % 3 ? MERCER_F32 : MERCER_F64, true});
+        compare(ctx, device, (problem){some[k], 100, k % 2 ? 90 : 0, 123, 2, k % 3 ? MERCER_F64 : MERCER_F32, true});
+    }
+    close_all(ctx, device);
+}
+
 static void test_sizes_of_every_kind(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
@@ -167,7 +220,8 @@ static void test_sizes_of_every_kind(void **state) {
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (int64_t d = 1; d <= 100; d += 33)
             compare(ctx, device,
-                    (problem){"rbf(gamma=0.2)", sizes[i], sizes[(3 * i + 1) % 8], d, 1 + (int64_t)i % 3, MERCER_F32});
+                    (problem){"rbf(gamma=0.2)", sizes[i], sizes[(3 * i + 1) % 8], d, 1 + (int64_t)i % 3, MERCER_F32,
+                              false});
     close_all(ctx, device);
 }
 
@@ -296,7 +350,7 @@ static mercer_status multiply_foreseen(mercer_ctx *ctx, const mercer_kernel *ker
    error. */
 static void test_the_processor_takes_over_under_auto(void **state) {
     (void)state;
-    enum { N = 300 };
+    enum { N = 1010 };
     double V[N], Y[N], Z[N];
     draw_right(N, V);
     bool there = false;
@@ -342,7 +396,7 @@ static void test_auto_goes_by_the_price(void **state) {
     mercer_data_free(x);
     mercer_kernel_free(kernel);
     close_clean(ctx);
-    const mc_pairs_work few = {1e6, 8, 64e3, MERCER_F32}, many = {1e12, 28, 224e6, MERCER_F32};
+    const mc_pairs_work few = {1e6, 8, 8, 64e3, MERCER_F32}, many = {1e12, 28, 28, 224e6, MERCER_F32};
     assert_true(mc_price_host(16, &few) < mc_price_card(&few) + mc_price_card_start());
     assert_true(mc_price_host(16, &many) > mc_price_card(&many) + mc_price_card_start());
 }
@@ -350,11 +404,12 @@ static void test_auto_goes_by_the_price(void **state) {
 /* A device too small for the operator leaves it to the processor without a word of failure. */
 static void test_what_does_not_fit_stays_here(void **state) {
     (void)state;
-    double V[300] = {1}, Y[300];
+    enum { N = 1010 };
+    double V[N] = {1}, Y[N];
     bool there = true;
     mercer_ctx *ctx = open_on_device("auto", 1000);
     mercer_kernel *kernel = parse_kernel(ctx, "rbf(gamma=0.2)");
-    mercer_data *x = draw(ctx, 300, 3, 1, false);
+    mercer_data *x = draw(ctx, N, 3, 1, false);
     assert_ok(ctx, multiply_foreseen(ctx, kernel, x, -1, V, Y, &there));
     assert_false(there);
     assert_string_equal(mercer_device_note(ctx), "");
@@ -392,6 +447,7 @@ int main(void) {
         cmocka_unit_test(test_rows_in_registers),
         cmocka_unit_test(test_wide_rows),
         cmocka_unit_test(test_sizes_of_every_kind),
+        cmocka_unit_test(test_compressed_rows),
         cmocka_unit_test(test_distances_in_halves),
         cmocka_unit_test(test_the_same_bits_every_time),
         cmocka_unit_test(test_every_call_may_fail),

@@ -4,6 +4,7 @@
    when rows are few, are added up in order by a second kernel. How the work is cut depends on the sizes alone, so that
    a product has the same bits every time. */
 #include "gram/device/device_gram.h"
+#include "gram/device/spread_points.h"
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -67,7 +68,12 @@ static size_t padded_bytes(const mc_gram *g, int64_t n) {
 static mercer_status copy_side(mercer_ctx *ctx, mc_device_gram *op, const mc_tile_part *p, const mc_packed_points *pack,
                                mc_address *points, mc_address *half) {
     const size_t padded = padded_bytes(op->gram, pack->n);
-    MC_TRY(copy_to_device(ctx, op, pack->values, padded * (size_t)p->d, points));
+    if (p->sparse) {
+        MC_TRY(hold(ctx, op, padded * (size_t)p->d, points));
+        MC_TRY(mc_device_spread_points(ctx, op->device, op->gram, p, pack, *points));
+    } else {
+        MC_TRY(copy_to_device(ctx, op, pack->values, padded * (size_t)p->d, points));
+    }
     return copy_to_device(ctx, op, pack->half, padded, half);
 }
 

@@ -10,8 +10,14 @@
 
 /* ---- What a device can do ---- */
 
+/* Compressed rows are full ones there, as long as they are not much longer; lines of plain sums count on compressed
+   ones. */
+enum { SPARSE_COORDINATES = 4096 };
+
 static bool part_fits(const mc_tile_part *p) {
-    return !p->sparse && !p->precomputed && !p->strings && !(p->uint8_unit > 0) && p->d >= 1 && p->d < 1 << 20;
+    return !p->precomputed && !p->strings && !(p->uint8_unit > 0) && p->d >= 1
+           && p->d < (p->sparse ? SPARSE_COORDINATES : 1 << 20)
+           && (!p->sparse || p->kind == MC_DOT || p->kind == MC_MINIMUM);
 }
 
 bool mc_device_can(const mc_gram *g) {

@@ -81,8 +81,9 @@ FUNCTION void fetch_tile(const argument *a, whole j0, whole end, unsigned *words
     COPIES_SENT();
 }
 
-/* K_ii as it is summed up. */
-FUNCTION real exact_value(const argument *a, whole i) {
+/* K_ii as it is summed up; rows past the last one are nobody's. */
+FUNCTION real exact_value(const argument *a, whole own) {
+    const whole i = own < a->n ? own : a->n - 1;
 #ifdef LIFTED
     return (real)(((const double *)a->diagonal)[i] / (exp2((double)((const real *)a->row[0])[i]) * a->coefficient[0]));
 #else

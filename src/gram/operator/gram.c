@@ -71,15 +71,14 @@ static mercer_status prepare_operator(mercer_ctx *ctx, mc_gram *g, mercer_dtype 
     return fill_diagonal(ctx, g);
 }
 
-/* Iterative solvers multiply by the K of rows against themselves many times. */
-enum { PRODUCTS_OF_SYMMETRIC = 16 };
-
 static mc_pairs_work work_of_products(const mc_gram *g) {
     mc_pairs_work work = {.pairs = (double)g->x->n * (double)g->z->n, .precision = g->precision};
-    for (int i = 0; i < g->plan.parts; i++)
-        work.width += (double)g->plan.part[i].d;
+    for (int i = 0; i < g->plan.parts; i++) {
+        const mc_tile_part *p = &g->plan.part[i];
+        work.width += (double)p->d;
+        work.stored += p->sparse && p->left.n > 0 ? (double)p->left.start[p->left.n] / (double)p->left.n : (double)p->d;
+    }
     work.bytes = (double)mc_real_size(g) * work.width * (double)(g->x->n + g->z->n);
-    work.pairs *= g->symmetric ? PRODUCTS_OF_SYMMETRIC : 1;
     return work;
 }
 

@@ -34,6 +34,7 @@ typedef struct mc_learner {
     mercer_status (*fit)(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel, const mercer_data *data,
                          mc_fitted *out);
     mc_planner plan;
+    double products; /* with K that a fit makes, about: whether a card is worth opening for them */
 } mc_learner;
 
 const mc_learner *mc_learner_of(const mercer_machine *machine);

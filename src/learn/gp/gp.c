@@ -491,4 +491,4 @@ static mercer_status fit_gp(mercer_ctx *ctx, const void *settings, const mercer_
     return status;
 }
 
-const mc_learner mc_gp_learner = {.fit = fit_gp, .plan = {prepare_gp, rank_gp_solvers, NULL}};
+const mc_learner mc_gp_learner = {.fit = fit_gp, .plan = {prepare_gp, rank_gp_solvers, NULL}, .products = 30};

@@ -481,4 +481,4 @@ static mercer_status prepare_loss(mercer_ctx *ctx, const void *settings, const m
     return open_problem(ctx, loss->name, loss, settings, kernel, data, out);
 }
 
-const mc_learner mc_loss_learner = {.fit = fit_loss, .plan = {prepare_loss, rank_loss_solvers, NULL}};
+const mc_learner mc_loss_learner = {.fit = fit_loss, .plan = {prepare_loss, rank_loss_solvers, NULL}, .products = 30};

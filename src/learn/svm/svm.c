@@ -343,4 +343,4 @@ static void rank_svm_solvers(mercer_ctx *ctx, const void *settings, const mc_pro
                                                        : "exact; K is stored for some thousand rows at a time";
 }
 
-const mc_learner mc_svm_learner = {.fit = fit_svm, .plan = {prepare_svm, rank_svm_solvers, NULL}};
+const mc_learner mc_svm_learner = {.fit = fit_svm, .plan = {prepare_svm, rank_svm_solvers, NULL}, .products = 0.25};

@@ -243,4 +243,4 @@ static mercer_status fit_pca(mercer_ctx *ctx, const void *settings, const mercer
     return status;
 }
 
-const mc_learner mc_pca_learner = {.fit = fit_pca, .plan = {prepare_pca, rank_pca_solvers, NULL}};
+const mc_learner mc_pca_learner = {.fit = fit_pca, .plan = {prepare_pca, rank_pca_solvers, NULL}, .products = 10};
