@@ -91,27 +91,9 @@ FUNCTION real exact_value(const argument *a, whole own) {
 #endif
 }
 
-#ifdef LIFTED
-/* 2^v by multiplications alone, to a unit in the last place. The unit that makes exponentials has one result for eight
-   multiplications: where products are short everybody waits for it, and every fourth is made here. */
-FUNCTION float exp2_of_polynomial(float v) {
-    const float x = MAX(v, -126.0f), near = x + 0x1.8p23f, f = x - (near - 0x1.8p23f);
-    float p = 0x1.41d332p-13f;
-    p = FMA(p, f, 0x1.5f456ap-10f);
-    p = FMA(p, f, 0x1.3b2dbcp-7f);
-    p = FMA(p, f, 0x1.c6aed4p-5f);
-    p = FMA(p, f, 0x1.ebfbdap-3f);
-    p = FMA(p, f, 0x1.62e43p-1f);
-    p = FMA(p, f, 1.0f);
-    return FROM_BITS(BITS(p) + (int)((unsigned)BITS(near) << 23));
-}
-#endif
-
 /* Value of accumulator e of row tile r: row half e / 2, column e % 2. */
 #ifdef LIFTED
-#define MATRIX_VALUE \
-    k = FMA(sum[r][e], unscale, side[SIDE(VECTOR0)][e % 2]); \
-    k = STEPS <= 2 && e == 3 ? exp2_of_polynomial(k) : EXP2(k);
+#define MATRIX_VALUE k = EXP2(FMA(sum[r][e], unscale, side[SIDE(VECTOR0)][e % 2]));
 #else
 #define MATRIX_COLUMN(l) column[l] = side[SIDE(VECTOR##l)][e % 2];
 #define MATRIX_HALF(p) half_z[p] = side[SIDE(HALF##p)][e % 2];
