@@ -20,7 +20,8 @@ typedef enum mc_layout {
     MC_COLUMN_MAJOR,
     MC_ROW_MAJOR,
     MC_PACKED /* the lower half in LAPACK's rectangular full packed format, transr 'N', uplo 'L': two triangles and a
-                 square in n(n+1)/2 numbers; no leading dimension */
+                 square in n(n+1)/2 numbers; no leading dimension. On a device the same with one, and both triangles
+                 aligned (triangle.h) */
 } mc_layout;
 
 typedef struct mc_dense {

@@ -6,10 +6,13 @@
 #include "data/table/data.h"
 #include "linalg/cholesky.h"
 #include "linalg/dense.h"
+#include "linalg/triangle.h"
 #include <string.h>
 
 static int64_t numbers_of(mc_dense A) {
-    return A.layout == MC_PACKED ? mc_packed_count(A.rows) : A.rows * A.columns;
+    if (A.layout == MC_PACKED)
+        return A.place == MC_DEVICE ? A.ld * (A.rows - A.rows / 2) : mc_packed_count(A.rows);
+    return A.rows * A.columns;
 }
 
 static size_t bytes_of(mc_dense A) {
@@ -20,6 +23,11 @@ static mc_address address_of(mc_dense A) {
     return (mc_address)(uintptr_t)A.a;
 }
 
+/* Rows of the rectangle that both triangles lie in: those of the first begin a line below those of the second. */
+static int64_t aligned(int64_t n) {
+    return (n + 2 * MC_DEVICE_LINE - 1) / MC_DEVICE_LINE * MC_DEVICE_LINE;
+}
+
 mercer_status mc_dense_allocate(mercer_ctx *ctx, mc_device *device, mc_layout layout, mercer_dtype dtype, int64_t rows,
                                 int64_t columns, mc_dense *out) {
     *out = (mc_dense){.place = device ? MC_DEVICE : MC_HOST,
@@ -28,7 +36,7 @@ mercer_status mc_dense_allocate(mercer_ctx *ctx, mc_device *device, mc_layout la
                       .rows = rows,
                       .columns = columns,
                       .device = device};
-    out->ld = layout == MC_PACKED ? 0 : layout == MC_ROW_MAJOR ? columns : rows;
+    out->ld = layout == MC_PACKED ? (device ? aligned(rows) : 0) : layout == MC_ROW_MAJOR ? columns : rows;
     if (!device) {
         out->a = mc_alloc_unset(ctx, numbers_of(*out), mc_dtype_size(dtype));
         return out->a ? MERCER_OK : MERCER_MEMORY;
@@ -64,7 +72,23 @@ static mercer_status copy_lines(mercer_ctx *ctx, mc_dense from, mc_dense to, int
     return status;
 }
 
+/* Columns of the first triangle with what lies below it, then rows of the second. */
+static mercer_status copy_triangles(mercer_ctx *ctx, mc_dense from, mc_dense to) {
+    const mc_halves a = mc_triangle_split(from), b = mc_triangle_split(to);
+    const size_t size = mc_dtype_size(from.dtype);
+    mercer_status status = MERCER_OK;
+    for (int64_t j = 0; j < a.first.rows && !status; j++)
+        status = copy_lines(ctx, mc_submatrix(a.first, j, j, 1, 1), mc_submatrix(b.first, j, j, 1, 1), 1,
+                            (size_t)(from.rows - j) * size);
+    for (int64_t i = 0; i < a.second.rows && !status; i++)
+        status = copy_lines(ctx, mc_submatrix(a.second, i, 0, 1, 1), mc_submatrix(b.second, i, 0, 1, 1), 1,
+                            (size_t)(i + 1) * size);
+    return status;
+}
+
 mercer_status mc_dense_copy(mercer_ctx *ctx, mc_dense from, mc_dense to) {
+    if (from.layout == MC_PACKED && from.place != to.place)
+        return copy_triangles(ctx, from, to);
     const int64_t lines = from.layout == MC_ROW_MAJOR ? from.rows : from.columns,
                   length = from.layout == MC_ROW_MAJOR ? from.columns : from.rows;
     const bool together = from.layout == MC_PACKED || (from.ld == length && to.ld == length);

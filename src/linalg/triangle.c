@@ -41,9 +41,22 @@ static mc_halves split_packed(mc_dense L) {
                        mc_submatrix(first, n1, 0, n2, n1)};
 }
 
+/* On a device both triangles begin where a line of its memory does, and so do all columns: else products there take
+   half as long again. */
+static mc_halves split_aligned(mc_dense L) {
+    const int64_t n = L.rows, n2 = n / 2, n1 = n - n2;
+    mc_dense first = L;
+    first.layout = MC_COLUMN_MAJOR;
+    first.a = (void *)((uintptr_t)L.a + MC_DEVICE_LINE * mc_dtype_size(L.dtype));
+    mc_dense second = L;
+    second.layout = MC_ROW_MAJOR;
+    return (mc_halves){mc_submatrix(first, 0, 0, n1, n1), mc_submatrix(second, 0, 0, n2, n2),
+                       mc_submatrix(first, n1, 0, n2, n1)};
+}
+
 mc_halves mc_triangle_split(mc_dense L) {
     if (L.layout == MC_PACKED)
-        return split_packed(L);
+        return L.place == MC_DEVICE ? split_aligned(L) : split_packed(L);
     const int64_t n1 = (L.rows / 2 + LEAF - 1) / LEAF * LEAF, n2 = L.rows - n1;
     return (mc_halves){mc_submatrix(L, 0, 0, n1, n1), mc_submatrix(L, n1, n1, n2, n2), mc_submatrix(L, n1, 0, n2, n1)};
 }

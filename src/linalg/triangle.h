@@ -16,6 +16,8 @@ typedef struct mc_halves {
     mc_dense first, second, below;
 } mc_halves;
 mc_halves mc_triangle_split(mc_dense L);
+/* Numbers of a line of a device's memory, a multiple of which the leading dimension of a packed triangle there is. */
+enum { MC_DEVICE_LINE = 16 };
 /* Small enough for LAPACK. */
 bool mc_triangle_is_leaf(mc_dense L);
 /* The side of the blocks that a side of length n is cut into: a quarter of it, for small matrices to keep several

@@ -30,7 +30,7 @@ struct mercer_posterior {
 /* The factor made on a device and copied here, where the posterior may outlive the context; *done: there was one. */
 static mercer_status factor_there(mercer_ctx *ctx, const mercer_posterior *p, mc_gram *gram, int64_t *bad, bool *done) {
     const int64_t n = p->model->f.centres->n;
-    const double bytes = (double)mc_packed_count(n) * sizeof(double) + 1e8;
+    const double bytes = (double)(mc_packed_count(n) + 32 * n) * sizeof(double) + 1e8;
     mc_device *device = NULL;
     mc_dense L = {0};
     MC_TRY(mc_gram_place_algebra(ctx, gram, mc_factor_work((double)n), bytes, &device));

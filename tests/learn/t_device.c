@@ -180,6 +180,24 @@ static void test_evidence_and_its_gradient(void **state) {
     close_clean(there);
 }
 
+/* What there is no source for stays on the processor. */
+static void test_evidence_of_other_kernels(void **state) {
+    (void)state;
+    static const char *const others[] = {"matern(nu=3.5, length_scale=1.2)", "normalize(poly(degree=2, c=1))"};
+    mercer_ctx *here = open_ctx(1), *there = open_ctx(1);
+    attach_test_device(there);
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+        const sheet s = random_sheet(ROWS, 1, k);
+        evidence a = {0}, b = {0};
+        assert_ok(here, find_evidence(here, &s, others[k], &a));
+        assert_ok(there, find_evidence(there, &s, others[k], &b));
+        assert_true(a.value == b.value);
+        assert_memory_equal(a.gradient, b.gradient, sizeof a.gradient);
+    }
+    close_clean(here);
+    close_clean(there);
+}
+
 static void test_evidence_where_calls_fail(void **state) {
     (void)state;
     if (on_a_card())
@@ -275,6 +293,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ridge),
         cmocka_unit_test(test_evidence_and_its_gradient),
+        cmocka_unit_test(test_evidence_of_other_kernels),
         cmocka_unit_test(test_evidence_where_calls_fail),
         cmocka_unit_test(test_a_gaussian_process),
         cmocka_unit_test(test_a_device_with_no_room),

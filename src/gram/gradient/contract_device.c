@@ -37,8 +37,8 @@ typedef struct contraction {
 } contraction;
 
 bool mc_device_contracts(const mercer_kernel *kernel, const mercer_data *x) {
-    return mc_contract_covers(kernel->root) && !x->texts && x->d >= 1 && x->d <= COLUMNS_MOST && kernel->slots >= 1
-           && kernel->slots <= SLOTS_MOST;
+    return mc_contract_covers(kernel->root) && mc_contract_has_source(kernel->root) && !x->texts && x->d >= 1
+           && x->d <= COLUMNS_MOST && kernel->slots >= 1 && kernel->slots <= SLOTS_MOST;
 }
 
 /* ---- What lies there ---- */

@@ -226,6 +226,17 @@ static const atom_source atoms[MC_ATOM_COUNT] = {
     [MC_PERIODIC] = {periodic_forward, periodic_backward},
 };
 
+bool mc_contract_has_source(const mc_node *node) {
+    const double nu = node->kind == MC_ATOM && node->atom == MC_MATERN ? node->parameter[0].number : 0.5;
+    bool has = node->kind != MC_ATOM || atoms[node->atom].forward;
+    has = has && (nu == 0.5 || nu == 1.5 || nu == 2.5);
+    for (int i = 0; i < MC_PARAMETERS_MAX && has && node->kind == MC_ATOM; i++)
+        has = node->parameter[i].kind != MC_VALUE_MATRIX;
+    for (int i = 0; i < node->children && has; i++)
+        has = mc_contract_has_source(node->child[i]);
+    return has;
+}
+
 /* ---- Nodes ---- */
 
 /* The vector of a weigh is numbered by its step. */

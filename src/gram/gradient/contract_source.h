@@ -5,6 +5,8 @@
 
 #include "gram/gradient/contract_steps.h"
 
+/* Whether every node has one: not every atom that contract_atoms.c knows does. */
+bool mc_contract_has_source(const mc_node *node);
 /* At most as many numbers as this are written to numbers. */
 int64_t mc_contract_numbers(const mc_contract_steps *steps);
 /* To be freed. */

@@ -190,7 +190,7 @@ mercer_status mc_ridge_factor(mercer_ctx *ctx, mc_ridge_system *r, double *A, in
 }
 
 double mc_ridge_factor_bytes(int64_t n, int64_t columns) {
-    return (double)(mc_packed_count(n) + (columns + 4) * n) * sizeof(double) + 1e8;
+    return (double)(mc_packed_count(n) + (columns + 36) * n) * sizeof(double) + 1e8;
 }
 
 /* A <- S K S + lambda I on the device of the operator, where there is one and it has room; A->a NULL: it has not. */
