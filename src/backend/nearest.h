@@ -16,10 +16,10 @@
 
 enum { MC_NEAREST_ROWS = 8, MC_NEAREST_COLUMNS = 32 }; /* rows at once; points of a panel */
 
-typedef struct mc_candidate {
+typedef struct mc_nearest_candidate {
     float t;
     int32_t at;
-} mc_candidate;
+} mc_nearest_candidate;
 
 typedef struct mc_nearest {
     int64_t d, k, capacity;
@@ -30,11 +30,11 @@ typedef struct mc_nearest {
     int64_t from, to;      /* panels to meet */
     const float *box;      /* of every node the d least coordinates, then the d largest; NULL: all panels are met */
     float grow;
-    const float *root, *slack; /* of each row */
-    float *best;               /* of each row the k least t, rising; infinite at first */
-    float *limit;              /* of each row */
-    mc_candidate *list;        /* of each row capacity of them */
-    int64_t *held;             /* of each row; above capacity: it had too many */
+    const float *root, *slack;  /* of each row */
+    float *best;                /* of each row the k least t, rising; infinite at first */
+    float *limit;               /* of each row */
+    mc_nearest_candidate *list; /* of each row capacity of them */
+    int64_t *held;              /* of each row; above capacity: it had too many */
 } mc_nearest;
 
 /* How many panels were met, by each row. */

@@ -50,7 +50,7 @@ typedef struct bench {
     double *u;           /* d: a row as a point */
     double *norm;        /* of CHUNK rows, as what follows */
     float *x, *root, *slack, *best, *limit;
-    mc_candidate *list;
+    mc_nearest_candidate *list;
     int64_t *held;
 } bench;
 
@@ -98,7 +98,7 @@ static void lay_out_bench(mc_work *work, int64_t d, int64_t k, bench *b) {
     b->slack = mc_work_take(work, CHUNK, sizeof(float));
     b->limit = mc_work_take(work, CHUNK, sizeof(float));
     b->best = mc_work_take(work, CHUNK * k, sizeof(float));
-    b->list = mc_work_take(work, CHUNK * (2 * k + SPARE), sizeof(mc_candidate));
+    b->list = mc_work_take(work, CHUNK * (2 * k + SPARE), sizeof(mc_nearest_candidate));
     b->held = mc_work_take(work, CHUNK, sizeof(int64_t));
 }
 
@@ -211,7 +211,7 @@ static void choose(const search *s, const bench *b, int64_t at, int64_t *count, 
 }
 
 static void confirm_row(const search *s, const bench *b, int64_t r, mc_neighbour *out) {
-    const mc_candidate *list = b->list + r * s->capacity;
+    const mc_nearest_candidate *list = b->list + r * s->capacity;
     int64_t count = 0;
     if (b->held[r] > s->capacity)
         for (int64_t i = 0; i < s->index->points; i++)

@@ -68,19 +68,19 @@ void mc_selection_take(mc_selection *s, int64_t id) {
     }
 }
 
-static bool ranks_before(mc_candidate a, mc_candidate b) {
+static bool ranks_before(mc_violator a, mc_violator b) {
     return a.score > b.score || (a.score == b.score && a.id < b.id);
 }
 
-static void swap_candidates(mc_candidate *a, mc_candidate *b) {
-    const mc_candidate c = *a;
+static void swap_candidates(mc_violator *a, mc_violator *b) {
+    const mc_violator c = *a;
     *a = *b;
     *b = c;
 }
 
 /* Reorder so that the k first come first; Hoare's selection with the median of three. All keys differ, so it always
    splits. */
-static void select_first(mc_candidate *c, int64_t n, int64_t k) {
+static void select_first(mc_violator *c, int64_t n, int64_t k) {
     int64_t low = 0, high = n - 1;
     while (low < high && k > low && k <= high) {
         const int64_t middle = low + (high - low) / 2;
@@ -90,7 +90,7 @@ static void select_first(mc_candidate *c, int64_t n, int64_t k) {
             swap_candidates(&c[high], &c[low]);
         if (ranks_before(c[high], c[middle]))
             swap_candidates(&c[high], &c[middle]);
-        const mc_candidate pivot = c[middle];
+        const mc_violator pivot = c[middle];
         int64_t i = low, j = high;
         while (i <= j) {
             while (ranks_before(c[i], pivot))
@@ -117,8 +117,8 @@ static double hashed_uniform(int64_t t, int64_t round) {
 
 /* Variables that violate by more than half of the worst are equally good: a random choice of them covers the data,
    while the very worst are often neighbours that one step would put right together. */
-static mc_candidate make_candidate(const mc_selection *s, int64_t t, double share) {
-    return (mc_candidate){share > 0.5 ? 1 + hashed_uniform(t, s->round) : share, t};
+static mc_violator make_candidate(const mc_selection *s, int64_t t, double share) {
+    return (mc_violator){share > 0.5 ? 1 + hashed_uniform(t, s->round) : share, t};
 }
 
 /* The variables on one side that violate and are not yet chosen. */

@@ -12,17 +12,17 @@ typedef struct mc_extremes {
     double violation;                /* the larger over the groups; not positive at an optimum */
 } mc_extremes;
 
-typedef struct mc_candidate {
+typedef struct mc_violator {
     double score;
     int64_t id;
-} mc_candidate;
+} mc_violator;
 
 typedef struct mc_selection {
     int64_t q; /* places in a working set */
     int64_t round;
-    int64_t *set, count;     /* the working set, in order of choice */
-    uint8_t *chosen;         /* m marks */
-    mc_candidate *candidate; /* m of scratch */
+    int64_t *set, count;    /* the working set, in order of choice */
+    uint8_t *chosen;        /* m marks */
+    mc_violator *candidate; /* m of scratch */
 } mc_selection;
 
 size_t mc_selection_bytes(int64_t m, int64_t q);

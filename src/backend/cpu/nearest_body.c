@@ -39,7 +39,7 @@ INLINE unsigned below(wide v, float limit) {
 }
 
 static void prune(const mc_nearest *s, int64_t r) {
-    mc_candidate *list = s->list + r * s->capacity;
+    mc_nearest_candidate *list = s->list + r * s->capacity;
     int64_t left = 0;
     for (int64_t j = 0; j < s->capacity; j++)
         if (list[j].t < s->limit[r])
@@ -59,7 +59,7 @@ INLINE void offer(const mc_nearest *s, int64_t r, float t, int64_t at) {
     if (s->held[r] == s->capacity)
         prune(s, r);
     if (s->held[r] < s->capacity)
-        s->list[r * s->capacity + s->held[r]++] = (mc_candidate){t, (int32_t)at};
+        s->list[r * s->capacity + s->held[r]++] = (mc_nearest_candidate){t, (int32_t)at};
     else
         s->held[r] = s->capacity + 1;
 }
