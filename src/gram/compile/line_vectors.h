@@ -6,7 +6,7 @@
 
 /* The vectors that come from nodes (normalize, weigh, norms, equality), in double, with their largest values. */
 mercer_status mc_vectors_measure(mercer_ctx *ctx, mc_gram *gram);
-/* All vectors in the tile's precision, and the factors of the steps; parts are packed, their ways chosen. */
+/* All vectors in the tile's precision, and the factors of the steps; parts are packed, their distance methods set. */
 mercer_status mc_vectors_fill(mercer_ctx *ctx, mc_gram *gram);
 
 #endif

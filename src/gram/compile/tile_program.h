@@ -4,7 +4,7 @@
        compile.c     expression -> parts and lines, atoms of one statistic sharing its part
        pack_uint8.c       rows that are whole numbers of one unit, as bytes
        feature_rows.c    rows of data -> the coordinates of a part
-       bound.c       how large the values and the rounding errors can be; which way to take |x - z|^2
+       bound.c       how large the values and the rounding errors can be; by which method |x - z|^2 is taken
        pack.c        coordinates -> panels in the tile's precision, and the vectors that lines add per row and column
        strip.c       a strip of K: statistics, then lines */
 #ifndef MC_GRAM_COMPILE_TILE_PROGRAM_H
@@ -158,8 +158,8 @@ void mc_pack_uint8_gather(const mc_tile_part *part, int64_t width, int64_t rows,
 /* pack.c: of compressed points whose `start` is known, in panels of so many. */
 void mc_pack_widest(mc_packed_points *pack, int64_t width);
 
-/* bound.c: the largest |K_ij| and the largest error of one, by these bodies with the ways now set; at worst,
-   or likely. */
+/* bound.c: the largest |K_ij| and the largest error of one, by these bodies with the distance methods now set; at
+   worst, or likely. */
 typedef struct mc_bound {
     double size, error;
     double low; /* K_ij >= low, where something is known of it: at least -size */

@@ -2,8 +2,8 @@
    their functions are (mc_tile_accuracy).
 
    Two answers. The worst case holds whatever the roundings are; certificates take it. The likely one chooses precision
-   and ways: long sums are then given what random roundings pass with a probability below 1e-7 (Higham and Mary, 2019),
-   which for 784 coordinates is a fourth of the worst case.
+   and distance methods: long sums are then given what random roundings pass with a probability below 1e-7 (Higham and
+   Mary, 2019), which for 784 coordinates is a fourth of the worst case.
 
    Covered, in the worst case, of an entry, alone or inside a product: the coordinates (centred and weighted in double,
    then rounded), the sums of the tile bodies, the argument, the elementary function (its polynomial and the roundings

@@ -2,9 +2,9 @@
 
    Predictions are K(rows, centres) alpha with the same centres every time. Opened anew, an operator of one row spends
    nearly all its time on the centres. Here everything that depends on the rows alone is done as ever; of the right side
-   the measures are taken over, and with them ways and precision are chosen by the same code. Where the choice comes out
-   as it did for the kept operator its packs serve, and the operator is, to the bit, the one that mc_gram_open would
-   have made; otherwise there is none, and the caller opens. */
+   the measures are taken over, and with them distance methods and precision are chosen by the same code. Where the
+   choice comes out as it did for the kept operator its packs serve, and the operator is, to the bit, the one that
+   mc_gram_open would have made; otherwise there is none, and the caller opens. */
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/status.h"

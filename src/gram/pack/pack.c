@@ -1,6 +1,6 @@
 /* pack.c: the points of both sides as the tiles read them.
 
-   Each part is measured first, in double: how long the points are decides the precision and the way to |x - z|^2
+   Each part is measured first, in double: how long the points are decides the precision and the method for |x - z|^2
    (bound.c). Then its coordinates are rounded to the tile's precision and laid out in panels; norms.c takes their norms
    as the tiles sum them up. */
 #include "base/ctx.h"
@@ -401,7 +401,7 @@ static mercer_status settle_part(mercer_ctx *ctx, mc_gram *g, mc_tile_part *p, c
 }
 
 /* Short rows go by differences, long ones take a second look where it matters; compressed rows have the norms only. */
-static void set_ways(mc_tile_program *plan, bool careful) {
+static void set_distance_methods(mc_tile_program *plan, bool careful) {
     for (int i = 0; i < plan->parts; i++) {
         mc_tile_part *p = &plan->part[i];
         const bool uncertain =
@@ -436,11 +436,11 @@ static bool ratios_fit(const mc_tile_program *plan, mercer_dtype precision) {
     return true;
 }
 
-/* In this precision, in these ways, every entry is as near as the tolerance wants, relative to what its own rows make
-   of it, and nothing on the way can leave the range of numbers. */
+/* In this precision, by these distance methods, every entry is as near as the tolerance wants, relative to what its own
+   rows make of it, and nothing on the way can leave the range of numbers. */
 static bool try_precision(mc_gram *g, const mc_tile_ops *tile, mercer_dtype precision, bool careful, double tolerance,
                           mc_bound *temporary) {
-    set_ways(&g->plan, careful);
+    set_distance_methods(&g->plan, careful);
     g->precision = precision;
     double reach;
     const mc_bound likely = mc_tile_program_bound(&g->plan, &tile[precision], false, temporary, &reach);
@@ -501,8 +501,8 @@ static bool takes_roots(const mc_tile_program *plan) {
     return false;
 }
 
-/* The cheapest way whose error bound is in keeping with the precision; where float cannot keep it, double; where no way
-   of the tiles can, *found is false. */
+/* The cheapest distance method whose error bound is in keeping with the precision; where float cannot keep it, double;
+   where no method of the tiles can, *found is false. */
 static mercer_status choose_precision(mercer_ctx *ctx, mc_gram *g, mercer_dtype wanted, bool *found) {
     mc_bound *temporary = NULL;
     double reach;
