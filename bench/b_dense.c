@@ -19,7 +19,7 @@
 
 enum { TIMES = 5 };
 
-static mercer_data *draw(mercer_ctx *ctx, int64_t n, int64_t d) {
+static mercer_data *draw_points(mercer_ctx *ctx, int64_t n, int64_t d) {
     double *values = malloc((size_t)(n * (d + 1)) * sizeof *values), *target = values + n * d;
     mc_rng rng = mc_rng_at(7, MC_STREAM_TEST, (uint64_t)d);
     for (int64_t i = 0; i < n * d; i++)
@@ -35,14 +35,14 @@ static mercer_data *draw(mercer_ctx *ctx, int64_t n, int64_t d) {
     return data;
 }
 
-static mercer_kernel *parse(mercer_ctx *ctx, const char *text) {
+static mercer_kernel *parse_kernel(mercer_ctx *ctx, const char *text) {
     mercer_kernel *kernel = NULL;
     if (mercer_kernel_parse(ctx, text, &kernel))
         fprintf(stderr, "%s\n", mercer_message(ctx));
     return kernel;
 }
 
-static double median(double *s, int count) {
+static double median_of(double *s, int count) {
     for (int i = 0; i < count; i++)
         for (int j = i + 1; j < count; j++)
             if (s[j] < s[i]) {
@@ -63,7 +63,7 @@ static void print_part(mercer_ctx *ctx, mercer_status status, const char *part, 
 
 /* ---- One factorisation, part by part ---- */
 
-static double lap(mercer_ctx *ctx, mc_device *device, double *began) {
+static double read_lap(mercer_ctx *ctx, mc_device *device, double *began) {
     if (mc_device_wait(ctx, device))
         fprintf(stderr, "%s\n", mercer_message(ctx));
     const double now = mc_clock_seconds(), seconds = now - *began;
@@ -83,13 +83,13 @@ static void factor_parts(mercer_ctx *ctx, mc_gram *gram, mc_device *device, int6
     mercer_status status = mc_dense_allocate(ctx, device, MC_PACKED, MERCER_F64, n, n, &A);
     double began = mc_clock_seconds();
     status = status ? status : mc_gram_write(ctx, gram, NULL, one, A);
-    print_part(ctx, status, "K made (the program compiled too, where it is new)", n, d, lap(ctx, device, &began));
+    print_part(ctx, status, "K made (the program compiled too, where it is new)", n, d, read_lap(ctx, device, &began));
     status = status ? status : mc_gram_write(ctx, gram, NULL, one, A);
-    print_part(ctx, status, "K made", n, d, lap(ctx, device, &began));
+    print_part(ctx, status, "K made", n, d, read_lap(ctx, device, &began));
     status = status ? status : mc_potrf(ctx, A, &bad);
-    print_part(ctx, status, "Cholesky", n, d, lap(ctx, device, &began));
+    print_part(ctx, status, "Cholesky", n, d, read_lap(ctx, device, &began));
     status = status ? status : mc_potrs(ctx, A, mc_row_major(x, n, 1, 1));
-    print_part(ctx, status, "solution", n, d, lap(ctx, device, &began));
+    print_part(ctx, status, "solution", n, d, read_lap(ctx, device, &began));
     status = status ? status : mc_gram_apply(ctx, gram, 1, x, y);
     for (int64_t i = 0; i < n; i++)
         miss += (y[i] + x[i] - b[i]) * (y[i] + x[i] - b[i]), size += b[i] * b[i];
@@ -97,20 +97,20 @@ static void factor_parts(mercer_ctx *ctx, mc_gram *gram, mc_device *device, int6
     began = mc_clock_seconds();
     if (inverse) {
         status = status ? status : mc_trtri(ctx, A);
-        print_part(ctx, status, "inverse of the factor", n, d, lap(ctx, device, &began));
+        print_part(ctx, status, "inverse of the factor", n, d, read_lap(ctx, device, &began));
         status = status ? status : mc_gram_write(ctx, gram, NULL, one, A);
         status = status ? status : mc_potrf(ctx, A, &bad);
-        lap(ctx, device, &began);
+        read_lap(ctx, device, &began);
         status = status ? status : mc_potri(ctx, A);
-        print_part(ctx, status, "inverse", n, d, lap(ctx, device, &began));
+        print_part(ctx, status, "inverse", n, d, read_lap(ctx, device, &began));
     }
     mc_dense_free(&A);
     free(b);
 }
 
-static void factor(mercer_ctx *ctx, int64_t n, int64_t d, bool inverse) {
-    mercer_data *x = draw(ctx, n, d);
-    mercer_kernel *kernel = parse(ctx, "rbf(gamma=0.02)");
+static void time_factor(mercer_ctx *ctx, int64_t n, int64_t d, bool inverse) {
+    mercer_data *x = draw_points(ctx, n, d);
+    mercer_kernel *kernel = parse_kernel(ctx, "rbf(gamma=0.02)");
     mc_gram *gram = NULL;
     mc_device *device = NULL;
     mercer_status status = mc_gram_open(ctx, kernel, x, NULL, MERCER_F64, &gram);
@@ -126,9 +126,9 @@ static void factor(mercer_ctx *ctx, int64_t n, int64_t d, bool inverse) {
 
 /* ---- Evidence ---- */
 
-static void evidence(mercer_ctx *ctx, int64_t n, bool estimated) {
-    mercer_data *data = draw(ctx, n, 8);
-    mercer_kernel *kernel = parse(ctx, "1.2*rbf(gamma=[0.1, 0.2, 0.1, 0.05, 0.1, 0.2, 0.1, 0.05])");
+static void time_evidence(mercer_ctx *ctx, int64_t n, bool estimated) {
+    mercer_data *data = draw_points(ctx, n, 8);
+    mercer_kernel *kernel = parse_kernel(ctx, "1.2*rbf(gamma=[0.1, 0.2, 0.1, 0.05, 0.1, 0.2, 0.1, 0.05])");
     mc_problem p;
     mc_evidence *e = NULL;
     double value = 0, gradient[16] = {0}, seconds[TIMES + 1] = {0};
@@ -147,7 +147,7 @@ static void evidence(mercer_ctx *ctx, int64_t n, bool estimated) {
                estimated ? "estimated evidence and gradient, the first" : "evidence and gradient, the first", n, 8,
                seconds[0]);
     print_part(ctx, status, estimated ? "estimated evidence and gradient" : "evidence and gradient", n, 8,
-               median(seconds + 1, TIMES));
+               median_of(seconds + 1, TIMES));
     printf("| value %.6f, error %.2g, slopes %.6g, %.6g | %lld | 8 | |\n", value, mc_evidence_error(e), gradient[0],
            gradient[1], (long long)n);
     fflush(stdout);
@@ -157,7 +157,7 @@ static void evidence(mercer_ctx *ctx, int64_t n, bool estimated) {
     mercer_data_free(data);
 }
 
-static void eigen(mercer_ctx *ctx, int64_t n) {
+static void time_eigen(mercer_ctx *ctx, int64_t n) {
     double *A = malloc((size_t)(n * n + n) * sizeof *A);
     mc_rng rng = mc_rng_at(9, MC_STREAM_TEST, 1);
     for (int64_t j = 0; j < n; j++)
@@ -170,9 +170,9 @@ static void eigen(mercer_ctx *ctx, int64_t n) {
 }
 
 /* Ridge from the table to the model, certificate and all. */
-static void fit(mercer_ctx *ctx, int64_t n, int64_t d) {
-    mercer_data *data = draw(ctx, n, d);
-    mercer_kernel *kernel = parse(ctx, "rbf(gamma=0.02)");
+static void time_fit(mercer_ctx *ctx, int64_t n, int64_t d) {
+    mercer_data *data = draw_points(ctx, n, d);
+    mercer_kernel *kernel = parse_kernel(ctx, "rbf(gamma=0.02)");
     mercer_model *model = NULL;
     mercer_ridge set = mercer_ridge_defaults();
     set.solver = "cholesky";
@@ -188,7 +188,7 @@ static void fit(mercer_ctx *ctx, int64_t n, int64_t d) {
     mercer_data_free(data);
 }
 
-static void say(void *user, const char *line) {
+static void print_log_line(void *user, const char *line) {
     (void)user;
     fprintf(stderr, "# %s\n", line);
 }
@@ -197,20 +197,20 @@ int main(int count, char **words) {
     mercer_options options = mercer_options_defaults();
     mercer_ctx *ctx = NULL;
     options.device = count > 1 ? words[1] : "cuda";
-    options.log = getenv("MERCER_BENCH_LOG") ? say : NULL;
+    options.log = getenv("MERCER_BENCH_LOG") ? print_log_line : NULL;
     const int64_t largest = count > 2 ? atoll(words[2]) : 120000;
     if (mercer_open(&options, &ctx))
         return 1;
     printf("| part | n | d | s |\n|---|---|---|---|\n");
-    factor(ctx, 4096, 28, true);
-    factor(ctx, 16384, 8, true);
-    evidence(ctx, 16384, false);
-    evidence(ctx, 30000, false);
-    eigen(ctx, 8192);
-    factor(ctx, largest, 28, false);
-    fit(ctx, largest, 28);
+    time_factor(ctx, 4096, 28, true);
+    time_factor(ctx, 16384, 8, true);
+    time_evidence(ctx, 16384, false);
+    time_evidence(ctx, 30000, false);
+    time_eigen(ctx, 8192);
+    time_factor(ctx, largest, 28, false);
+    time_fit(ctx, largest, 28);
     if (count > 3)
-        evidence(ctx, 30000, true);
+        time_evidence(ctx, 30000, true);
     mercer_close(ctx);
     return 0;
 }

@@ -23,7 +23,7 @@ static bool by_rows(mc_dense A) {
     return A.layout == MC_ROW_MAJOR;
 }
 
-static mc_device_matrix stored(mc_dense A) {
+static mc_device_matrix device_matrix_of(mc_dense A) {
     return (mc_device_matrix){A.dtype, (mc_address)(uintptr_t)A.a, A.ld};
 }
 
@@ -39,8 +39,8 @@ static mercer_status add_product(mercer_ctx *ctx, double alpha, mc_dense A, mc_d
         return add_product(ctx, alpha, mc_transposed(B), mc_transposed(A), beta, mc_transposed(C));
     if (C.rows == 0 || C.columns == 0)
         return MERCER_OK;
-    return mc_device_gemm(ctx, C.device, by_rows(A), by_rows(B), C.rows, C.columns, A.columns, alpha, stored(A),
-                          stored(B), beta, stored(C));
+    return mc_device_gemm(ctx, C.device, by_rows(A), by_rows(B), C.rows, C.columns, A.columns, alpha,
+                          device_matrix_of(A), device_matrix_of(B), beta, device_matrix_of(C));
 }
 
 static mercer_status gemm(mercer_ctx *ctx, mc_dense A, mc_dense B, mc_dense C) {
@@ -58,7 +58,8 @@ static mercer_status syrk(mercer_ctx *ctx, double alpha, mc_dense P, mc_dense C)
     if (C.rows == 0 || P.columns == 0)
         return MERCER_OK;
     if (is_leaf(C, PRODUCT_LEAF))
-        return mc_device_syrk(ctx, C.device, by_rows(C), by_rows(P), C.rows, P.columns, alpha, stored(P), 1, stored(C));
+        return mc_device_syrk(ctx, C.device, by_rows(C), by_rows(P), C.rows, P.columns, alpha, device_matrix_of(P), 1,
+                              device_matrix_of(C));
     const mc_halves h = mc_triangle_split(C);
     const mc_dense P1 = rows_of(P, 0, h.first.rows), P2 = rows_of(P, h.first.rows, h.second.rows);
     MC_TRY(syrk(ctx, alpha, P1, h.first));
@@ -76,24 +77,25 @@ static mercer_status call_triangular(mercer_ctx *ctx, triangular *call, double a
     const bool trans = (transposed != by_rows(L)) != by_rows(B);
     if (B.rows == 0 || B.columns == 0)
         return MERCER_OK;
-    return call(ctx, B.device, by_rows(B), by_rows(L), trans, lying.rows, lying.columns, alpha, stored(L), stored(B));
+    return call(ctx, B.device, by_rows(B), by_rows(L), trans, lying.rows, lying.columns, alpha, device_matrix_of(L),
+                device_matrix_of(B));
 }
 
 /* X <- sign L^-1 X or sign L^-T X; of few columns the triangles are small ones, since nothing but reading them takes
    time. */
-static mercer_status solve(mercer_ctx *ctx, double sign, mc_dense L, bool transposed, mc_dense X) {
+static mercer_status solve_triangle(mercer_ctx *ctx, double sign, mc_dense L, bool transposed, mc_dense X) {
     if (is_leaf(L, X.columns < FEW_COLUMNS ? VECTOR_LEAF : PRODUCT_LEAF))
         return call_triangular(ctx, mc_device_trsm, sign, L, transposed, X);
     const mc_halves h = mc_triangle_split(L);
     const mc_dense X1 = rows_of(X, 0, h.first.rows), X2 = rows_of(X, h.first.rows, h.second.rows);
-    MC_TRY(solve(ctx, sign, transposed ? h.second : h.first, transposed, transposed ? X2 : X1));
+    MC_TRY(solve_triangle(ctx, sign, transposed ? h.second : h.first, transposed, transposed ? X2 : X1));
     MC_TRY(transposed ? add_product(ctx, -sign, mc_transposed(h.below), X2, 1, X1)
                       : add_product(ctx, -sign, h.below, X1, 1, X2));
-    return solve(ctx, sign, transposed ? h.first : h.second, transposed, transposed ? X1 : X2);
+    return solve_triangle(ctx, sign, transposed ? h.first : h.second, transposed, transposed ? X1 : X2);
 }
 
 static mercer_status trtrs(mercer_ctx *ctx, mc_dense L, bool transposed, mc_dense X) {
-    return solve(ctx, 1, L, transposed, X);
+    return solve_triangle(ctx, 1, L, transposed, X);
 }
 
 /* B <- T'B. */
@@ -108,7 +110,7 @@ static mercer_status multiply_transposed(mercer_ctx *ctx, mc_dense T, mc_dense B
 }
 
 static mercer_status run_routine(mercer_ctx *ctx, mc_device_routine routine, mc_dense A, int64_t *info) {
-    const mc_device_square square = {.routine = routine, .upper = by_rows(A), .n = A.rows, .A = stored(A)};
+    const mc_device_square square = {.routine = routine, .upper = by_rows(A), .n = A.rows, .A = device_matrix_of(A)};
     return A.rows ? mc_device_run(ctx, A.device, &square, info) : MERCER_OK;
 }
 
@@ -119,7 +121,7 @@ typedef struct meter {
     int64_t rows, all;
 } meter;
 
-static mercer_status advance(mercer_ctx *ctx, meter *work, int64_t rows) {
+static mercer_status add_progress(mercer_ctx *ctx, meter *work, int64_t rows) {
     work->rows += rows;
     const double share = (double)work->rows / (double)work->all;
     return mc_report_progress(ctx, share * share * share);
@@ -128,7 +130,7 @@ static mercer_status advance(mercer_ctx *ctx, meter *work, int64_t rows) {
 static mercer_status factor_by_halves(mercer_ctx *ctx, mc_dense A, meter *work, int64_t *bad) {
     if (is_leaf(A, FACTOR_LEAF)) {
         MC_TRY(run_routine(ctx, MC_ROUTINE_POTRF, A, bad));
-        return advance(ctx, work, A.rows);
+        return add_progress(ctx, work, A.rows);
     }
     const mc_halves h = mc_triangle_split(A);
     MC_TRY(factor_by_halves(ctx, h.first, work, bad));
@@ -151,8 +153,8 @@ static mercer_status trtri(mercer_ctx *ctx, mc_dense L) {
     if (is_leaf(L, INVERT_LEAF))
         return run_routine(ctx, MC_ROUTINE_TRTRI, L, NULL);
     const mc_halves h = mc_triangle_split(L);
-    MC_TRY(solve(ctx, -1, h.second, false, h.below));
-    MC_TRY(solve(ctx, 1, h.first, true, mc_transposed(h.below)));
+    MC_TRY(solve_triangle(ctx, -1, h.second, false, h.below));
+    MC_TRY(solve_triangle(ctx, 1, h.first, true, mc_transposed(h.below)));
     MC_TRY(mc_report_progress(ctx, -1));
     MC_TRY(trtri(ctx, h.first));
     return trtri(ctx, h.second);
@@ -185,7 +187,8 @@ typedef struct argument {
 
 enum { THREADS = 256 };
 
-static mercer_status launch(mercer_ctx *ctx, mc_device *device, const char *kernel, int64_t blocks, const argument *a) {
+static mercer_status launch_kernel(mercer_ctx *ctx, mc_device *device, const char *kernel, int64_t blocks,
+                                   const argument *a) {
     const mc_launch shape = {.grid = {blocks, 1}, .threads = THREADS};
     void *program = NULL;
     MC_TRY(mc_device_build(ctx, device, mc_source_dense, &program));
@@ -193,14 +196,14 @@ static mercer_status launch(mercer_ctx *ctx, mc_device *device, const char *kern
 }
 
 static mercer_status launch_diagonal(mercer_ctx *ctx, mc_dense A, mc_address out) {
-    const argument a = {.a = stored(A).at, .out = out, .rows = A.rows, .ld = A.ld};
-    return launch(ctx, A.device, "diagonal", mc_chunk_count(A.rows, THREADS), &a);
+    const argument a = {.a = device_matrix_of(A).at, .out = out, .rows = A.rows, .ld = A.ld};
+    return launch_kernel(ctx, A.device, "diagonal", mc_chunk_count(A.rows, THREADS), &a);
 }
 
 static mercer_status launch_squares(mercer_ctx *ctx, mc_dense A, bool triangle, bool add, mc_address out) {
-    const argument a = {stored(A).at, out, A.rows, A.columns, A.ld, triangle, add};
-    return by_rows(A) ? launch(ctx, A.device, "squares_across", mc_chunk_count(A.columns, THREADS), &a)
-                      : launch(ctx, A.device, "squares_along", A.rows ? A.columns : 0, &a);
+    const argument a = {device_matrix_of(A).at, out, A.rows, A.columns, A.ld, triangle, add};
+    return by_rows(A) ? launch_kernel(ctx, A.device, "squares_across", mc_chunk_count(A.columns, THREADS), &a)
+                      : launch_kernel(ctx, A.device, "squares_along", A.rows ? A.columns : 0, &a);
 }
 
 static mercer_status write_diagonal(mercer_ctx *ctx, mc_dense A, mc_address out) {
@@ -234,7 +237,7 @@ static mercer_status fetch_vector(mercer_ctx *ctx, mc_dense A, double *out,
     return status;
 }
 
-static mercer_status diagonal(mercer_ctx *ctx, mc_dense A, double *out) {
+static mercer_status copy_diagonal(mercer_ctx *ctx, mc_dense A, double *out) {
     return fetch_vector(ctx, A, out, write_diagonal);
 }
 
@@ -242,4 +245,4 @@ static mercer_status column_squares(mercer_ctx *ctx, mc_dense L, double *out) {
     return fetch_vector(ctx, L, out, write_squares);
 }
 
-const mc_dense_algebra mc_dense_device = {gemm, potrf, trtrs, trtri, potri, diagonal, column_squares};
+const mc_dense_algebra mc_dense_device = {gemm, potrf, trtrs, trtri, potri, copy_diagonal, column_squares};

@@ -127,7 +127,7 @@ static mercer_status run_there(mercer_ctx *ctx, mc_device *device, mc_dense A, d
     return status;
 }
 
-static void unscale(mc_dense A, double scale) {
+static void undo_scaling(mc_dense A, double scale) {
     for (int64_t i = 0; i < A.columns * A.ld && scale != 1; i++)
         ((double *)A.a)[i] *= scale;
 }
@@ -144,7 +144,7 @@ static mercer_status decompose_there(mercer_ctx *ctx, mc_dense A, double *w, mc_
     *done = !status;
     if (!status)
         return MERCER_OK;
-    unscale(A, scale);
+    undo_scaling(A, scale);
     return mc_device_leaves_it(ctx, device, status) ? MERCER_OK : status;
 }
 

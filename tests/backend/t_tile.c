@@ -137,7 +137,7 @@ static void test_bytes_multiply_without_rounding(void **state) {
 }
 
 /* f(s) in double. */
-static double value(const mc_tile_step *step, double s) {
+static double step_value(const mc_tile_step *step, double s) {
     const double b = sqrt(fmax(0, s)) * log(2.0), pi = acos(-1.0), a = fabs(s), t = 2 * asin(sqrt(a) / 2),
                  angle = s < 0 ? pi - t : t;
     switch (step->function) {
@@ -195,7 +195,7 @@ static void steps_are_functions(const mc_tile_ops *ops, mercer_dtype precision) 
                 const int64_t j = i / (rows * width) * width + i % width;
                 const double s = step.alpha * get(precision, source, i)
                                  + (adds ? get(precision, row, i / width % rows) + get(precision, column, j) : 0);
-                const double v = step.coefficient * value(&step, s), before = get(precision, old, i);
+                const double v = step.coefficient * step_value(&step, s), before = get(precision, old, i);
                 const double wanted = step.combine == MC_SET ? v : step.combine == MC_ADD ? before + v : before * v;
                 /* powers and exponentials pass on the rounding of s */
                 const double slack =

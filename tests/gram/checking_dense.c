@@ -17,7 +17,7 @@ static void *pointer_of(mc_device_matrix A, int64_t rows, int64_t columns) {
     return checking_device_pointer(A.at, (size_t)numbers * real_bytes(A.dtype));
 }
 
-static bool can(void *self, char *why) {
+static bool has_algebra(void *self, char *why) {
     (void)self, (void)why;
     return true;
 }
@@ -71,7 +71,7 @@ static mc_device_fault work_bytes(void *self, const mc_device_square *square, si
     return checking_device_fails() ? MC_DEVICE_LOST : MC_DEVICE_FINE;
 }
 
-static int eigen(int n, double *A, int ld, double *w) {
+static int solve_eigen(int n, double *A, int ld, double *w) {
     int info = 0, lwork = 1 + 6 * n + 2 * n * n, liwork = 3 + 5 * n;
     double *work = malloc((size_t)lwork * sizeof *work);
     int *iwork = malloc((size_t)liwork * sizeof *iwork);
@@ -81,7 +81,8 @@ static int eigen(int n, double *A, int ld, double *w) {
     return info;
 }
 
-static mc_device_fault run(void *self, const mc_device_square *s, mc_address work, size_t bytes, int64_t *info) {
+static mc_device_fault run_routine(void *self, const mc_device_square *s, mc_address work, size_t bytes,
+                                   int64_t *info) {
     (void)self;
     const mc_dense_ops *ops = &mc_dense_host[s->A.dtype];
     int64_t found = 0;
@@ -96,11 +97,11 @@ static mc_device_fault run(void *self, const mc_device_square *s, mc_address wor
     else if (s->routine == MC_ROUTINE_LAUUM)
         ops->lauum(s->upper, s->n, A, s->A.ld);
     else
-        found = eigen((int)s->n, A, (int)s->A.ld,
-                      (double *)(void *)checking_device_pointer(s->values, (size_t)s->n * sizeof(double)));
+        found = solve_eigen((int)s->n, A, (int)s->A.ld,
+                            (double *)(void *)checking_device_pointer(s->values, (size_t)s->n * sizeof(double)));
     if (info)
         *info = found;
     return MC_DEVICE_FINE;
 }
 
-const mc_device_dense_calls checking_device_dense = {can, gemm, syrk, trmm, trsm, work_bytes, run};
+const mc_device_dense_calls checking_device_dense = {has_algebra, gemm, syrk, trmm, trsm, work_bytes, run_routine};

@@ -253,7 +253,7 @@ static void *find(void *library, const char *name) {
     return symbol;
 }
 
-static bool holds(const block *b, mc_address word) {
+static bool block_contains(const block *b, mc_address word) {
     const mc_address begin = (mc_address)(uintptr_t)b->memory;
     return b->memory && (word ^ MASK) >= begin && (word ^ MASK) < begin + b->bytes;
 }
@@ -264,7 +264,7 @@ static void translate(char *argument, size_t bytes) {
         mc_address word;
         memcpy(&word, argument + at, sizeof word);
         for (int i = 0; i < BLOCKS; i++)
-            if (holds(&blocks[i], word)) {
+            if (block_contains(&blocks[i], word)) {
                 word ^= MASK;
                 memcpy(argument + at, &word, sizeof word);
             }

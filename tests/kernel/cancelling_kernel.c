@@ -19,26 +19,27 @@ __attribute__((format(printf, 2, 3))) static void put(writer *w, const char *for
     va_end(args);
 }
 
-static int64_t below(writer *w, int64_t n) {
+static int64_t draw_below(writer *w, int64_t n) {
     return mc_rng_below(w->rng, n);
 }
 
-static double number(writer *w) {
+static double draw_number(writer *w) {
     static const double nice[] = {1, 2, 0.5, 0.25, 3, 0.1, 4, 0.75};
-    return below(w, 4) ? nice[below(w, 8)] : nearbyint(1000 * exp(mc_rng_normal(w->rng))) / 1000 + 0.001;
+    return draw_below(w, 4) ? nice[draw_below(w, 8)] : nearbyint(1000 * exp(mc_rng_normal(w->rng))) / 1000 + 0.001;
 }
 
 /* ---- polynomials in the columns ---- */
 
 static void symmetric_form(writer *w) {
-    const double a = (double)below(w, 4), b = (double)below(w, 5) - 2, c = (double)below(w, 4);
+    const double a = (double)draw_below(w, 4), b = (double)draw_below(w, 5) - 2, c = (double)draw_below(w, 4);
     put(w, "form([[%g, %g], [%g, %g]])[1:2]", a, b, b, c);
 }
 
 static void polynomial_weight(writer *w) {
     static const char *const f[] = {"x[1]",        "1 + x[1]",     "x[1] - x[2]", "x[2]^2 - 1",
                                     "x[1]*x[2]/2", "norm2 - x[1]", "-x[1]",       "2 - x[1]*3"};
-    put(w, "weigh(%s, %s)", f[below(w, 8)], (const char *[]){"1", "linear", "linear[1]", "poly[1]"}[below(w, 4)]);
+    put(w, "weigh(%s, %s)", f[draw_below(w, 8)],
+        (const char *[]){"1", "linear", "linear[1]", "poly[1]"}[draw_below(w, 4)]);
 }
 
 static void polynomial_part(writer *w) {
@@ -57,7 +58,7 @@ static void polynomial_part(writer *w) {
                                         "(linear[2] + linear)[2, 1]",
                                         "rbf(gamma=1)*linear[1]",
                                         "rbf(gamma=1)*linear"};
-    const int64_t kind = below(w, 19);
+    const int64_t kind = draw_below(w, 19);
     if (kind < 15)
         put(w, "%s", parts[kind]);
     else if (kind < 17)
@@ -83,7 +84,7 @@ static void unfolded_part(writer *w) {
                                         "weigh(exp(1 - norm2), exp(2*linear - 2))",
                                         "rbf(gamma=1)[1]",
                                         "weigh(exp(-norm2), exp(linear) + 1)[1]"};
-    put(w, "%s", parts[below(w, 14)]);
+    put(w, "%s", parts[draw_below(w, 14)]);
 }
 
 /* ---- the angle, equal points, other series ---- */
@@ -101,7 +102,7 @@ static void angle_part(writer *w) {
                                         "cosine*rbf(gamma=1)",
                                         "normalize(linear^2)",
                                         "cosine^2"};
-    put(w, "%s", parts[below(w, 12)]);
+    put(w, "%s", parts[draw_below(w, 12)]);
 }
 
 static void equal_part(writer *w) {
@@ -115,17 +116,17 @@ static void equal_part(writer *w) {
                                         "white[1]",
                                         "rbf(gamma=1)",
                                         "white*(linear - 1)"};
-    put(w, "%s", parts[below(w, 10)]);
+    put(w, "%s", parts[draw_below(w, 10)]);
 }
 
 static void series_part(writer *w) {
     static const char *const g[] = {"linear", "cosine", "rbf(gamma=1)"};
     const char *name = g[w->d % 3];
-    switch (below(w, 4)) {
-    case 0: put(w, "exp(%g*%s)", number(w), name); break;
-    case 1: put(w, "%s^%d*exp(%g*%s)", name, (int)below(w, 4), number(w), name); break;
-    case 2: put(w, "exp(-%g*%s)", number(w), name); break;
-    default: put(w, "%s^%d", name, (int)below(w, 6));
+    switch (draw_below(w, 4)) {
+    case 0: put(w, "exp(%g*%s)", draw_number(w), name); break;
+    case 1: put(w, "%s^%d*exp(%g*%s)", name, (int)draw_below(w, 4), draw_number(w), name); break;
+    case 2: put(w, "exp(-%g*%s)", draw_number(w), name); break;
+    default: put(w, "%s^%d", name, (int)draw_below(w, 6));
     }
 }
 
@@ -142,12 +143,12 @@ static void stationary_part(writer *w) {
                                         "rq(alpha=0.5, length_scale=%g)",
                                         "periodic(length_scale=%g)",
                                         "exponential(gamma=%g)^2"};
-    const int64_t kind = below(w, 12);
+    const int64_t kind = draw_below(w, 12);
     if (kind > 9)
         put(w, "%g", 0.1);
     else {
         const char *name = names[kind], *place = strchr(name, '%');
-        put(w, "%.*s%g%s", (int)(place - name), name, number(w), place + 2);
+        put(w, "%.*s%g%s", (int)(place - name), name, draw_number(w), place + 2);
     }
 }
 
@@ -157,14 +158,14 @@ void cancelling_kernel(mc_rng *rng, int64_t d, char text[RANDOM_KERNEL_SIZE]) {
     static part *const parts[] = {polynomial_part, polynomial_part, unfolded_part,   angle_part,
                                   equal_part,      series_part,     stationary_part, stationary_part};
     writer w = {.rng = rng, .text = text, .d = d};
-    part *const one = parts[below(&w, 8)];
-    const int64_t count = 2 + below(&w, 3);
-    const bool one_column = one == stationary_part && below(&w, 2);
+    part *const one = parts[draw_below(&w, 8)];
+    const int64_t count = 2 + draw_below(&w, 3);
+    const bool one_column = one == stationary_part && draw_below(&w, 2);
     put(&w, "%s", one_column ? "(" : "");
     for (int64_t i = 0; i < count; i++) {
-        put(&w, "%s", i == 0 ? "" : below(&w, 2) ? " - " : " + ");
-        if (below(&w, 3))
-            put(&w, "%g*", number(&w));
+        put(&w, "%s", i == 0 ? "" : draw_below(&w, 2) ? " - " : " + ");
+        if (draw_below(&w, 3))
+            put(&w, "%g*", draw_number(&w));
         one(&w);
     }
     put(&w, "%s", one_column ? ")[1]" : "");

@@ -52,7 +52,7 @@ static void open_solver(device *d, char *why) {
         snprintf(why, MC_DEVICE_TEXT, "%s does not start", name);
 }
 
-static bool can(void *self, char *why) {
+static bool has_libraries(void *self, char *why) {
     device *d = self;
     why[0] = '\0';
     if (!cuda_open_blas(d) || !find_triangles(d)) {
@@ -89,11 +89,11 @@ static cudaDataType type_of(mc_device_matrix A) {
     return is_wide(A) ? CUDA_R_64F : CUDA_R_32F;
 }
 
-static cublasOperation_t op(bool trans) {
+static cublasOperation_t operation_of(bool trans) {
     return trans ? CUBLAS_OP_T : CUBLAS_OP_N;
 }
 
-static cublasFillMode_t half(bool upper) {
+static cublasFillMode_t fill_mode(bool upper) {
     return upper ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER;
 }
 
@@ -112,10 +112,11 @@ static mc_device_fault gemm(void *self, bool ta, bool tb, int64_t m, int64_t n, 
     if (fault)
         return fault;
     return after_blas(d, "gemm",
-                      d->blas.gemm(d->blas.handle, op(ta), op(tb), m, n, k, wide ? (const void *)&alpha : &alpha_float,
-                                   pointer_of(A.at), type_of(A), A.ld, pointer_of(B.at), type_of(B), B.ld,
-                                   wide ? (const void *)&beta : &beta_float, pointer_of(C.at), type_of(C), C.ld,
-                                   wide ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+                      d->blas.gemm(d->blas.handle, operation_of(ta), operation_of(tb), m, n, k,
+                                   wide ? (const void *)&alpha : &alpha_float, pointer_of(A.at), type_of(A), A.ld,
+                                   pointer_of(B.at), type_of(B), B.ld, wide ? (const void *)&beta : &beta_float,
+                                   pointer_of(C.at), type_of(C), C.ld, wide ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F,
+                                   CUBLAS_GEMM_DEFAULT));
 }
 
 static mc_device_fault syrk(void *self, bool upper, bool trans, int64_t n, int64_t k, double alpha, mc_device_matrix A,
@@ -125,15 +126,15 @@ static mc_device_fault syrk(void *self, bool upper, bool trans, int64_t n, int64
     const mc_device_fault fault = cuda_enter(d);
     if (fault)
         return fault;
-    const cublasStatus_t status = is_wide(C)
-                                      ? d->blas.dsyrk(d->blas.handle, half(upper), op(trans), n, k, &alpha,
-                                                      pointer_of(A.at), A.ld, &beta, pointer_of(C.at), C.ld)
-                                      : d->blas.ssyrk(d->blas.handle, half(upper), op(trans), n, k, &alpha_float,
-                                                      pointer_of(A.at), A.ld, &beta_float, pointer_of(C.at), C.ld);
+    const cublasStatus_t status =
+        is_wide(C) ? d->blas.dsyrk(d->blas.handle, fill_mode(upper), operation_of(trans), n, k, &alpha,
+                                   pointer_of(A.at), A.ld, &beta, pointer_of(C.at), C.ld)
+                   : d->blas.ssyrk(d->blas.handle, fill_mode(upper), operation_of(trans), n, k, &alpha_float,
+                                   pointer_of(A.at), A.ld, &beta_float, pointer_of(C.at), C.ld);
     return after_blas(d, "syrk", status);
 }
 
-static cublasSideMode_t side(bool right) {
+static cublasSideMode_t side_mode(bool right) {
     return right ? CUBLAS_SIDE_RIGHT : CUBLAS_SIDE_LEFT;
 }
 
@@ -145,11 +146,12 @@ static mc_device_fault trmm(void *self, bool right, bool upper, bool trans, int6
     if (fault)
         return fault;
     const cublasStatus_t status =
-        is_wide(B)
-            ? d->blas.dtrmm(d->blas.handle, side(right), half(upper), op(trans), CUBLAS_DIAG_NON_UNIT, m, n, &alpha,
-                            pointer_of(T.at), T.ld, pointer_of(B.at), B.ld, pointer_of(B.at), B.ld)
-            : d->blas.strmm(d->blas.handle, side(right), half(upper), op(trans), CUBLAS_DIAG_NON_UNIT, m, n,
-                            &alpha_float, pointer_of(T.at), T.ld, pointer_of(B.at), B.ld, pointer_of(B.at), B.ld);
+        is_wide(B) ? d->blas.dtrmm(d->blas.handle, side_mode(right), fill_mode(upper), operation_of(trans),
+                                   CUBLAS_DIAG_NON_UNIT, m, n, &alpha, pointer_of(T.at), T.ld, pointer_of(B.at), B.ld,
+                                   pointer_of(B.at), B.ld)
+                   : d->blas.strmm(d->blas.handle, side_mode(right), fill_mode(upper), operation_of(trans),
+                                   CUBLAS_DIAG_NON_UNIT, m, n, &alpha_float, pointer_of(T.at), T.ld, pointer_of(B.at),
+                                   B.ld, pointer_of(B.at), B.ld);
     return after_blas(d, "trmm", status);
 }
 
@@ -161,10 +163,11 @@ static mc_device_fault trsm(void *self, bool right, bool upper, bool trans, int6
     if (fault)
         return fault;
     const cublasStatus_t status =
-        is_wide(B) ? d->blas.dtrsm(d->blas.handle, side(right), half(upper), op(trans), CUBLAS_DIAG_NON_UNIT, m, n,
-                                   &alpha, pointer_of(T.at), T.ld, pointer_of(B.at), B.ld)
-                   : d->blas.strsm(d->blas.handle, side(right), half(upper), op(trans), CUBLAS_DIAG_NON_UNIT, m, n,
-                                   &alpha_float, pointer_of(T.at), T.ld, pointer_of(B.at), B.ld);
+        is_wide(B)
+            ? d->blas.dtrsm(d->blas.handle, side_mode(right), fill_mode(upper), operation_of(trans),
+                            CUBLAS_DIAG_NON_UNIT, m, n, &alpha, pointer_of(T.at), T.ld, pointer_of(B.at), B.ld)
+            : d->blas.strsm(d->blas.handle, side_mode(right), fill_mode(upper), operation_of(trans),
+                            CUBLAS_DIAG_NON_UNIT, m, n, &alpha_float, pointer_of(T.at), T.ld, pointer_of(B.at), B.ld);
     return after_blas(d, "trsm", status);
 }
 
@@ -181,18 +184,20 @@ static cusolverStatus_t bytes_of(device *d, const mc_device_square *s, room *out
     cusolverStatus_t status;
     switch (s->routine) {
     case MC_ROUTINE_POTRF:
-        return d->solver.potrf_bytes(d->solver.handle, d->solver.params, half(s->upper), s->n, type, A, s->A.ld, type,
-                                     &out->there, &out->here);
+        return d->solver.potrf_bytes(d->solver.handle, d->solver.params, fill_mode(s->upper), s->n, type, A, s->A.ld,
+                                     type, &out->there, &out->here);
     case MC_ROUTINE_TRTRI:
-        return d->solver.trtri_bytes(d->solver.handle, half(s->upper), CUBLAS_DIAG_NON_UNIT, s->n, type, A, s->A.ld,
-                                     &out->there, &out->here);
+        return d->solver.trtri_bytes(d->solver.handle, fill_mode(s->upper), CUBLAS_DIAG_NON_UNIT, s->n, type, A,
+                                     s->A.ld, &out->there, &out->here);
     case MC_ROUTINE_SYEVD:
-        return d->solver.syevd_bytes(d->solver.handle, d->solver.params, CUSOLVER_EIG_MODE_VECTOR, half(s->upper), s->n,
-                                     type, A, s->A.ld, type, pointer_of(s->values), type, &out->there, &out->here);
+        return d->solver.syevd_bytes(d->solver.handle, d->solver.params, CUSOLVER_EIG_MODE_VECTOR, fill_mode(s->upper),
+                                     s->n, type, A, s->A.ld, type, pointer_of(s->values), type, &out->there,
+                                     &out->here);
     default:
-        status = is_wide(s->A)
-                     ? d->solver.dlauum_bytes(d->solver.handle, half(s->upper), (int)s->n, A, (int)s->A.ld, &count)
-                     : d->solver.slauum_bytes(d->solver.handle, half(s->upper), (int)s->n, A, (int)s->A.ld, &count);
+        status =
+            is_wide(s->A)
+                ? d->solver.dlauum_bytes(d->solver.handle, fill_mode(s->upper), (int)s->n, A, (int)s->A.ld, &count)
+                : d->solver.slauum_bytes(d->solver.handle, fill_mode(s->upper), (int)s->n, A, (int)s->A.ld, &count);
         *out = (room){(size_t)count * (is_wide(s->A) ? sizeof(double) : sizeof(float)), 0};
         return status;
     }
@@ -204,20 +209,20 @@ static cusolverStatus_t run_routine(device *d, const mc_device_square *s, mc_add
     const cudaDataType type = type_of(s->A);
     switch (s->routine) {
     case MC_ROUTINE_POTRF:
-        return d->solver.potrf(d->solver.handle, d->solver.params, half(s->upper), s->n, type, A, s->A.ld, type, buffer,
-                               size.there, here, size.here, info);
+        return d->solver.potrf(d->solver.handle, d->solver.params, fill_mode(s->upper), s->n, type, A, s->A.ld, type,
+                               buffer, size.there, here, size.here, info);
     case MC_ROUTINE_TRTRI:
-        return d->solver.trtri(d->solver.handle, half(s->upper), CUBLAS_DIAG_NON_UNIT, s->n, type, A, s->A.ld, buffer,
-                               size.there, here, size.here, info);
+        return d->solver.trtri(d->solver.handle, fill_mode(s->upper), CUBLAS_DIAG_NON_UNIT, s->n, type, A, s->A.ld,
+                               buffer, size.there, here, size.here, info);
     case MC_ROUTINE_SYEVD:
-        return d->solver.syevd(d->solver.handle, d->solver.params, CUSOLVER_EIG_MODE_VECTOR, half(s->upper), s->n, type,
-                               A, s->A.ld, type, pointer_of(s->values), type, buffer, size.there, here, size.here,
+        return d->solver.syevd(d->solver.handle, d->solver.params, CUSOLVER_EIG_MODE_VECTOR, fill_mode(s->upper), s->n,
+                               type, A, s->A.ld, type, pointer_of(s->values), type, buffer, size.there, here, size.here,
                                info);
     default:
-        return is_wide(s->A) ? d->solver.dlauum(d->solver.handle, half(s->upper), (int)s->n, A, (int)s->A.ld, buffer,
-                                                (int)(size.there / sizeof(double)), info)
-                             : d->solver.slauum(d->solver.handle, half(s->upper), (int)s->n, A, (int)s->A.ld, buffer,
-                                                (int)(size.there / sizeof(float)), info);
+        return is_wide(s->A) ? d->solver.dlauum(d->solver.handle, fill_mode(s->upper), (int)s->n, A, (int)s->A.ld,
+                                                buffer, (int)(size.there / sizeof(double)), info)
+                             : d->solver.slauum(d->solver.handle, fill_mode(s->upper), (int)s->n, A, (int)s->A.ld,
+                                                buffer, (int)(size.there / sizeof(float)), info);
     }
 }
 
@@ -250,7 +255,7 @@ static mc_device_fault read_info(device *d, mc_address work, int64_t *info) {
 }
 
 /* What works in memory of the processor's is waited for, since that is freed here. */
-static mc_device_fault run(void *self, const mc_device_square *s, mc_address work, size_t bytes, int64_t *info) {
+static mc_device_fault run_solver(void *self, const mc_device_square *s, mc_address work, size_t bytes, int64_t *info) {
     device *d = self;
     room size = {0};
     int64_t unread;
@@ -269,4 +274,4 @@ static mc_device_fault run(void *self, const mc_device_square *s, mc_address wor
     return fault;
 }
 
-const mc_device_dense_calls cuda_dense = {can, gemm, syrk, trmm, trsm, work_bytes, run};
+const mc_device_dense_calls cuda_dense = {has_libraries, gemm, syrk, trmm, trsm, work_bytes, run_solver};

@@ -42,7 +42,7 @@ struct mc_device_gram {
 
 /* ---- Points ---- */
 
-static mercer_status hold(mercer_ctx *ctx, mc_device_gram *op, size_t bytes, mc_address *out) {
+static mercer_status allocate_buffer(mercer_ctx *ctx, mc_device_gram *op, size_t bytes, mc_address *out) {
     MC_TRY(mc_device_allocate(ctx, op->device, bytes, out));
     op->held[op->count++] = (held){*out, bytes};
     return MERCER_OK;
@@ -53,7 +53,7 @@ static mercer_status copy_to_device(mercer_ctx *ctx, mc_device_gram *op, const v
     *out = 0;
     if (!from)
         return MERCER_OK;
-    MC_TRY(hold(ctx, op, bytes, out));
+    MC_TRY(allocate_buffer(ctx, op, bytes, out));
     return mc_device_upload(ctx, op->device, *out, from, bytes);
 }
 
@@ -69,7 +69,7 @@ static mercer_status copy_side(mercer_ctx *ctx, mc_device_gram *op, const mc_til
                                mc_address *points, mc_address *half) {
     const size_t padded = padded_bytes(op->gram, pack->n);
     if (p->sparse) {
-        MC_TRY(hold(ctx, op, padded * (size_t)p->d, points));
+        MC_TRY(allocate_buffer(ctx, op, padded * (size_t)p->d, points));
         MC_TRY(mc_device_spread_points(ctx, op->device, op->gram, p, pack, *points));
     } else {
         MC_TRY(copy_to_device(ctx, op, pack->values, padded * (size_t)p->d, points));
@@ -139,9 +139,9 @@ static mercer_status take_workspace(mercer_ctx *ctx, mc_device_gram *op) {
         most = bytes > most ? bytes : most;
     }
     if (!op->multiplies)
-        MC_TRY(hold(ctx, op, most, &a->partial));
-    MC_TRY(hold(ctx, op, (size_t)(MC_DEVICE_RIGHT_MOST * a->n) * sizeof(double), &a->y));
-    return hold(ctx, op, (size_t)(MC_DEVICE_RIGHT_MOST * a->m) * real_bytes(op->gram), &a->w);
+        MC_TRY(allocate_buffer(ctx, op, most, &a->partial));
+    MC_TRY(allocate_buffer(ctx, op, (size_t)(MC_DEVICE_RIGHT_MOST * a->n) * sizeof(double), &a->y));
+    return allocate_buffer(ctx, op, (size_t)(MC_DEVICE_RIGHT_MOST * a->m) * real_bytes(op->gram), &a->w);
 }
 
 /* ---- Programs ---- */
@@ -184,9 +184,9 @@ static mercer_status spread_rows(mercer_ctx *ctx, mc_device_gram *op) {
     if (op->left)
         a->rows_left = op->left->argument.rows_left;
     else
-        MC_TRY(hold(ctx, op, (size_t)a->n * row, &a->rows_left));
-    MC_TRY(hold(ctx, op, (size_t)a->m * row, &a->rows_right));
-    MC_TRY(hold(ctx, op, (size_t)(rows * columns) * real_bytes(op->gram), &a->dots));
+        MC_TRY(allocate_buffer(ctx, op, (size_t)a->n * row, &a->rows_left));
+    MC_TRY(allocate_buffer(ctx, op, (size_t)a->m * row, &a->rows_right));
+    MC_TRY(allocate_buffer(ctx, op, (size_t)(rows * columns) * real_bytes(op->gram), &a->dots));
     MC_TRY(build_program(ctx, op, 1, &program));
     MC_TRY(op->left ? MERCER_OK : spread_side(ctx, op, program, false));
     return spread_side(ctx, op, program, true);
@@ -237,8 +237,8 @@ static mercer_status halve_points(mercer_ctx *ctx, mc_device_gram *op) {
     if (op->left)
         a->rows_left = op->left->argument.rows_left;
     else
-        MC_TRY(hold(ctx, op, (size_t)mc_device_half_words(op->gram, a->n, false) * 4, &a->rows_left));
-    MC_TRY(hold(ctx, op, (size_t)mc_device_half_words(op->gram, a->m, true) * 4, &a->rows_right));
+        MC_TRY(allocate_buffer(ctx, op, (size_t)mc_device_half_words(op->gram, a->n, false) * 4, &a->rows_left));
+    MC_TRY(allocate_buffer(ctx, op, (size_t)mc_device_half_words(op->gram, a->m, true) * 4, &a->rows_right));
     MC_TRY(build_program(ctx, op, 1, &program));
     MC_TRY(op->left ? MERCER_OK : halve_side(ctx, op, program, false));
     return halve_side(ctx, op, program, true);

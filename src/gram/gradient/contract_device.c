@@ -43,7 +43,7 @@ bool mc_device_contracts(const mercer_kernel *kernel, const mercer_data *x) {
 
 /* ---- What lies there ---- */
 
-static mercer_status hold(mercer_ctx *ctx, contraction *c, int64_t rows, int64_t columns, mc_dense *out) {
+static mercer_status allocate_dense(mercer_ctx *ctx, contraction *c, int64_t rows, int64_t columns, mc_dense *out) {
     MC_TRY(mc_dense_allocate(ctx, c->device, MC_COLUMN_MAJOR, MERCER_F64, rows, columns, out));
     c->held[c->count++] = *out;
     return MERCER_OK;
@@ -55,7 +55,7 @@ static mercer_status copy_columns(mercer_ctx *ctx, contraction *c, const double 
     *out = 0;
     if (rows * columns == 0)
         return MERCER_OK;
-    MC_TRY(hold(ctx, c, rows, columns, &there));
+    MC_TRY(allocate_dense(ctx, c, rows, columns, &there));
     *out = (mc_address)(uintptr_t)there.a;
     return mc_dense_copy(ctx, mc_column_major(from, rows, columns, rows), there);
 }
@@ -101,7 +101,7 @@ static mercer_status copy_points(mercer_ctx *ctx, contraction *c) {
 }
 
 /* The program, and its numbers. */
-static mercer_status build(mercer_ctx *ctx, contraction *c) {
+static mercer_status build_program(mercer_ctx *ctx, contraction *c) {
     double *numbers = NULL;
     char *source = NULL;
     const int64_t count = mc_contract_numbers(&c->steps);
@@ -170,7 +170,7 @@ static mercer_status contract_regions(mercer_ctx *ctx, contraction *c, double *g
     mc_dense partial;
     for (int i = 0; i < count; i++)
         blocks += blocks_of(&regions[i]);
-    MC_TRY(hold(ctx, c, c->steps.kernel->slots, blocks, &partial));
+    MC_TRY(allocate_dense(ctx, c, c->steps.kernel->slots, blocks, &partial));
     c->a.partial = (mc_address)(uintptr_t)partial.a;
     for (int i = 0; i < count; first += blocks_of(&regions[i++]))
         MC_TRY(launch_region(ctx, c, &regions[i], first));
@@ -185,7 +185,7 @@ static mercer_status contract_there(mercer_ctx *ctx, contraction *c, const merce
     MC_TRY(copy_points(ctx, c));
     MC_TRY(copy_rows(ctx, c, c->M->left, terms, &c->a.left));
     MC_TRY(copy_rows(ctx, c, c->M->right, terms, &c->a.right));
-    MC_TRY(build(ctx, c));
+    MC_TRY(build_program(ctx, c));
     return contract_regions(ctx, c, gradient);
 }
 

@@ -20,7 +20,7 @@ int64_t mc_contract_numbers(const mc_contract_steps *steps) {
 }
 
 /* The place of a number in the list. */
-static long long put(writer *w, double number) {
+static long long put_number(writer *w, double number) {
     w->numbers[w->count] = number;
     return w->count++;
 }
@@ -67,7 +67,7 @@ static void write_sum(writer *w, const mc_contract_step *s, int k, const char *t
     for (int64_t c = 0; c < s->d; c++) {
         mc_text_add(w->t, "    s%d += ", k);
         if (parameter >= 0)
-            mc_text_add(w->t, "p[%lld] * ", put(w, weight_of(how, parameter_at(s, parameter, c))));
+            mc_text_add(w->t, "p[%lld] * ", put_number(w, weight_of(how, parameter_at(s, parameter, c))));
         write_term(w, term, s->column[c]);
         mc_text_add(w->t, ";\n");
     }
@@ -77,7 +77,7 @@ static void write_sum(writer *w, const mc_contract_step *s, int k, const char *t
 static void write_slopes(writer *w, const mc_contract_step *s, int k, const char *term, int parameter, weighing how) {
     for (int64_t c = 0; c < s->d && s->slot[parameter] >= 0; c++) {
         mc_text_add(w->t, "    g[%lld] += b%d * p[%lld] * ", slot_at(s, parameter, c), k,
-                    put(w, slope_of(how, parameter_at(s, parameter, c))));
+                    put_number(w, slope_of(how, parameter_at(s, parameter, c))));
         write_term(w, term, s->column[c]);
         mc_text_add(w->t, ";\n");
     }
@@ -147,7 +147,7 @@ static void matern_backward(writer *w, const mc_contract_step *s, int k) {
 }
 
 static void rq_forward(writer *w, const mc_contract_step *s, int k) {
-    const long long alpha = put(w, s->node->parameter[0].number);
+    const long long alpha = put_number(w, s->node->parameter[0].number);
     write_sum(w, s, k, SQUARE, 1, INVERSE);
     mc_text_add(w->t, "    const double r%d = p[%lld], o%d = 1 + s%d / (2 * r%d), v%d = pow(o%d, -r%d);\n", k, alpha, k,
                 k, k, k, k, k);
@@ -166,10 +166,10 @@ static void periodic_forward(writer *w, const mc_contract_step *s, int k) {
     mc_text_add(w->t, "    double s%d = 0;\n", k);
     for (int64_t c = 0; c < s->d; c++) {
         const double l = parameter_at(s, 1, c);
-        const long long at = s->column[c], turn = put(w, 3.14159265358979323846 / parameter_at(s, 0, c));
+        const long long at = s->column[c], turn = put_number(w, 3.14159265358979323846 / parameter_at(s, 0, c));
         mc_text_add(w->t, "    const double w%d_%lld = p[%lld] * (x[%lld] - z[%lld]);\n", k, (long long)c, turn, at,
                     at);
-        mc_text_add(w->t, "    s%d += p[%lld] * sin(w%d_%lld) * sin(w%d_%lld);\n", k, put(w, 2 / (l * l)), k,
+        mc_text_add(w->t, "    s%d += p[%lld] * sin(w%d_%lld) * sin(w%d_%lld);\n", k, put_number(w, 2 / (l * l)), k,
                     (long long)c, k, (long long)c);
     }
     mc_text_add(w->t, "    const double v%d = exp(-s%d);\n", k, k);
@@ -182,10 +182,10 @@ static void periodic_backward(writer *w, const mc_contract_step *s, int k) {
         const long long at = c;
         if (s->slot[0] >= 0)
             mc_text_add(w->t, "    g[%lld] += b%d * p[%lld] * sin(2 * w%d_%lld) * w%d_%lld;\n", slot_at(s, 0, c), k,
-                        put(w, -2 / (period * l * l)), k, at, k, at);
+                        put_number(w, -2 / (period * l * l)), k, at, k, at);
         if (s->slot[1] >= 0)
             mc_text_add(w->t, "    g[%lld] += b%d * p[%lld] * sin(w%d_%lld) * sin(w%d_%lld);\n", slot_at(s, 1, c), k,
-                        put(w, -4 / (l * l * l)), k, at, k, at);
+                        put_number(w, -4 / (l * l * l)), k, at, k, at);
     }
 }
 
@@ -199,9 +199,9 @@ static void linear_backward(writer *w, const mc_contract_step *s, int k) {
 }
 
 static void poly_forward(writer *w, const mc_contract_step *s, int k) {
-    const long long at = put(w, s->node->parameter[2].number);
-    put(w, s->node->parameter[1].number);
-    put(w, s->node->parameter[0].number);
+    const long long at = put_number(w, s->node->parameter[2].number);
+    put_number(w, s->node->parameter[1].number);
+    put_number(w, s->node->parameter[0].number);
     write_sum(w, s, k, PRODUCT, -1, PLAIN);
     mc_text_add(w->t, "    const double o%d = p[%lld] * s%d + p[%lld], r%d = p[%lld], v%d = pow(o%d, r%d);\n", k, at, k,
                 at + 1, k, at + 2, k, k, k);
@@ -252,11 +252,11 @@ static void write_forward(writer *w, const mc_contract_step *s, int k) {
     }
     mc_text_add(w->t, "    const double v%d = ", k);
     if (s->node->kind == MC_NUMBER)
-        mc_text_add(w->t, "p[%lld]", put(w, s->node->number));
+        mc_text_add(w->t, "p[%lld]", put_number(w, s->node->number));
     else if (s->node->kind == MC_EXP)
         mc_text_add(w->t, "exp(v%d)", s->child[0]);
     else if (s->node->kind == MC_POWER)
-        mc_text_add(w->t, "pow(v%d, p[%lld])", s->child[0], put(w, s->node->number));
+        mc_text_add(w->t, "pow(v%d, p[%lld])", s->child[0], put_number(w, s->node->number));
     else
         for (int c = 0; c < s->children; c++)
             mc_text_add(w->t, "%sv%d", c == 0 ? "" : s->node->kind == MC_SUM ? " + " : " * ", s->child[c]);
@@ -268,7 +268,7 @@ static void write_forward(writer *w, const mc_contract_step *s, int k) {
 static void write_adjoint(writer *w, const mc_contract_step *s, int k, int c) {
     mc_text_add(w->t, "    const double a%d = ", s->child[c]);
     if (s->node->kind == MC_POWER) {
-        const long long at = put(w, s->node->number);
+        const long long at = put_number(w, s->node->number);
         mc_text_add(w->t, "a%d == 0 ? 0 : a%d * p[%lld] * pow(v%d, p[%lld] - 1)", k, k, at, s->child[0], at);
     } else {
         mc_text_add(w->t, "a%d", k);

@@ -13,7 +13,7 @@ enum { FEW_COLUMNS = 6, FORM_MAX = 12, FUNCTION_POWER_MAX = 20 };
 
 /* ---- which columns ---- */
 
-static int64_t larger(int64_t a, int64_t b) {
+static int64_t larger_of(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
@@ -21,14 +21,14 @@ static int64_t function_columns(const mc_function *f) {
     if (!f)
         return 0;
     const int64_t own = f->kind == MC_F_COLUMN ? f->column + 1 : 0;
-    return larger(own, larger(function_columns(f->child[0]), function_columns(f->child[1])));
+    return larger_of(own, larger_of(function_columns(f->child[0]), function_columns(f->child[1])));
 }
 
 static int64_t own_columns(const mc_term *term) {
     int64_t most = 0;
     if (term->kind == MC_T_COLUMNS)
         for (int64_t i = 0; i < term->node->columns; i++)
-            most = larger(most, term->node->column[i] + 1);
+            most = larger_of(most, term->node->column[i] + 1);
     if (term->kind == MC_T_WEIGH && term->node)
         most = function_columns(term->node->function);
     if (term->kind == MC_T_ATOM && term->node->atom == MC_FORM && term->node->parameter[0].kind == MC_VALUE_MATRIX)
@@ -40,7 +40,7 @@ static int64_t own_columns(const mc_term *term) {
 static int64_t mentioned_columns(const mc_term *term) {
     int64_t most = own_columns(term);
     for (int i = 0; term->kind != MC_T_COLUMNS && i < term->children; i++)
-        most = larger(most, mentioned_columns(term->child[i]));
+        most = larger_of(most, mentioned_columns(term->child[i]));
     return most;
 }
 

@@ -131,7 +131,7 @@ static mc_interval matern_constant(double nu, int64_t d) {
     return mc_iv_div(c, mc_iv(nu == 0.5 ? 1 : nu == 1.5 ? 0.5 : 0.75));
 }
 
-static mc_interval amplitude(const spectrum *p, int64_t d) {
+static mc_interval density_amplitude(const spectrum *p, int64_t d) {
     if (p->family == MATERN)
         return mc_iv_mul(matern_constant(p->order, d), mc_iv_power(p->scale, p->order));
     const mc_interval a = mc_iv_power(p->scale, -0.5 * (double)d);
@@ -145,7 +145,7 @@ static mc_interval not_below_zero(mc_interval a) {
 /* (l_j + s)^m_j / (l_i + s)^m_i falls to its least value and then rises; for equal exponents it is monotone. */
 static mc_interval matern_over_matern(const spectrum *p, const spectrum *q, int64_t d) {
     const double mi = p->order + 0.5 * (double)d, mj = q->order + 0.5 * (double)d;
-    const mc_interval front = mc_iv_div(amplitude(p, d), amplitude(q, d));
+    const mc_interval front = mc_iv_div(density_amplitude(p, d), density_amplitude(q, d));
     if (mi > mj)
         return mc_iv(0);
     if (mi == mj)
@@ -161,12 +161,12 @@ static mc_interval matern_over_gaussian(const spectrum *p, const spectrum *q, in
     const double m = p->order + 0.5 * (double)d;
     const mc_interval four = mc_iv_mul(mc_iv(4), q->scale);
     const mc_interval s = not_below_zero(mc_iv_sub(mc_iv_mul(four, mc_iv(m)), p->scale));
-    const mc_interval front = mc_iv_div(amplitude(p, d), amplitude(q, d));
+    const mc_interval front = mc_iv_div(density_amplitude(p, d), density_amplitude(q, d));
     return mc_iv_mul(front, mc_iv_div(mc_iv_exp(mc_iv_div(s, four)), mc_iv_power(mc_iv_add(p->scale, s), m)));
 }
 
 static mc_interval gaussian_over_gaussian(const spectrum *p, const spectrum *q, int64_t d) {
-    return mc_iv_at_least(p->scale, q->scale) ? mc_iv_div(amplitude(p, d), amplitude(q, d)) : mc_iv(0);
+    return mc_iv_at_least(p->scale, q->scale) ? mc_iv_div(density_amplitude(p, d), density_amplitude(q, d)) : mc_iv(0);
 }
 
 /* In every column (a/b) (b^2 + w^2)/(a^2 + w^2), between a/b and b/a. */
