@@ -61,14 +61,6 @@ static inline int64_t mc_row_reals(const mc_tile_ops *ops, int64_t t) {
     return t > MC_SINGLES ? mc_rhs_stride(ops, t) : t * ops->lanes;
 }
 
-/* Additions in the tile's precision that a term of a row's sum goes through, at most: through MC_BLOCK_PANELS panels in
-   lanes, which are then added up; many right-hand sides have a lane each. A few roundings of the term are counted in.
-   */
-static inline int64_t mc_row_additions(const mc_tile_ops *ops, int64_t t) {
-    const int64_t chains = t > MC_SINGLES ? 1 : ops->lanes;
-    return MC_BLOCK_PANELS * ops->columns / chains + chains + 8;
-}
-
 /* Bytes of mc_product_sums. */
 static inline int64_t mc_product_sums_bytes(const mc_tile_ops *ops, int64_t real, int64_t rows, int64_t t) {
     return rows * (2 * t * (int64_t)sizeof(double) + (mc_row_reals(ops, t) + mc_rhs_stride(ops, t)) * real);
