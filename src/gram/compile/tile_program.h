@@ -108,7 +108,7 @@ typedef enum mc_vector_kind {
     MC_VECTOR_IDENTITY
 } mc_vector_kind;
 
-/* step.target and step.source are numbers of temporary strips while compiling; pack.c makes them strips. */
+/* step.target and step.source are numbers of temporary strips while compiling; choose_precision.c makes them strips. */
 typedef struct mc_tile_line {
     mc_tile_step step;
     int part; /* -1: reads a temporary */

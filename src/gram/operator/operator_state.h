@@ -45,7 +45,8 @@ static inline const mc_tile_line *mc_packed_cache_line(const mc_gram *g, int i) 
     return g->packed_from ? &g->packed_from->plan.line[i] : NULL;
 }
 
-/* pack.c: compile, measure the points, choose the precision and the distance methods; then lay the points out. */
+/* choose_precision.c: compile, measure the points, choose the precision and the distance methods. pack.c: then lay the
+   points out. */
 mercer_status mc_gram_choose(mercer_ctx *ctx, mc_gram *gram, mercer_dtype precision);
 mercer_status mc_gram_pack(mercer_ctx *ctx, mc_gram *gram);
 /* gram.c: where its products are made. left: where its left side lies already; NULL: nowhere. */
