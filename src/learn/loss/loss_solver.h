@@ -11,6 +11,8 @@
        loss_newton_step.c   one Newton step: a linear system, by Cholesky or by conjugate gradients
        loss_primal_newton.c smooth losses in the weights of explicit features, where the kernel has few
        loss_primal.c        the linear systems of that
+       loss_primal_factor.c their factors, of H or of a preconditioner
+       loss_primal_cg.c     conjugate gradients for the large ones
        loss_precondition.c  the preconditioner of those
        loss_piecewise.c     piecewise linear losses: the quadratic program of the dual, by SMO */
 #ifndef MC_LEARN_LOSS_LOSS_SOLVER_H
