@@ -1,4 +1,4 @@
-/* plan_tune.c: what a search would take: the candidates, splits and stages as the search makes them (search_rounds.c),
+/* plan_tune.c: what a search would take: the candidates, splits and stages as the search makes them (search_stages.c),
    measured as its engine does (engines.c), and the fit of the best to all rows at its end.
 
    bytes    the most that is held at once in the search and in the last fit, from the sums that these go by themselves

@@ -6,7 +6,9 @@
        splits.c           which rows are learned from and which are measured on
        measure_scores.c   scores by name, of all rows and of parts of them
        engines.c          how candidates are measured: fits one by one, paths, closed forms
-       search_rounds.c    all candidates through all splits; halving
+       measure_round.c    the candidates of a round through all splits
+       search_stages.c    which rounds there are, on how many rows
+       search_rounds.c    one after the other; halving
        grid_descent.c     which candidates of a grid of closed forms are measured on more rows
        gradient_search.c  candidates found on the way down the slopes of the error
        journal.c          what was measured, kept in a file
@@ -304,8 +306,11 @@ typedef struct mc_stage {
     int level;
     double begin, end;
 } mc_stage;
-enum { MC_STAGES_MOST = 8 };
+enum { MC_STAGES_MOST = 8, MC_LEVELS = 3 };
 int mc_search_stages(const mercer_search *s, bool halved, const mercer_data *data, mc_stage *out);
+/* Candidates that go on to the next stage, of so many; those measured on a level, at most. */
+int64_t mc_stage_survivors(int64_t count);
+int64_t mc_level_candidates(int level);
 /* Its rows, stratified by class, in order of time the last ones, and their groups where there are any. */
 mercer_status mc_stage_rows(mercer_ctx *ctx, const mercer_tune *set, const mercer_data *data, int64_t share,
                             int64_t all, mercer_data **out, const char ***groups);
