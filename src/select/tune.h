@@ -5,7 +5,9 @@
        sobol.c            points that fill a cube evenly
        splits.c           which rows are learned from and which are measured on
        measure_scores.c   scores by name, of all rows and of parts of them
-       engines.c          how candidates are measured: fits one by one, paths, closed forms
+       engines.c          how candidates are measured: the table of engines; fits one by one
+       engine_path.c      along C or lambda
+       engine_leave_out.c by closed forms
        measure_round.c    the candidates of a round through all splits
        search_stages.c    which rounds there are, on how many rows
        search_rounds.c    one after the other; halving
