@@ -104,7 +104,7 @@ static mercer_status remember_kernel(mercer_ctx *ctx, mc_staged *s) {
     return mc_staged_is_machine(s, "gp") ? mc_kernel_bind(ctx, s->model->f.kernel, s->data, &s->learned) : MERCER_OK;
 }
 
-static mercer_status keep(mercer_ctx *ctx, mc_staged *s, mercer_model *model) {
+static mercer_status keep_model(mercer_ctx *ctx, mc_staged *s, mercer_model *model) {
     mercer_model_free(s->model);
     s->model = model;
     s->record.kept = s->record.count;
@@ -134,7 +134,7 @@ static mercer_status judge_stage(mercer_ctx *ctx, mc_staged *s, const mc_stage_p
     const bool better = is_better(s, model, error);
     mc_log_message(ctx, "stage: %lld rows, %lld landmarks: error %.4g%s", (long long)plan->rows,
                    (long long)plan->landmarks, error, better ? ", kept" : "");
-    const mercer_status status = better ? keep(ctx, s, model) : MERCER_OK;
+    const mercer_status status = better ? keep_model(ctx, s, model) : MERCER_OK;
     mc_staged_note(s, plan, model, error, seconds, better);
     if (!better)
         mercer_model_free(model);

@@ -30,7 +30,7 @@ static void solve_class(void *arg, int64_t chunk, int64_t begin, int64_t end, in
     }
 }
 
-static mercer_status precondition(mercer_ctx *ctx, const mc_loss_primal *s, const double *r, double *y) {
+static mercer_status apply_preconditioner(mercer_ctx *ctx, const mc_loss_primal *s, const double *r, double *y) {
     const int64_t P = s->P;
     memcpy(y, r, (size_t)s->M * sizeof *y);
     if (s->dense)
@@ -103,7 +103,7 @@ mercer_status mc_loss_primal_solve_cg(mercer_ctx *ctx, mc_loss_primal *s, double
     memset(s->x, 0, (size_t)M * sizeof *s->x);
     memset(s->p, 0, (size_t)M * sizeof *s->p);
     for (; steps < STEPS_MOST; steps++) {
-        MC_TRY(precondition(ctx, s, s->r, s->y));
+        MC_TRY(apply_preconditioner(ctx, s, s->r, s->y));
         const double now = dot(M, s->r, s->y);
         first = steps ? first : now;
         if (!(now > accuracy * accuracy * first) && (least == 0 || dot(M, s->r, s->r) * top <= least))
