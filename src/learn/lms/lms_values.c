@@ -14,9 +14,15 @@
 #include "gram/operator/gram.h"
 #include "kernel/evaluate/feature_map.h"
 #include "learn/lms/lms.h"
+#include "linalg/dense.h"
 #include <string.h>
 
-enum { ROW_GRAIN = 64, PART_GRAIN = 1024, LANES = 8 };
+enum {
+    ROW_GRAIN = 64,
+    PART_GRAIN = 1024,
+    LANES = 8,
+    PRODUCTS = 1 << 16 /* numbers multiplied, below which a chunk is not worth another thread */
+};
 
 const char *const mc_lms_names[MC_LMS_SOLVERS] = {
     [MC_LMS_FEATURES] = "features", [MC_LMS_STORED] = "stored", [MC_LMS_STREAMED] = "streamed"};
@@ -146,23 +152,27 @@ typedef struct product {
     double *out;
 } product;
 
+/* out <- A V, V and out of t columns. */
+static void multiply(mc_dense A, const double *V, int64_t t, double *out) {
+    const mc_dense B = mc_row_major(V, A.columns, t, t), C = mc_row_major(out, A.rows, t, t);
+    if (t == 1)
+        mc_gemv(1, A, B, 0, C);
+    else
+        mc_gemm(1, A, B, 0, C);
+}
+
 static void times_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
     (void)thread;
     const product *p = arg;
-    for (int64_t i = begin; i < end; i++)
-        mc_lms_row_times(p->width, p->t, p->A + i * p->width, p->V, p->out + i * p->t);
+    multiply(mc_row_major(p->A + begin * p->width, end - begin, p->width, p->width), p->V, p->t, p->out + begin * p->t);
 }
 
 static void gather_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)thread;
     const product *p = arg;
-    double *part = p->out + chunk * p->width * p->t;
-    memset(part, 0, (size_t)(p->width * p->t) * sizeof *part);
-    for (int64_t i = begin; i < end; i++)
-        for (int64_t j = 0; j < p->width; j++)
-            for (int64_t k = 0; k < p->t; k++)
-                part[j * p->t + k] += p->A[i * p->width + j] * p->V[i * p->t + k];
+    const mc_dense rows = mc_row_major(p->A + begin * p->width, end - begin, p->width, p->width);
+    multiply(mc_transposed(rows), p->V + begin * p->t, p->t, p->out + chunk * p->width * p->t);
 }
 
 /* theta <- sum_i alpha_i phi(x_i). */
@@ -182,7 +192,8 @@ static mercer_status multiply_by_kernel(mercer_ctx *ctx, const mc_lms_values *v,
     if (v->solver == MC_LMS_FEATURES)
         MC_TRY(gather_feature_weights(ctx, v, t, alpha));
     product p = {.A = A, .V = v->solver == MC_LMS_FEATURES ? v->theta : alpha, .width = v->width, .t = t, .out = F};
-    return mc_for(ctx, rows, ROW_GRAIN, times_rows, &p);
+    const int64_t grain = PRODUCTS / (p.width * t + 1);
+    return mc_for(ctx, rows, grain > ROW_GRAIN ? grain : ROW_GRAIN, times_rows, &p);
 }
 
 mercer_status mc_lms_apply(mercer_ctx *ctx, const mc_lms_values *v, int64_t t, const double *alpha, double *F) {
