@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 
-from . import _header
+from . import _header, _objects
 from ._library import Handle
 from ._sklearn import DataConversionWarning
 
@@ -79,7 +79,8 @@ def as_numbers(values, what):
     try:
         return array.astype(np.float64)
     except ValueError as reason:
-        raise ValueError(f"{what}: dtype='numeric' is not compatible with arrays of bytes/strings: {reason}") from None
+        raise ValueError(f"{what}: dtype='numeric' is not compatible with arrays of bytes/strings: {reason}"
+                         + ("; texts are given as a list of str" if what == "X" else "")) from None
     except TypeError as reason:  # scikit-learn's checks want these words
         raise TypeError(f"{what} must be numbers: argument must be a string or a real number ({reason})") from None
 
@@ -108,9 +109,15 @@ def _check_size(shape, name, least_rows):
         raise ValueError(f"Found array with 0 feature(s) (shape={shape}) while a minimum of 1 is required by {name}.")
 
 
-def check_rows(X, name="Mercer", least_rows=1):
-    """X as a dense C-contiguous array or a CSR matrix with sorted columns, of float32 or float64, all finite."""
-    if is_sparse(X):
+def check_rows(X, name="Mercer", least_rows=1, for_function=False):
+    """X as a dense C-contiguous array or a CSR matrix with sorted columns, of float32 or float64, all finite; of a list of texts, or
+    for_function of other objects, a column of them."""
+    if isinstance(X, (list, tuple)) and not X:
+        raise ValueError(f"Found array with 0 sample(s) (shape=(0,)) while a minimum of {least_rows} is required by {name}.")
+    objects = _objects.as_objects(X, for_function)
+    if objects is not None:
+        X = objects
+    elif is_sparse(X):
         X = X.tocsr()
         if X.dtype.kind == "c":
             raise ValueError(f"Complex data not supported\n{X}")
@@ -302,8 +309,9 @@ def data(context, X, target=None, labels=None, weights=None, names=None, borrow=
     """A mercer_data of checked arrays. labels: (texts of the classes, class number of each row); borrow: for this call alone, so that
     a dense X need not be copied."""
     keep = [X, target, weights]
-    table = _sparse_table(X, keep) if is_sparse(X) else dense_table(X)
-    table.borrow = borrow
+    objects = _objects.are_objects(X)
+    table = _sparse_table(X, keep) if is_sparse(X) else _objects.text_table(X, keep) if objects else dense_table(X)
+    table.borrow = borrow and not objects
     if target is not None:
         table.target, table.outputs = address(target), 1 if target.ndim == 1 else target.shape[1]
     if labels is not None:

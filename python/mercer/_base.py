@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 
-from . import _arrays, _checks, _few, _kernels, _model, _parameters
+from . import _arrays, _checks, _few, _kernels, _model, _objects, _parameters
 from ._sklearn import BaseEstimator, ClassifierMixin, ConvergenceWarning, NotFittedError
 from ._types import Any, ArrayLike, NDArray, Rows, TYPE_CHECKING
 
@@ -47,6 +47,7 @@ class KernelEstimator(BaseEstimator):
     kernel: Any
     model_: _model.Model
     _made_later: list[str] = []
+    _of_objects = False        # fitted to texts or objects
     _several_outputs = False   # the target may have several columns
     _function_of_rows = False  # a function as kernel sees two rows at a time (scikit-learn's pairwise kernels), not two matrices
 
@@ -84,11 +85,11 @@ class KernelEstimator(BaseEstimator):
         for name in self._made_later:
             own.pop(name, None)
         names = _arrays.column_names(X)
-        X = _arrays.check_rows(X, type(self).__name__, least_rows)
+        X = _arrays.check_rows(X, type(self).__name__, least_rows, callable(self.kernel))
         if _kernels.is_precomputed(self.kernel):
             X = _kernels.square(X.toarray() if _arrays.is_sparse(X) else X)
         self._rows_of_kernel = X if callable(self.kernel) else None
-        self.n_features_in_ = X.shape[1]
+        self.n_features_in_, self._of_objects = X.shape[1], _objects.are_objects(X)
         if names is not None:
             self.feature_names_in_ = names
         else:
@@ -103,7 +104,10 @@ class KernelEstimator(BaseEstimator):
             raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments "
                                  "before using this estimator.") from None
         self._check_names(X)
-        X = _arrays.check_rows(X, type(self).__name__)
+        if self._of_objects and callable(self.kernel):
+            X = _objects.as_column(X)
+        X = _arrays.check_rows(X, type(self).__name__, 1, callable(self.kernel))
+        _objects.check_same_kind(X, self._of_objects, type(self).__name__)
         if X.shape[1] != expected:
             raise ValueError(f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {expected} features as input.")
         return X
@@ -149,7 +153,7 @@ class KernelEstimator(BaseEstimator):
             return X
         if callable(self.kernel):
             parameters = getattr(self, "kernel_params", None)
-            X = _kernels.values(self.kernel, _arrays.check_rows(X), self._rows_of_kernel, self._function_of_rows, parameters)
+            X = _kernels.values(self.kernel, X, self._rows_of_kernel, self._function_of_rows, parameters)
             X = _kernels.square(X) if fitted else X
         return _kernels.numbered(X, fitted)
 
@@ -161,7 +165,7 @@ class KernelEstimator(BaseEstimator):
         """The model, where these are rows that are numbers already: they go to C at once, which looks for NaN itself."""
         own = self.__dict__
         suits = "model_" in own and _few.are_plain(X) and X.shape[1] == own["n_features_in_"] and "feature_names_in_" not in own \
-            and not _kernels.by_matrix(self.kernel)
+            and not self._of_objects and not _kernels.by_matrix(self.kernel)
         return own["model_"] if suits else None
 
     def _evaluate(self, function, X, width=None):

@@ -72,10 +72,11 @@ def prove(kernel: str, d: int = 0) -> Proof:
                      _witness(lib.mercer_proof_witness(proof)))
 
 
-def _bound(context, kernel, X):
-    """The kernel with every parameter it takes from the rows X put in, and the rows."""
+def _bound(context, kernel, X, fitted=None):
+    """The kernel with every parameter it takes from the rows X, or from those of a fit, put in, and the rows X."""
     data, expression = _arrays.data(context, X), parse(context, kernel)
-    return Handle(context.make("mercer_kernel_bind", expression, data), "kernel"), data
+    seen = data if fitted is None else _arrays.data(context, fitted)
+    return Handle(context.make("mercer_kernel_bind", expression, seen), "kernel"), data
 
 
 def gram(kernel: str, X: Rows, Y: Rows | None = None) -> NDArray:
@@ -85,11 +86,14 @@ def gram(kernel: str, X: Rows, Y: Rows | None = None) -> NDArray:
     >>> mercer.gram("(1 + linear)^2", [[1.0], [2.0]]).tolist()
     [[4.0, 9.0], [9.0, 25.0]]
     """
-    X = _arrays.check_rows(X, "gram")
-    Y = None if Y is None else _arrays.check_rows(Y, "gram")
+    return fitted_gram(kernel, None, _arrays.check_rows(X, "gram"), None if Y is None else _arrays.check_rows(Y, "gram"))
+
+
+def fitted_gram(kernel, fitted, X, Y=None):
+    """The same for checked rows and a kernel that was fitted to others: texts to predict for may be shorter than any it could be fitted to."""
     out = np.empty((X.shape[0], (X if Y is None else Y).shape[0]))
     with session() as context:
-        bound, data = _bound(context, kernel, X)
+        bound, data = _bound(context, kernel, X, fitted)
         other = None if Y is None else _arrays.data(context, Y)
         context.call("mercer_gram", bound, data, other, out.ctypes.data)
     return out
@@ -107,14 +111,19 @@ def gram_apply(kernel: str, X: Rows, V: ArrayLike, Y: Rows | None = None, *, sin
     Y = None if Y is None else _arrays.check_rows(Y, "gram_apply")
     values = np.ascontiguousarray(V, dtype=np.float64)
     _arrays.check_length((X if Y is None else Y).shape[0], values, "V")
-    columns = values.reshape(len(values), -1)
+    out = fitted_gram_apply(kernel, None, X, values.reshape(len(values), -1), Y, single)
+    return out[:, 0] if values.ndim == 1 else out
+
+
+def fitted_gram_apply(kernel, fitted, X, columns, Y=None, single=False):
+    """The same for checked rows and a kernel that was fitted to others."""
     out = np.empty((X.shape[0], columns.shape[1]))
     with session() as context:
-        bound, data = _bound(context, kernel, X)
+        bound, data = _bound(context, kernel, X, fitted)
         other = None if Y is None else _arrays.data(context, Y)
         context.call("mercer_gram_apply", bound, data, other,
                      _header.MERCER_F32 if single else _header.MERCER_F64, columns.ctypes.data, columns.shape[1], out.ctypes.data)
-    return out[:, 0] if values.ndim == 1 else out
+    return out
 
 
 def _shape(kernel, d):

@@ -6,6 +6,7 @@ prediction, and what it gives is a precomputed matrix."""
 import numpy as np
 
 from ._arrays import is_sparse
+from ._objects import are_objects, refuse_objects
 
 # name -> (template, parameters it takes); gamma, degree and coef0 are put in as numbers that read back to the same double
 SKLEARN = {
@@ -46,7 +47,7 @@ def gamma_value(gamma, X, kernel=None, weights=None):
     """'scale': 1/(d var X); 'auto' and None: 1/d (1 for chi2, as in scikit-learn); a number is itself."""
     if isinstance(gamma, str):
         if gamma == "scale":
-            variance = _variance(X, weights)
+            variance = 0 if are_objects(X) else _variance(X, weights)
             return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
         if gamma != "auto":
             raise ValueError(f"gamma must be 'scale', 'auto' or a number that is not negative, got {gamma!r}")
@@ -68,8 +69,9 @@ def by_matrix(kernel):
 
 
 def values(kernel, X, Z, by_rows, parameters=None):
-    """What a function says about rows X and Z: of whole matrices, or by_rows of two rows at a time, as scikit-learn has it."""
-    if not by_rows:
+    """What a function says about rows X and Z: of whole matrices, or by_rows of two rows at a time, as scikit-learn has it. Of
+    objects it always sees two."""
+    if not by_rows and not are_objects(X):
         K = kernel(X, Z)
         K = np.asarray(K.toarray() if is_sparse(K) else K, dtype=np.float64)
     else:
@@ -81,7 +83,7 @@ def values(kernel, X, Z, by_rows, parameters=None):
 
 def _values_by_rows(kernel, X, Z, parameters):
     """Of rows with themselves, as in scikit-learn, one half is asked for and is the other."""
-    A, B = (rows.toarray() if is_sparse(rows) else rows for rows in (X, Z))
+    A, B = (rows.toarray() if is_sparse(rows) else rows[:, 0] if are_objects(rows) else rows for rows in (X, Z))
     if X is not Z:
         return np.asarray([[kernel(a, b, **parameters) for b in B] for a in A], dtype=np.float64)
     K = np.empty((len(A), len(A)))
@@ -93,6 +95,7 @@ def _values_by_rows(kernel, X, Z, parameters):
 
 def square(K):
     """A matrix of the rows of a fit: square, and symmetric to the last bit where it is but for rounding."""
+    refuse_objects(K, "precomputed")
     if K.shape[0] != K.shape[1]:
         raise ValueError("Precomputed matrix must be a square matrix: X.shape[0] should be equal to X.shape[1], got "
                          f"{K.shape[0]} x {K.shape[1]}")
@@ -121,6 +124,7 @@ def expression(kernel, X, gamma=None, degree=3, coef0=1, weights=None):
         if kernel == "additive_chi2":
             raise ValueError("additive_chi2 is not positive definite; chi2 is, or use kernel='precomputed'")
         return kernel
+    refuse_objects(X, kernel)
     degree, coef0 = 3 if degree is None else degree, 1 if coef0 is None else coef0
     width = gamma_value(gamma, X, kernel, weights) if "{gamma}" in template else None
     if width == 0 and kernel in CONSTANT:

@@ -196,7 +196,7 @@ def check(estimator: Any) -> None:
 ARGUMENTS: dict[str, str] = {
     "K": "the matrix, square.",
     "V": "a vector or a matrix with a row for each row of Y (of X without Y).",
-    "X": "rows: n x d, an array, a data frame or a SciPy matrix.",
+    "X": "rows: n x d, an array, a data frame or a SciPy matrix; or a list of texts, for kernels of texts.",
     "Y": "other rows; None: those of X.",
     "Z": "rows of the other sample.",
     "argument": "the whole argument as text.",

@@ -9,7 +9,7 @@ import tempfile
 
 import numpy as np
 
-from . import _arrays, _model
+from . import _arrays, _model, _objects
 from .__main__ import command
 from ._library import Error, InvalidError, lib, text
 from ._types import Any, ArrayLike, Path, Rows
@@ -45,6 +45,8 @@ def _names(model, d):
 
 def _write_table(path, model, X, y):
     X = _arrays.check_rows(X, "plot")
+    if _objects.are_objects(X):
+        raise ValueError("plot draws rows of numbers, and X is a list of texts; give a data file with a column of them")
     X = X.toarray() if _arrays.is_sparse(X) else X
     columns, target = _names(model, X.shape[1])
     if y is not None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Callable, Union
 
 from numpy.typing import ArrayLike, NDArray
 
-Rows = Any  # an array of numbers, n x d, a SciPy sparse matrix, or a data frame
+Rows = Any  # an array of numbers, n x d, a SciPy sparse matrix, a data frame, or a list of texts or objects
 Kernel = Union[str, Callable[..., Any]]
 Path = Union[str, "os.PathLike[str]"]
 

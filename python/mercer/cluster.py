@@ -7,7 +7,7 @@ import numpy as np
 
 from . import _arrays, _header, _kernels
 from ._base import KernelEstimator, seed_of
-from ._functions import gram, gram_apply
+from ._functions import fitted_gram_apply, gram
 from ._library import defaults, lib, parse, session
 from ._sklearn import ClusterMixin
 from ._types import Any, ArrayLike, Kernel, NDArray, Rows, Self
@@ -74,7 +74,7 @@ class KernelKMeans(_Clusterer):
             return X @ self._mean
         if callable(self.kernel):
             return _kernels.values(self.kernel, X, self._fit_X, self._function_of_rows) @ self._mean
-        return gram_apply(self._kernel, X, self._mean, self._fit_X)
+        return fitted_gram_apply(self._kernel, self._fit_X, X, self._mean, self._fit_X)
 
     def predict(self, X: Rows) -> NDArray:
         """The group whose mean is nearest, for every row."""

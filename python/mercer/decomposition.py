@@ -116,6 +116,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
 
     def _fit_inverse(self, X):
         """The way back, learned: ridge from the scores to the rows."""
+        if self._of_objects:
+            raise NotImplementedError("fit_inverse_transform learns rows of numbers, and X is a list of texts or objects")
         if _arrays.is_sparse(X):
             raise NotImplementedError("fit_inverse_transform learns dense rows; give X.toarray()")
         self.X_transformed_fit_ = np.ascontiguousarray(self._scores(X))

@@ -5,9 +5,9 @@ import re
 
 import numpy as np
 
-from . import _arrays, _kernels
+from . import _kernels
 from ._base import KernelEstimator
-from ._functions import bound_text, gram
+from ._functions import bound_text, fitted_gram
 from ._sklearn import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from ._types import Any, ArrayLike, Kernel, NDArray, Rows, Self
 
@@ -74,8 +74,8 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimato
         if _kernels.is_precomputed(self.kernel):
             return X[:, self.component_indices_]
         if callable(self.kernel):
-            return _kernels.values(self.kernel, _arrays.check_rows(X), self.components_, self._function_of_rows, self.kernel_params)
-        return gram(self._kernel, X, self.components_)
+            return _kernels.values(self.kernel, X, self.components_, self._function_of_rows, self.kernel_params)
+        return fitted_gram(self._kernel, self.components_, X, self.components_)
 
 
 # How the frequencies of exp(-gamma |u|^2), exp(-gamma |u|_1), exp(-gamma |u|), and of matern, the t distribution, are drawn: d x count.
@@ -125,6 +125,8 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
 
     def _spectrum(self, X):
         """Name and parameters of the kernel, every one of them a number."""
+        if _kernels.by_matrix(self.kernel):
+            raise ValueError("the frequencies of a function or a matrix are not known here; known are rbf, laplacian, exponential and matern")
         text = bound_text(self._expression(X), X)
         found = re.fullmatch(r"(\w+)\((.*)\)", text)
         name, inside = found.groups() if found else (text, "")
@@ -146,6 +148,6 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, K
 
     def transform(self, X: Rows) -> NDArray:
         """n x n_components."""
-        X = _arrays.check_rows(self._check_rows(X))
+        X = self._check_rows(X)
         waves = np.asarray(X @ self.random_weights_) + self.random_offset_
         return np.cos(waves, out=waves) * np.sqrt(2.0 / self.n_components)

@@ -5,7 +5,7 @@ import numpy as np
 
 from . import _arrays
 from ._base import RegressorBase, later, seed_of
-from ._functions import gram
+from ._functions import fitted_gram, gram
 from ._library import Handle, session
 from ._sklearn import RegressorMixin
 from ._types import Any, ArrayLike, Kernel, NDArray, Rows, Self
@@ -133,7 +133,7 @@ class GaussianProcessRegressor(RegressorMixin, RegressorBase):
 
     def _covariance(self, X):
         seen = np.linalg.solve(self.L_, gram(self.kernel_, self.X_train_, X))
-        return gram(self.kernel_, X) - seen.T @ seen
+        return fitted_gram(self.kernel_, self.X_train_, X) - seen.T @ seen
 
     def log_marginal_likelihood(self, theta: None = None) -> float:
         """The evidence of the fit. Of other parameters: that of a fit with them in the expression and optimizer=None."""

@@ -5,7 +5,7 @@ import numpy as np
 
 from . import _arrays, _kernels
 from ._base import ClassifierBase, ClassifierScore, KernelEstimator, RegressorBase
-from ._functions import gram
+from ._functions import fitted_gram
 from ._sklearn import RegressorMixin
 from ._types import Any, ArrayLike, Kernel, NDArray, Rows, Self
 
@@ -15,9 +15,9 @@ __all__ = ["KernelKNeighborsClassifier", "KernelKNeighborsRegressor"]
 BLOCK = 1 << 22  # kernel values held at a time while neighbours are looked for
 
 
-def _diagonal(kernel, X, step=64):
+def _diagonal(kernel, fitted, X, step=64):
     """k(x, x) for every row."""
-    return np.concatenate([gram(kernel, X[i:i + step]).diagonal() for i in range(0, X.shape[0], step)])
+    return np.concatenate([fitted_gram(kernel, fitted, X[i:i + step]).diagonal() for i in range(0, X.shape[0], step)])
 
 
 class _Neighbors(KernelEstimator):
@@ -40,8 +40,8 @@ class _Neighbors(KernelEstimator):
 
     def _distances(self, X):
         """|phi(x) - phi(z)| for rows x of X and z of the fit."""
-        kernel = self.model_.kernel
-        squares = _diagonal(kernel, X)[:, None] + _diagonal(kernel, self._fit_X) - 2 * gram(kernel, X, self._fit_X)
+        kernel, Z = self.model_.kernel, self._fit_X
+        squares = _diagonal(kernel, Z, X)[:, None] + _diagonal(kernel, Z, Z) - 2 * fitted_gram(kernel, Z, X, Z)
         return np.sqrt(np.maximum(squares, 0))
 
     def kneighbors(self, X: Rows | None = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:

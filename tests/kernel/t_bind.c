@@ -166,6 +166,37 @@ static void test_equal_parts_merge_once_bound(void **state) {
     close_clean(ctx);
 }
 
+static void test_kernels_of_numbers_are_refused_for_texts_alone(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const char *const rows[] = {"one", "two"}, *const name[] = {"word"};
+    const mercer_table texts = {.size = sizeof texts, .n = 2, .texts = 1, .text = rows, .text_names = name};
+    const struct {
+        const char *text, *atom; /* atom: the one refused, NULL: none */
+    } row[] = {{"rbf", "rbf"},
+               {"1 + 2*linear", "linear"},
+               {"spectrum[word] + rbf(gamma=1)", "rbf"},
+               {"1 + spectrum(p=2)[word]", NULL},
+               {"normalize(spectrum[word]) + 0.1*white", NULL}};
+    mercer_data *data = NULL;
+    assert_ok(ctx, mercer_data_make(ctx, &texts, &data));
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        mercer_kernel *kernel = NULL, *out = NULL;
+        char sentence[120];
+        assert_ok(ctx, mercer_kernel_parse(ctx, row[i].text, &kernel));
+        const mercer_status status = mercer_kernel_bind(ctx, kernel, data, &out);
+        snprintf(sentence, sizeof sentence,
+                 "%s reads columns of numbers, and the data have texts alone; take spectrum(p=3)[word]", row[i].atom);
+        assert_int_equal(status, row[i].atom ? MERCER_DATA : MERCER_OK);
+        if (status)
+            assert_string_equal(mercer_message(ctx), sentence);
+        mercer_kernel_free(out);
+        mercer_kernel_free(kernel);
+    }
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
 static void test_misfits_are_named(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
@@ -327,6 +358,7 @@ int main(void) {
         cmocka_unit_test(test_bound_text_has_every_number_and_reads_back),
         cmocka_unit_test(test_columns_without_names_are_x1_x2),
         cmocka_unit_test(test_equal_parts_merge_once_bound),
+        cmocka_unit_test(test_kernels_of_numbers_are_refused_for_texts_alone),
         cmocka_unit_test(test_misfits_are_named),
         cmocka_unit_test(test_matrices_are_read_from_files),
         cmocka_unit_test(test_overflowing_variance_asks_for_a_bandwidth),

@@ -399,6 +399,15 @@ class Matrices(unittest.TestCase):
             mercer.KernelLogisticRegression(kernel="precomputed").fit(1 - np.eye(4), names)
 
 
+class OpenParameters(unittest.TestCase):
+    def test_what_a_kernel_takes_from_data_comes_from_the_fit_not_from_the_rows_to_predict_for(self):
+        X = np.random.RandomState(5).randn(40, 2)
+        features = mercer.Nystroem("matern(nu=1.5)", n_components=7, random_state=0).fit(X)
+        np.testing.assert_allclose(features.transform(X[:3]), features.transform(X)[:3], atol=1e-12)
+        groups = mercer.KernelKMeans(4, kernel="matern(nu=1.5)", random_state=0).fit(X)
+        np.testing.assert_allclose(groups._products(X[:3]), groups._products(X)[:3], atol=1e-12)
+
+
 class Examples(unittest.TestCase):
     def test_examples_in_docstrings_and_documents_run(self):
         for module in pkgutil.iter_modules(mercer.__path__):

@@ -155,6 +155,21 @@ static mercer_status fill_widths(mercer_ctx *ctx, mc_node *root, const mercer_da
     return status;
 }
 
+/* ---- Texts alone ---- */
+
+/* An atom of numbers would see no column, and be the same for all rows. */
+static mercer_status refuse_numbers(mercer_ctx *ctx, const mc_node *node, const mercer_data *data) {
+    if (node->kind == MC_ATOM && node->atom != MC_SPECTRUM && node->atom != MC_WHITE) {
+        const char *name = mercer_data_text_name(data, 0);
+        return mc_fail_at(ctx, MERCER_DATA, node->offset,
+                          "%s reads columns of numbers, and the data have texts alone; take spectrum(p=3)[%.80s]",
+                          mc_atoms[node->atom].name, name ? name : "1");
+    }
+    for (int i = 0; i < node->children; i++)
+        MC_TRY(refuse_numbers(ctx, node->child[i], data));
+    return MERCER_OK;
+}
+
 /* ---- All together ---- */
 
 static mercer_status read_files(mercer_ctx *ctx, mc_node *node) {
@@ -169,6 +184,8 @@ static mercer_status read_files(mercer_ctx *ctx, mc_node *node) {
 static mercer_status fill_from_data(mercer_ctx *ctx, mc_node **root, const mercer_data *data, bool open) {
     const mc_view all = {.d = mc_data_width(data)};
     MC_TRY(resolve_tree_columns(ctx, *root, data, &all));
+    if (data->texts && all.d == 0)
+        MC_TRY(refuse_numbers(ctx, *root, data));
     MC_TRY(read_files(ctx, *root));
     MC_TRY(mc_texts_bind(ctx, *root, data));
     MC_TRY(mc_node_fits(ctx, *root, all.d));
