@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "data/table/columns.h"
 #include "kernel/language/node.h"
+#include "kernel/proof/proof.h"
 #include <string.h>
 
 /* ---- Rows without what a model does not see ---- */
@@ -138,6 +139,22 @@ static mercer_status fail_widen(mercer_ctx *ctx, const mc_fitted *f, int64_t d, 
                    (long long)d, (long long)mc_data_width(f->centres), why, (long long)mc_data_width(f->centres));
 }
 
+/* gibbs has the number of columns in its exponent; a view of named columns keeps its own. */
+static bool counts_columns(const mc_node *node) {
+    if (node->kind == MC_ATOM)
+        return node->atom == MC_GIBBS;
+    for (int i = 0; i < node->children && node->kind != MC_COLUMNS; i++)
+        if (counts_columns(node->child[i]))
+            return true;
+    return false;
+}
+
+/* Whether the kernel is one on the columns of the fit and none on d (wendland). */
+static bool ends_below(const mc_fitted *f, int64_t d) {
+    const int64_t most = mc_domain_columns(f->kernel->root);
+    return most > 0 && d > most && mc_data_width(f->centres) <= most;
+}
+
 /* Whether the model can have d columns instead of fewer. */
 static mercer_status may_widen(mercer_ctx *ctx, const mc_fitted *f, int64_t d) {
     if (f->fourier)
@@ -146,6 +163,10 @@ static mercer_status may_widen(mercer_ctx *ctx, const mc_fitted *f, int64_t d) {
         return fail_widen(ctx, f, d, "its kernel is a function of your program, which was shown rows of so many");
     if (f->primal && !mc_kernel_linear(f->kernel))
         return fail_widen(ctx, f, d, "it is weights of features of these columns");
+    if (counts_columns(f->kernel->root))
+        return fail_widen(ctx, f, d, "the values of gibbs depend on how many there are");
+    if (ends_below(f, d))
+        return fail_widen(ctx, f, d, "its kernel is positive definite on so many columns at most");
     return MERCER_OK;
 }
 

@@ -40,3 +40,11 @@ print("\n".join(",".join(repr((A[i][j] + A[j][i]) * 1e-7) for j in range(n)) + f
 mercer fit negative.csv -k precomputed 2> said; cat said; mercer fit negative.csv -k "precomputed + $(sed 's/.*add \(.*\)\*white.*/\1/' said)*white" -q -o n.mercer; echo "exit $?"
 mercer score sinc.mercer <(printf 'x,y\n1,1e200\n2,-1e200\n'); mercer score sinc.mercer <(printf 'x,y\n1,1e-250\n2,2e-250\n')
 mercer update sinc.mercer <(printf 'x,y\n1,1e200\n2,-1e200\n') -o u.mercer; echo "exit $?"
+# Kernels that count columns are no kernels of a model on more of them: gibbs has their number in its exponent, wendland is one up to a number.
+printf '1 1:0.1 2:1\n2 1:0.5 2:0.3\n3 1:0.9 2:0.2\n1.5 1:0.2 2:0.4\n' > two.svm
+printf '0 1:0.5 2:1\n0 9:1\n' > nine.svm
+for kernel in 'gibbs(0.5+x[1]^2)' 'wendland(dimension=2, length_scale=3)' 'gibbs(0.5+x[1]^2)[1:2]' 'wendland(dimension=9, length_scale=3)'; do
+    mercer fit two.svm -k "$kernel" -m ridge --lambda 0.1 -o m.mercer --target-kind number -q
+    mercer predict m.mercer nine.svm -q -o p.csv; echo "$kernel: $?"
+    mercer update m.mercer nine.svm -o u.mercer -q; echo "$kernel: $?"
+done
