@@ -23,6 +23,10 @@ void dtrsm_(const char *side, const char *uplo, const char *trans, const char *d
 void strsm_(const char *side, const char *uplo, const char *trans, const char *diag, const int *m, const int *n,
             const float *alpha, const float *a, const int *lda, float *b, const int *ldb, size_t, size_t, size_t,
             size_t);
+void dtrsv_(const char *uplo, const char *trans, const char *diag, const int *n, const double *a, const int *lda,
+            double *x, const int *incx, size_t, size_t, size_t);
+void strsv_(const char *uplo, const char *trans, const char *diag, const int *n, const float *a, const int *lda,
+            float *x, const int *incx, size_t, size_t, size_t);
 
 void dtrmm_(const char *side, const char *uplo, const char *trans, const char *diag, const int *m, const int *n,
             const double *alpha, const double *a, const int *lda, double *b, const int *ldb, size_t, size_t, size_t,

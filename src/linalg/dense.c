@@ -105,6 +105,10 @@ void mc_trsm(double alpha, mc_dense L, bool transposed, mc_dense B) {
     mc_dense_ops_of(B)->trsm(by_rows(B), by_rows(L), trans, stored.rows, stored.columns, alpha, L.a, L.ld, B.a, B.ld);
 }
 
+void mc_trsv(mc_dense L, bool transposed, mc_dense x) {
+    mc_dense_ops_of(x)->trsv(by_rows(L), transposed != by_rows(L), L.rows, L.a, L.ld, x.a, blas_increment(x));
+}
+
 typedef struct product {
     mc_dense A, B, C;
 } product;

@@ -68,6 +68,8 @@ void mc_syrk(double alpha, mc_dense A, double beta, mc_dense C);
 /* B <- alpha L B, or alpha L' B; and with the inverses. */
 void mc_trmm(double alpha, mc_dense L, bool transposed, mc_dense B);
 void mc_trsm(double alpha, mc_dense L, bool transposed, mc_dense B);
+/* x <- L^-1 x, or L^-T x, for a single column: L is read once and not packed. */
+void mc_trsv(mc_dense L, bool transposed, mc_dense x);
 
 /* ---- On all threads, the same bits whatever their number (triangle.c, eigen.h), or on a device ---- */
 

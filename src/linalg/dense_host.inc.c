@@ -45,6 +45,13 @@ static void F(trsm)(bool right, bool upper, bool trans, int64_t rows, int64_t co
     mc_blas_end(region);
 }
 
+static void F(trsv)(bool upper, bool trans, int64_t order, const void *a, int64_t lda, void *x, int64_t incx) {
+    const int n = (int)order, la = (int)lda, sx = (int)incx;
+    const mc_region region = mc_blas_begin();
+    TRSV(HALF(upper), OP(trans), "N", &n, a, &la, x, &sx, 1, 1, 1);
+    mc_blas_end(region);
+}
+
 static int64_t F(potrf)(bool upper, int64_t order, void *a, int64_t lda) {
     const int n = (int)order, la = (int)lda;
     int info = 0;

@@ -16,6 +16,7 @@ typedef struct mc_dense_ops {
                  void *b, int64_t ldb);
     void (*trsm)(bool right, bool upper, bool trans, int64_t m, int64_t n, double alpha, const void *a, int64_t lda,
                  void *b, int64_t ldb);
+    void (*trsv)(bool upper, bool trans, int64_t n, const void *a, int64_t lda, void *x, int64_t incx);
     /* The unblocked ends of potrf, trtri and potri; potrf returns the order of the first minor that is not positive. */
     int64_t (*potrf)(bool upper, int64_t n, void *a, int64_t lda);
     void (*trtri)(bool upper, int64_t n, void *a, int64_t lda);

@@ -89,6 +89,22 @@ typedef struct panel {
     double scale;
 } panel;
 
+/* C <- beta C - A B. */
+static void subtract_product(mc_dense A, mc_dense B, double beta, mc_dense C) {
+    if (C.columns == 1)
+        mc_gemv(-1, A, B, beta, C);
+    else
+        mc_gemm(-1, A, B, beta, C);
+}
+
+/* B <- scale L^-1 B, or scale L^-T B. */
+static void solve_triangle(double scale, mc_dense L, bool transposed, mc_dense B) {
+    if (B.columns == 1 && scale == 1)
+        mc_trsv(L, transposed, B);
+    else
+        mc_trsm(scale, L, transposed, B);
+}
+
 /* Rows [j, j + width) of the unknowns: what the rows solved before them ([from, to)) take off, then the triangle on the
    diagonal. */
 static void solve_block(const panel *p, mc_dense B, int64_t j, int64_t width, int64_t from, int64_t to) {
@@ -96,8 +112,8 @@ static void solve_block(const panel *p, mc_dense B, int64_t j, int64_t width, in
     const mc_dense block = p->transposed ? mc_transposed(mc_submatrix(p->T, from, j, to - from, width))
                                          : mc_submatrix(p->T, j, from, width, to - from);
     if (to > from)
-        mc_gemm(-1, block, mc_submatrix(B, from, 0, to - from, B.columns), p->scale, own);
-    mc_trsm(to > from ? 1 : p->scale, mc_submatrix(p->T, j, j, width, width), p->transposed, own);
+        subtract_product(block, mc_submatrix(B, from, 0, to - from, B.columns), p->scale, own);
+    solve_triangle(to > from ? 1 : p->scale, mc_submatrix(p->T, j, j, width, width), p->transposed, own);
 }
 
 /* Block by block, so that nearly all of it is products, which BLAS does faster than triangles. The first block is the
@@ -191,8 +207,8 @@ static void subtract_product_rows(void *arg, int64_t chunk, int64_t begin, int64
     (void)chunk, (void)thread;
     const substitution *s = arg;
     const int64_t rows = end - begin;
-    mc_gemm(-1, mc_submatrix(s->A, begin, 0, rows, s->A.columns), s->from, 1,
-            mc_submatrix(s->to, begin, 0, rows, s->to.columns));
+    subtract_product(mc_submatrix(s->A, begin, 0, rows, s->A.columns), s->from, 1,
+                     mc_submatrix(s->to, begin, 0, rows, s->to.columns));
 }
 
 static mercer_status solve_by_halves(mercer_ctx *ctx, mc_dense L, bool transposed, mc_dense X) {

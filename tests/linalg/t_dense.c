@@ -114,6 +114,11 @@ static void check_triangles(mercer_dtype dtype, bool transposed) {
                 sum += (transposed ? lower(L, k, i) : lower(L, i, k)) * b[k * t + j];
             assert_close(get(B, i, j), 3 * sum, 1000 * tolerance(dtype));
         }
+    mc_dense x = mc_submatrix(B, 0, 0, n, 1); /* its steps are ld long where B lies by rows */
+    mc_trsv(L, transposed, x);
+    for (int64_t i = 0; i < n; i++)
+        assert_close(get(x, i, 0), 3 * b[i * t], 300 * tolerance(dtype));
+    mc_trmm(1, L, transposed, x);
     mc_trsm(1. / 3, L, transposed, B);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < t; j++)
