@@ -122,7 +122,8 @@ def expression(kernel, X, gamma=None, degree=3, coef0=1, weights=None):
     template = SKLEARN.get(kernel)
     if template is None:
         if kernel == "additive_chi2":
-            raise ValueError("additive_chi2 is not positive definite; chi2 is, or use kernel='precomputed'")
+            raise ValueError("scikit-learn's additive_chi2, the sum of -(x - z)^2 / (x + z), is not positive definite; kernel='1*additive_chi2', "
+                             "the sum of 2 x z / (x + z), and 'chi2' are, or use kernel='precomputed'")
         return kernel
     refuse_objects(X, kernel)
     degree, coef0 = 3 if degree is None else degree, 1 if coef0 is None else coef0

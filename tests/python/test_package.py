@@ -408,6 +408,31 @@ class OpenParameters(unittest.TestCase):
         np.testing.assert_allclose(groups._products(X[:3]), groups._products(X)[:3], atol=1e-12)
 
 
+class Cures(unittest.TestCase):
+    """What a refusal advises helps."""
+
+    def test_wendland_of_more_columns_than_its_dimension(self):
+        X = np.random.RandomState(6).rand(30, 5)
+        y = (X[:, 0] > 0.5).astype(int)
+        with self.assertRaisesRegex(mercer.KernelError, "wendland sees 5 columns: raise its dimension from 3 to 5;"):
+            mercer.KernelLogisticRegression(kernel="1 + wendland").fit(X, y)
+        self.assertTrue(mercer.KernelLogisticRegression(kernel="1 + wendland(dimension=5)").fit(X, y).proof_)
+        with self.assertRaisesRegex(mercer.KernelError, "is not a kernel: .*raise its dimension from 1 to 5;"):
+            mercer.KernelLogisticRegression(kernel="wendland(k=0, dimension=1, length_scale=1)").fit(X, y)
+        with self.assertRaisesRegex(mercer.KernelError, "wendland sees 70 columns: choose 64 of them"):
+            mercer.KernelLogisticRegression(kernel="wendland").fit(np.tile(X, 14), y)
+        self.assertTrue(mercer.KernelLogisticRegression(kernel="wendland(dimension=64)[1:64]").fit(np.tile(X, 14), y).proof_)
+
+    def test_additive_chi2(self):
+        X = np.random.RandomState(7).rand(30, 4)
+        with self.assertRaisesRegex(ValueError, r"kernel='1\*additive_chi2'"):
+            mercer.KernelRidge(kernel="additive_chi2").fit(X, X[:, 0])
+        K = (2 * X[:, None] * X / (X[:, None] + X)).sum(axis=2)
+        ridge = mercer.KernelRidge(kernel="1*additive_chi2", alpha=0.5).fit(X, X[:, 0])
+        np.testing.assert_allclose(ridge.predict(X), K @ np.linalg.solve(K + 0.5 * np.eye(30), X[:, 0]), atol=1e-9)
+        self.assertTrue(ridge.proof_)
+
+
 class Examples(unittest.TestCase):
     def test_examples_in_docstrings_and_documents_run(self):
         for module in pkgutil.iter_modules(mercer.__path__):

@@ -167,20 +167,33 @@ const char *mercer_proof_text(const mercer_proof *proof) {
 
 /* ---- the gate before every fit ---- */
 
-static mercer_status fail_not_a_kernel(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_proof *proof,
-                                       bool offered) {
+/* What cures a kernel of few columns that sees more. */
+static void advise_dimension(const mercer_kernel *kernel, int64_t d, mc_text *out) {
+    const int64_t most = mc_domain_columns(mc_kernel_shown(kernel));
+    const int64_t highest = (int64_t)mc_atoms[MC_WENDLAND].parameter[1].high;
+    if (most == 0 || d <= most)
+        return;
+    mc_text_add(out, "; wendland sees %lld columns: ", (long long)d);
+    if (d <= highest)
+        mc_text_add(out, "raise its dimension from %lld to %lld", (long long)most, (long long)d);
+    else
+        mc_text_add(out, "choose %lld of them, and that as its dimension", (long long)highest);
+}
+
+static mercer_status fail_not_a_kernel(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d,
+                                       const mercer_proof *proof, bool offered) {
     const char *cure = offered ? "; to use it all the same, pass --allow-indefinite (allow_indefinite in C and Python)"
                                : "; this machine takes proved kernels only";
-    char *witness = NULL;
-    if (proof->verdict == MERCER_UNKNOWN)
-        return mc_fail(ctx, MERCER_NOT_A_KERNEL, "%.300s is neither proved nor refuted to be a kernel%s", kernel->text,
-                       cure);
+    char *reason = NULL;
     mc_text text = mc_text_open(ctx);
-    mc_witness_short(&proof->witness, &text);
-    MC_TRY(mc_text_take(&text, &witness));
-    const mercer_status status =
-        mc_fail(ctx, MERCER_NOT_A_KERNEL, "%.300s is not a kernel: %.300s%s", kernel->text, witness, cure);
-    mc_free(witness);
+    mc_text_add(&text,
+                proof->verdict == MERCER_UNKNOWN ? "neither proved nor refuted to be a kernel" : "not a kernel: ");
+    if (proof->verdict == MERCER_REFUTED)
+        mc_witness_short(&proof->witness, &text);
+    advise_dimension(kernel, d, &text);
+    MC_TRY(mc_text_take(&text, &reason));
+    const mercer_status status = mc_fail(ctx, MERCER_NOT_A_KERNEL, "%.300s is %.400s%s", kernel->text, reason, cure);
+    mc_free(reason);
     return status;
 }
 
@@ -188,7 +201,7 @@ mercer_status mc_kernel_require(mercer_ctx *ctx, const mercer_kernel *kernel, in
     mercer_proof *proof = NULL;
     MC_TRY(prove_kernel(ctx, kernel, d, false, &proof));
     const mercer_status status =
-        proof->verdict == MERCER_PROVED ? MERCER_OK : fail_not_a_kernel(ctx, kernel, proof, offered);
+        proof->verdict == MERCER_PROVED ? MERCER_OK : fail_not_a_kernel(ctx, kernel, d, proof, offered);
     mercer_proof_free(proof);
     return status;
 }
