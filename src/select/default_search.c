@@ -27,6 +27,7 @@
 enum { ROWS_OF_SCALES = 500, COLUMNS_MOST = 40, ROWS_A_SCALE = 10, STEPS_OF_SCALES = 20 };
 #define LEAST_LAMBDA 1e-6 /* of the rule of ridge */
 #define START_OF_SCALES "matern(nu=2.5)"
+#define SMOOTHNESS_OF_SCALES 5 /* 2 nu */
 enum { POINTS = 7, ROWS_FOR_A_CHOICE = 20, FEW_ROWS = 500, REPEATS = 3 };
 /* Under a time limit: of the first search; and what one of all kernels and folds takes beside it, about. */
 enum { ROWS_IN_A_HURRY = 200, FOLDS_IN_A_HURRY = 2, WHOLE_GRID = 12 };
@@ -101,18 +102,26 @@ static double highest_factor(int64_t n) {
     return fmax(LEAST_LAMBDA / (8 * 0x1p-52 * (double)n * (double)n), 1);
 }
 
+/* Where the target is smooth, the evidence rises along ever longer scales and an ever larger factor, between which only
+   the rough part of the kernel decides, a fifth power of distances over scales: what is beyond the factors and lambdas
+   compared, but for a tenth of them, comes off the scales, at the same rough part. */
+static double shorten_scales(double factor, double highest) {
+    return pow(fmin(1, highest / (10 * LEAST_LAMBDA * factor)), 1.0 / SMOOTHNESS_OF_SCALES);
+}
+
 /* The kernel of the process over its noise, so that lambda = 1 is what the process has found, and the values of lambda
    that are compared lie on both sides of it whatever the unit of the target and however long the scales are; where
    there is next to no noise, as far over it as the rounding of K on n rows allows. Three digits are enough. */
 static mercer_status read_scales(mercer_ctx *ctx, const mercer_model *process, int64_t n, mercer_kernel **out) {
     const mercer_kernel *kernel = process->f.kernel;
-    const double factor = fmin(factor_of(kernel) / process->f.report.lambda, highest_factor(n));
+    const double found = factor_of(kernel) / process->f.report.lambda, highest = highest_factor(n);
+    const double shorter = shorten_scales(found, highest);
     mc_text text = mc_text_open(ctx);
     char *words = NULL;
-    mc_text_add(&text, "%.3g*matern(nu=2.5, length_scale=[", factor);
+    mc_text_add(&text, "%.3g*matern(nu=2.5, length_scale=[", fmin(found, highest));
     for (int64_t i = 0, count = 0; i < kernel->slots; i++)
         if (kernel->slot[i].parameter >= 0)
-            mc_text_add(&text, "%s%.3g", count++ ? ", " : "", mercer_kernel_parameter(kernel, i));
+            mc_text_add(&text, "%s%.3g", count++ ? ", " : "", shorter * mercer_kernel_parameter(kernel, i));
     mc_text_add(&text, "])");
     MC_TRY(mc_text_take(&text, &words));
     const mercer_status status = mc_kernel_parse(ctx, words, (mc_users){0}, out);
