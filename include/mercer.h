@@ -165,7 +165,7 @@ typedef struct mercer_card {
     int multiprocessors;
 } mercer_card;
 MERCER_API mercer_status mercer_card_at(mercer_ctx *ctx, int64_t i, mercer_card *out);
-MERCER_API const char *mercer_blas(void);                 /* the linear algebra library in use, in its own words */
+MERCER_API const char *mercer_blas(void); /* the linear algebra library in use, in its own words */
 
 /* ---- Settings ---- */
 
@@ -505,7 +505,7 @@ typedef struct mercer_gp {
     int64_t iterations; /* steps of each search at most */
     bool intercept;     /* m: the weighted mean of the target; 0 without */
     const char *scale;
-    bool loo; /* leave-one-out error and density where nothing is learned (twice the work); with learning always */
+    bool loo;   /* leave-one-out error and density where nothing is learned (twice the work); with learning always */
     bool exact; /* learn from all rows, however many; beyond 10,000 otherwise in stages: mercer_model_stages */
 } mercer_gp;
 MERCER_DEFAULTS(mercer_gp, mercer_gp_init, mercer_gp_defaults)
@@ -538,10 +538,9 @@ MERCER_API mercer_status mercer_posterior_sample(mercer_ctx *ctx, const mercer_p
 typedef struct mercer_svm {
     size_t size;
     const char *machine;
-    double C;  /* svc, svr, nu-svr */
-    double nu; /* nu-svc, nu-svr, one-class */
-    /* nu-svc: where nu is infeasible or leaves no margin, take the nearest with one of a hundredth of k(x,x)'s mean */
-    bool nearest_nu;
+    double C;               /* svc, svr, nu-svr */
+    double nu;              /* nu-svc, nu-svr, one-class */
+    bool nearest_nu;        /* nu-svc: where nu leaves no answer, the nearest with a margin of 0.01 of k(x,x)'s mean */
     double epsilon;         /* svr */
     double tolerance;       /* of the largest violation of the optimality conditions */
     const char *multiclass; /* ovo, ovr */
@@ -555,6 +554,7 @@ typedef struct mercer_svm {
     /* begin at the multipliers of this model: of the same machine, fitted to the same rows with another kernel or C.
        The optimum is the same, the way to it shorter. NULL: from nothing */
     const mercer_model *start;
+    bool nu_fallback; /* nu-svc: the same, but nu stands as long as its margin is above 1e-5 of that mean */
 } mercer_svm;
 MERCER_API void mercer_svm_init(mercer_svm *set, size_t size, const char *machine);
 static inline mercer_svm mercer_svm_defaults(const char *machine) {
@@ -809,6 +809,7 @@ typedef struct mercer_report {
     double seconds; /* of the fit; not saved in the model */
     mercer_certificate certificate;
     double log_evidence_error; /* gp: the standard error of log_evidence where it is an estimate; 0 otherwise */
+    int64_t nearest_nu;        /* nu-svc: quadratic programs answered for the nearest nu instead; not saved */
 } mercer_report;
 
 /* One principal component: its eigenvalue of M, the share of the variance, and a bound: an eigenvalue of M lies that

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _arrays, _kernels, _platt
 from ._base import ClassifierBase, ClassifierScore, KernelEstimator, RegressorBase, later, seed_of
-from ._library import Error, InvalidError, NumericError
+from ._library import InvalidError
 from ._sklearn import ConvergenceWarning, NotFittedError, OutlierMixin, RegressorMixin
 from ._types import Any, ArrayLike, Callable, Kernel, NDArray, Rows, Self
 
@@ -357,17 +357,13 @@ class NuSVC(_SupportVectorClassifier):
     def _fit_model(self, machine, X, settings, **arrays):
         """scikit-learn answers wherever nu is feasible for the rows. Where classes overlap so that there is no margin, or where
         class_weight, which there does nothing, makes nu infeasible, the answer here is that of the nearest nu that has one."""
-        reason: Error
-        try:
-            return super()._fit_model(machine, X, settings, **arrays)
-        except NumericError as refusal:
-            reason = refusal
-        except InvalidError as refusal:
-            if self.class_weight is None or "infeasible" not in str(refusal):
-                raise
-            reason = refusal
-        model = super()._fit_model(machine, X, {**settings, "nearest-nu": True}, **arrays)
-        warnings.warn(f"{reason}; this is the answer of the nearest nu that has one", ConvergenceWarning, stacklevel=5)
+        model = super()._fit_model(machine, X, {**settings, "nu-fallback": True}, **arrays)
+        count = model.fact("nearest_nu")
+        if count:
+            where = f" for {count} of the {model.decisions} pairs of classes" if model.decisions > 1 else ""
+            why = "leaves no margin" if self.class_weight is None else "leaves no margin or is infeasible with class_weight"
+            warnings.warn(f"NuSVC: nu = {self.nu:g} {why}{where}; this is the answer of the nearest nu that has one. Another nu or a "
+                          "kernel that tells the rows apart would have its own", ConvergenceWarning, stacklevel=5)
         return model
 
 

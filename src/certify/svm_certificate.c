@@ -469,6 +469,7 @@ void mc_svm_report(const mc_svm *s, mercer_report *out) {
         out->iterations += t->result.steps;
         out->free_vectors += t->free;
         out->bounded_vectors += t->bounded;
+        out->nearest_nu += t->nu > 0;
     }
     out->objective = c->primal;
     out->norm = mc_certified_norm(norm2, error);

@@ -222,7 +222,8 @@ mercer_status mc_svm_program_start(mercer_ctx *ctx, const mc_svm *s, mc_svm_prog
     if (s->kind == MC_SVC || s->kind == MC_SVR)
         return MERCER_OK;
     const double above = total_bound(s, t, 1), below = total_bound(s, t, -1), least = fmin(above, below);
-    if (s->set->nearest_nu && least > 0 && mc_svm_program_nu(s, t) > mc_svm_program_highest_nu(s, t))
+    if ((s->set->nearest_nu || s->set->nu_fallback) && least > 0
+        && mc_svm_program_nu(s, t) > mc_svm_program_highest_nu(s, t))
         t->nu = mc_svm_program_highest_nu(s, t);
     const double nu = mc_svm_program_nu(s, t);
     const double all = s->variant->doubled ? above : above + below, sum = s->variant->grouped ? nu * all / 2 : nu * all;

@@ -362,6 +362,44 @@ static void test_the_nearest_nu_of_noise_is_an_svc(void **state) {
     close_clean(ctx);
 }
 
+/* As a last resort nu moves only where it leaves no margin at all: elsewhere the answer is that of nu as it is, to the
+   bit, and where it moves it is that of nearest_nu. */
+static void test_the_fallback_of_nu_moves_nothing_that_has_a_margin(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    table t = random_table(200, 2, 16);
+    const struct {
+        double nu, gamma;
+    } problem[] = {{0.5, 1}, {0.9, 0.1}, {0.1, 0.01}, {0.05, 0.02}, {0.3, 0.01}};
+    int moved = 0, kept = 0;
+    for (int64_t i = 0; i < t.n; i++)
+        t.class_of[i] = (int)(i % 2);
+    for (size_t k = 0; k < sizeof problem / sizeof *problem; k++) {
+        char kernel[64];
+        snprintf(kernel, sizeof kernel, "rbf(gamma=%g)", problem[k].gamma);
+        mercer_svm set = plain("nu-svc", 1e-3);
+        mercer_model *plainly = NULL;
+        set.nu = problem[k].nu;
+        const mercer_status status = try_fit(ctx, "nu-svc", &set, kernel, &t, &plainly);
+        assert_true(status == MERCER_OK || status == MERCER_NUMERIC);
+        set.nu_fallback = true;
+        mercer_model *fallback = fit(ctx, "nu-svc", &set, kernel, &t);
+        set.nu_fallback = false;
+        set.nearest_nu = true;
+        mercer_model *nearest = fit(ctx, "nu-svc", &set, kernel, &t);
+        const mercer_report *r = mercer_model_report(fallback), *same = mercer_model_report(status ? nearest : plainly);
+        assert_int_equal(r->nearest_nu, status == MERCER_OK ? 0 : 1);
+        assert_close(r->norm, same->norm, status ? 1e-3 * same->norm : 0);
+        assert_close(r->objective, same->objective, status ? 1e-4 * same->objective : 0);
+        status == MERCER_OK ? kept++ : moved++;
+        mercer_model_free(plainly);
+        mercer_model_free(fallback);
+        mercer_model_free(nearest);
+    }
+    assert_true(moved >= 2 && kept >= 1);
+    close_clean(ctx);
+}
+
 /* ---- The model ---- */
 
 static void test_a_linear_machine_keeps_its_weight_vector(void **state) {
@@ -594,6 +632,7 @@ int main(void) {
         cmocka_unit_test(test_an_infeasible_nu_is_named),
         cmocka_unit_test(test_the_nearest_nu_has_an_answer),
         cmocka_unit_test(test_the_nearest_nu_of_noise_is_an_svc),
+        cmocka_unit_test(test_the_fallback_of_nu_moves_nothing_that_has_a_margin),
         cmocka_unit_test(test_a_linear_machine_keeps_its_weight_vector),
         cmocka_unit_test(test_a_saved_machine_decides_the_same_bits),
         cmocka_unit_test(test_the_multipliers_of_nu_svr_are_balanced),

@@ -2,11 +2,14 @@
 import os
 import pickle
 import unittest
+import unittest.mock
 import warnings
 
 import numpy as np
 
 import mercer
+import mercer._model
+import mercer.svm
 
 try:
     import scipy.sparse as sp
@@ -118,6 +121,25 @@ class Agree(unittest.TestCase):
         for kind in (mercer.NuSVC, svm.NuSVC):
             with self.assertRaisesRegex(ValueError, "specified nu is infeasible"):
                 kind(nu=0.6).fit(X, y)
+
+    def test_a_pair_without_a_margin_leaves_the_others_as_they_are(self):
+        seed = int(os.environ.get("MERCER_TEST_SEED", "21"))
+        rng = np.random.RandomState(seed % 2**32)
+        X = np.vstack([rng.randn(40, 2) + c for c in ([0, 0], [0, 0], [9, 9])])
+        y = np.repeat([0, 1, 2], 40)  # 0 and 1 are told apart by nothing, 2 from both; nu n / 2 is no integer, so that the margin is unique
+        with self.assertWarnsRegex(mercer.svm.ConvergenceWarning, "for 1 of the 3 pairs .* nearest nu"):
+            ours = mercer.NuSVC(nu=0.07, gamma=0.01, tol=1e-6, decision_function_shape="ovo").fit(X, y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            theirs = svm.NuSVC(nu=0.07, gamma=0.01, tol=1e-6, decision_function_shape="ovo").fit(X, y)
+        self.same(ours.decision_function(X)[:, 1:], theirs.decision_function(X)[:, 1:], 1e-3, f"seed {seed}")
+
+    def test_a_problem_without_a_margin_is_fitted_once(self):
+        calls, fit = [], mercer._model.fit
+        with unittest.mock.patch.object(mercer._model, "fit", lambda *a, **k: calls.append(1) or fit(*a, **k)):
+            with self.assertWarnsRegex(mercer.svm.ConvergenceWarning, "nearest nu"):
+                mercer.NuSVC(nu=0.01, kernel="linear").fit(np.random.RandomState(4).randn(30, 1), np.arange(30) % 2)
+        self.assertEqual(len(calls), 1)
 
     def test_probabilities_need_no_second_row_of_a_class(self):
         X, y = rows[:9], np.asarray([0, 1, 1, 1, 2, 2, 2, 2, 2])

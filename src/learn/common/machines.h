@@ -76,7 +76,7 @@ extern const mc_learner mc_knn_learner;
 
 enum {
     MC_SVC_SETTINGS = 9,
-    MC_NU_SVC_SETTINGS = 10,
+    MC_NU_SVC_SETTINGS = 11,
     MC_SVR_SETTINGS = 8,
     MC_NU_SVR_SETTINGS = 8,
     MC_ONE_CLASS_SETTINGS = 7

@@ -50,7 +50,7 @@ mc_margin mc_svm_program_find_margin(const mc_svm *s, mc_svm_program *t) {
     if (s->set->nearest_nu && !(most > NEAREST_MARGIN * mean))
         return MC_MARGIN_NEAREST;
     if (!(most > NO_MARGIN * mean))
-        return MC_MARGIN_NONE;
+        return s->set->nu_fallback ? MC_MARGIN_NEAREST : MC_MARGIN_NONE;
     t->tolerance = fmin(t->tolerance / 10, 0.1 * mean);
     return MC_MARGIN_UNKNOWN;
 }

@@ -13,6 +13,9 @@
 #define NEAREST                                                                                                        \
     MC_FLAG_ROW(mercer_svm, nearest_nu, "nearest-nu", 0,                                                               \
                 "where nu is infeasible or leaves no margin, use the nearest feasible value")
+#define FALLBACK                                                                                                       \
+    MC_FLAG_ROW(mercer_svm, nu_fallback, "nu-fallback", 0,                                                             \
+                "as nearest-nu, but keep nu as long as it leaves any margin (1e-5 of the mean of k(x,x))")
 #define EPSILON                                                                                                        \
     MC_REAL_ROW(mercer_svm, epsilon, "epsilon", 0.1, 0, 1e300,                                                         \
                 "half-width of the tube within which errors cost nothing")
@@ -36,7 +39,7 @@
                     "checkpoint file, from which the same fit resumes")
 
 const mercer_setting mc_svc_settings[MC_SVC_SETTINGS] = {COST, MULTICLASS, WEIGHT, COMMON};
-const mercer_setting mc_nu_svc_settings[MC_NU_SVC_SETTINGS] = {NU, NEAREST, MULTICLASS, WEIGHT, COMMON};
+const mercer_setting mc_nu_svc_settings[MC_NU_SVC_SETTINGS] = {NU, NEAREST, FALLBACK, MULTICLASS, WEIGHT, COMMON};
 const mercer_setting mc_svr_settings[MC_SVR_SETTINGS] = {COST, EPSILON, COMMON};
 const mercer_setting mc_nu_svr_settings[MC_NU_SVR_SETTINGS] = {COST, NU, COMMON};
 const mercer_setting mc_one_class_settings[MC_ONE_CLASS_SETTINGS] = {NU, COMMON};
