@@ -458,6 +458,22 @@ MERCER_API const mercer_witness *mercer_proof_witness(const mercer_proof *proof)
 MERCER_API const char *mercer_proof_domain(const mercer_proof *proof);
 MERCER_API const char *mercer_proof_text(const mercer_proof *proof); /* the whole argument as on a blackboard */
 
+/* Is a matrix of numbers positive semidefinite? Every rounding error is bounded, so an answer holds for K to the last
+   bit: proved by a Cholesky factor of K - c I whose product is compared with it, refuted by weights v with v'Kv < 0, or
+   unknown where rounding hides the sign, as of every matrix that is singular. (K + K')/2 is looked at where the two
+   halves differ by rounding; where they differ by more, K is refuted and the pair is named. weights: n, or NULL; zeros
+   but where v refutes. */
+typedef struct mercer_gram_proof {
+    size_t size;
+    mercer_verdict verdict;
+    double bound;          /* proved: no eigenvalue is below; refuted by weights: v'Kv / v'v is not above; else 0 */
+    double rounding;       /* c: eigenvalues less than this above 0 are not told from 0 */
+    double asymmetry;      /* max |K_ij - K_ji| */
+    int64_t asymmetric[2]; /* where; -1, -1 where it is 0 */
+} mercer_gram_proof;
+MERCER_API mercer_status mercer_gram_prove(mercer_ctx *ctx, const double *K, int64_t n, double *weights,
+                                           mercer_gram_proof *out);
+
 /* ---- Machines ---- */
 
 typedef struct mercer_model mercer_model;

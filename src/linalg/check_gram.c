@@ -9,7 +9,7 @@
 #include "linalg/eigen.h"
 #include <math.h>
 
-static mercer_status check_finite(mercer_ctx *ctx, const double *K, int64_t n) {
+mercer_status mc_gram_finite(mercer_ctx *ctx, const double *K, int64_t n) {
     for (int64_t i = 0; i < n * n; i++)
         if (!isfinite(K[i]))
             return mc_fail(ctx, MERCER_DATA, "K(%lld, %lld) is %g: a Gram matrix holds finite numbers only",
@@ -17,14 +17,14 @@ static mercer_status check_finite(mercer_ctx *ctx, const double *K, int64_t n) {
     return MERCER_OK;
 }
 
-static mercer_status measure_asymmetry(mercer_ctx *ctx, const double *K, int64_t n, mercer_gram_facts *out) {
+mercer_status mc_gram_asymmetry(mercer_ctx *ctx, const double *K, int64_t n, double *most, int64_t pair[2]) {
     for (int64_t i = 0; i < n; i++) {
         for (int64_t j = 0; j < i; j++) {
             const double gap = fabs(K[i * n + j] - K[j * n + i]);
-            if (gap > out->asymmetry) {
-                out->asymmetry = gap;
-                out->asymmetric[0] = j;
-                out->asymmetric[1] = i;
+            if (gap > *most) {
+                *most = gap;
+                pair[0] = j;
+                pair[1] = i;
             }
         }
         MC_TRY(mc_report_progress(ctx, -1));
@@ -85,9 +85,9 @@ mercer_status mc_gram_facts(mercer_ctx *ctx, const double *K, int64_t n, mercer_
                        (long long)n);
     if (n == 0)
         return MERCER_OK;
-    MC_TRY(check_finite(ctx, K, n));
+    MC_TRY(mc_gram_finite(ctx, K, n));
     mc_begin_phase(ctx, "check");
-    MC_TRY(measure_asymmetry(ctx, K, n, out));
+    MC_TRY(mc_gram_asymmetry(ctx, K, n, &out->asymmetry, out->asymmetric));
     MC_TRY(cauchy_schwarz(ctx, K, n, out));
     return measure_spectrum(ctx, K, n, out);
 }

@@ -26,3 +26,13 @@ mercer gram 'poly(degree=2)' two.csv --no-target --features; echo "exit $?"
 mercer gram 'poly(degree=2)' two.csv --no-target --features -o Z.npy | grep matrix
 mercer gram rbf two.csv --no-target --features; echo "exit $?"
 mercer gram linear two.csv two.csv --no-target --features; echo "exit $?"
+for K in '2,-1\n-1,2' '1,2\n2,1' '1,1\n1,1' '1,0.5\n0.25,1'; do
+  printf "$K\n" > K.csv; mercer gram precomputed K.csv --no-target --prove | sed -n '${s/[0-9.]*e-[0-9]*/TINY/;p}'; echo "exit ${PIPESTATUS[0]}"
+done
+mercer gram precomputed K.csv --no-target --prove --json | python3 -c 'import json, sys; print(sorted(json.load(sys.stdin)["proof"].items()))'
+printf '1,2\n2,1\n' > K.csv; mercer gram precomputed K.csv --no-target --prove --json > p.json; echo "exit $?"
+python3 -c '
+import json; p = json.load(open("p.json"))["proof"]; a, b = p["weights"]
+print(a * a + b * b + 4 * a * b < 0, -1 <= p["bound"] < -1 + 1e-12)'
+mercer gram linear three.csv three.csv --no-target --prove; echo "exit $?"
+mercer gram linear three.csv --no-target --prove --features; echo "exit $?"

@@ -256,6 +256,13 @@ static mercer_status set_time_limit(mercer_ctx *ctx, void *out) {
     return mercer_set_time_limit(ctx, 1e6);
 }
 
+static mercer_status gram_prove(mercer_ctx *ctx, void *out) {
+    (void)out;
+    mercer_gram_proof proof = {.size = sizeof proof};
+    const double K[] = {1, 2, 2, 1};
+    return mercer_gram_prove(ctx, K, 2, NULL, &proof);
+}
+
 static mercer_status gram_check(mercer_ctx *ctx, void *out) {
     (void)out;
     mercer_gram_facts facts = {.size = sizeof facts};
@@ -406,14 +413,14 @@ static void test_every_call_survives_failing_memory(void **state) {
         posterior_sample,  score,
         ridge_folds,       ridge_path,
         plan_fit,          gram_check,
-        settings_put,      set_time_limit,
-        ridge_path_folds,  data_folds,
-        predict_proba,     own_loss_fit,
-        calibration,       svm_path,
-        loss_path,         svm_rows,
-        tune_run,          tune_default,
-        search_fit,        plan_tune,
-        plan_default,
+        gram_prove,        settings_put,
+        set_time_limit,    ridge_path_folds,
+        data_folds,        predict_proba,
+        own_loss_fit,      calibration,
+        svm_path,          loss_path,
+        svm_rows,          tune_run,
+        tune_default,      search_fit,
+        plan_tune,         plan_default,
     };
     static double out[MOST];
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)

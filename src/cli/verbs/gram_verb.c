@@ -12,6 +12,9 @@ static const option options[] = {
     {"features", 0, NULL, "the features of the rows, whose inner products are the matrix, instead of it"},
     {"check", 0, NULL,
      "symmetry, eigenvalues, Cauchy-Schwarz and rank; exit status 1 when it is not positive semidefinite"},
+    {"prove", 0, NULL,
+     "is the matrix positive semidefinite? With all rounding errors bounded; exit status 0 proved, 1 refuted, 3 "
+     "undecided"},
     {0},
 };
 
@@ -20,8 +23,10 @@ typedef struct gram {
     mercer_data *data, *other;
     int64_t n, m;
     double *K;
-    bool checked;
+    bool checked, proved;
     mercer_gram_facts facts;
+    mercer_gram_proof proof;
+    double *weights; /* n, where proved */
 } gram;
 
 /* Text columns become one column per level: two files agree only when their levels do. */
@@ -41,10 +46,12 @@ static int check_columns(const session *s, const gram *g) {
 
 static int read_input(session *s, gram *g) {
     const args *a = &s->args;
-    if (a->operands == 3 && args_flag(a, "check"))
-        return print_error("--check needs a square matrix: give one data file");
-    if (args_flag(a, "features") && (a->operands == 3 || args_flag(a, "check")))
-        return print_error("--features belongs to the rows of one data file, and there is nothing to --check in it");
+    const char *judge = args_flag(a, "check") ? "--check" : args_flag(a, "prove") ? "--prove" : NULL;
+    if (a->operands == 3 && judge)
+        return print_error("%s needs a square matrix: give one data file", judge);
+    if (args_flag(a, "features") && (a->operands == 3 || judge))
+        return print_error("--features belongs to the rows of one data file, and there is nothing to %s in it",
+                           judge ? judge : "--check");
     TRY(input_kernel(s, a->operand[0], &g->kernel));
     TRY(input_data(s, g->kernel, a->operand[1], NULL, MERCER_TARGET_AUTO, &g->data));
     if (a->operands == 3) {
@@ -74,6 +81,15 @@ static int compute_features(session *s, gram *g) {
     return session_alive(s);
 }
 
+static int prove_gram(session *s, gram *g) {
+    g->proved = true;
+    g->weights = session_take(s, g->n, 1, sizeof *g->weights);
+    if (!g->weights)
+        return EXIT_MEMORY;
+    TRY_CTX(s, mercer_gram_prove(s->ctx, g->K, g->n, g->weights, &g->proof));
+    return EXIT_DONE;
+}
+
 static int compute_gram(session *s, gram *g) {
     if (args_flag(&s->args, "features"))
         return compute_features(s, g);
@@ -86,6 +102,8 @@ static int compute_gram(session *s, gram *g) {
     g->checked = args_flag(&s->args, "check");
     if (g->checked)
         TRY_CTX(s, mercer_gram_check(s->ctx, g->K, g->n, &g->facts));
+    if (args_flag(&s->args, "prove"))
+        TRY(prove_gram(s, g));
     return session_alive(s);
 }
 
@@ -115,6 +133,10 @@ static int write_matrix(session *s, const gram *g, const char *path) {
 
 static bool is_small(const gram *g) {
     return g->n <= SMALL && g->m <= SMALL;
+}
+
+static bool is_judged(const gram *g) {
+    return g->checked || g->proved;
 }
 
 static const char *verdict_of(const mercer_gram_facts *f) {
@@ -149,6 +171,29 @@ static json_t *json_facts(const gram *g) {
     return object;
 }
 
+static const char *const proof_verdicts[] = {
+    [MERCER_PROVED] = "proved", [MERCER_REFUTED] = "refuted", [MERCER_UNKNOWN] = "unknown"};
+
+static const int proof_status[] = {
+    [MERCER_PROVED] = EXIT_DONE, [MERCER_REFUTED] = EXIT_NEGATIVE, [MERCER_UNKNOWN] = EXIT_OPEN};
+
+static json_t *json_gram_proof(const gram *g) {
+    const mercer_gram_proof *p = &g->proof;
+    json_t *object = json_object();
+    const bool halves = p->verdict == MERCER_REFUTED && p->bound == 0;
+    json_put(object, "verdict", json_text(proof_verdicts[p->verdict]));
+    json_put(object, proof_verdicts[p->verdict], json_true());
+    json_put(object, "bound", json_value(p->bound));
+    json_put(object, "rounding", json_value(p->rounding));
+    json_put(object, "asymmetry", json_value(p->asymmetry));
+    if (halves) {
+        json_put(object, "i", json_integer(p->asymmetric[0] + 1));
+        json_put(object, "j", json_integer(p->asymmetric[1] + 1));
+    } else if (p->verdict == MERCER_REFUTED)
+        json_put(object, "weights", json_values(g->weights, g->n));
+    return object;
+}
+
 static const report_row gram_rows[] = {
     {"matrix", NULL, "{n} x {m}, {bytes:size}"},
     {"symmetry", "check.symmetric", "largest |K_ij - K_ji| is {check.asymmetry:.2g}"},
@@ -163,8 +208,15 @@ static const report_row gram_rows[] = {
      "k(x,x)^2: Cauchy-Schwarz fails"},
     {"rank", NULL, "{check.rank} of {n}"},
     {"verdict", NULL, "{check.verdict}"},
+    {"proof", "proof.proved", "positive semidefinite: PROVED, no eigenvalue is below {proof.bound:.3g}"},
+    {"proof", "proof.weights", "positive semidefinite: REFUTED, v'Kv / v'v <= {proof.bound:.6g} for the v of --json"},
+    {"proof", "proof.i",
+     "positive semidefinite: REFUTED, K({proof.i}, {proof.j}) and K({proof.j}, {proof.i}) differ by "
+     "{proof.asymmetry:.3g}"},
+    {"proof", "proof.unknown",
+     "positive semidefinite: undecided within rounding, which hides eigenvalues up to {proof.rounding:.2g}"},
     {"written", NULL, "{output}"},
-    {"next", "!output !check", "too large to print: write it with -o K.npy, or look at it with --check"},
+    {"next", "!output !check !proof", "too large to print: write it with -o K.npy, or look at it with --check"},
     {0},
 };
 
@@ -178,9 +230,11 @@ static int report_gram(session *s, const gram *g, const char *path) {
         json_put(object, "output", json_text(path));
     if (g->checked)
         json_put(object, "check", json_facts(g));
+    if (g->proved)
+        json_put(object, "proof", json_gram_proof(g));
     for (int64_t i = 0; is_small(g) && i < g->n; i++)
         json_array_append_new(rows, json_values(g->K + i * g->m, g->m));
-    if (!path && !g->checked && is_small(g))
+    if (!path && !is_judged(g) && is_small(g))
         json_object_set(object, "values", rows);
     json_decref(rows);
     say_kernel(s, g->bound, "");
@@ -193,20 +247,23 @@ static int write_or_report_gram(session *s, const gram *g) {
         s->out = stderr;
     if (path)
         TRY(write_matrix(s, g, path));
-    if (!s->json && !path && !g->checked && is_small(g))
+    if (!s->json && !path && !is_judged(g) && is_small(g))
         TRY(write_csv(s, g, "-"));
     else
         TRY(report_gram(s, g, path));
+    if (g->proved)
+        return proof_status[g->proof.verdict];
     return g->checked && !g->facts.positive ? EXIT_NEGATIVE : EXIT_DONE;
 }
 
 static int run_gram(session *s) {
-    gram g = {.facts.size = sizeof(mercer_gram_facts)};
+    gram g = {.facts.size = sizeof(mercer_gram_facts), .proof.size = sizeof(mercer_gram_proof)};
     int code = read_input(s, &g);
     if (code == EXIT_DONE)
         code = compute_gram(s, &g);
     if (code == EXIT_DONE)
         code = write_or_report_gram(s, &g);
+    free(g.weights);
     free(g.K);
     mercer_data_free(g.other);
     mercer_data_free(g.data);
@@ -218,7 +275,7 @@ static int run_gram(session *s) {
 const verb verb_gram = {
     .name = "gram",
     .summary = "compute, write or check a Gram matrix",
-    .usage = "KERNEL DATA [DATA2] [-o K.npy] [--check | --features] [options]",
+    .usage = "KERNEL DATA [DATA2] [-o K.npy] [--check] [--prove] [--features] [options]",
     .notes = "K_ij = k(x_i, z_j) over the rows of DATA and of DATA2 (DATA again when it is not given). The target "
              "column is left out, as in fit;\n"
              "--no-target keeps every column. Without -o and --check a matrix of at most 50 x 50 is printed as CSV. "
@@ -226,6 +283,7 @@ const verb verb_gram = {
              "proved: --check is how to look at one that is not.\n\n"
              "  mercer gram rbf flowers.csv -o K.npy\n"
              "  mercer gram 'poly(degree=2)' flowers.csv --features -o Z.npy\n"
+             "  mercer gram precomputed K.csv --prove\n"
              "  mercer gram 'tanh(a=1, c=0)' flowers.csv --check",
     .least = 2,
     .most = 3,

@@ -1,0 +1,241 @@
+/* prove_gram.c: is a matrix of numbers positive semidefinite? Decided with every rounding error bounded.
+
+   Yes: K - c I is factored, L L' is formed again, and |K - c I - L L'|_F with its rounding errors is at most b < c:
+   then K >= (c - b) I. How L was found does not matter, so nothing is believed about BLAS or a device. A sum of k
+   products in eight lanes errs by at most (k/8 + 9) 2^-53 times the sum of their absolute values (Higham 2002,
+   section 3.1).
+   No: v'Kv < 0 for an approximate eigenvector v, in long double with the bound of its error.
+   All of it for K by a power of two whose largest entry is near 1, where squares neither overflow nor vanish. */
+#include "base/ctx.h"
+#include "base/parallel.h"
+#include "base/progress.h"
+#include "base/sized.h"
+#include "base/status.h"
+#include "base/workspace.h"
+#include "linalg/check_gram.h"
+#include "linalg/eigen.h"
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { LANES = 8, ROWS = 16 };       /* of a sum; of a chunk */
+static const double SHIFT = 4;       /* c, in units of the rounding errors that are expected */
+static const double TINY = 0x1p-480; /* more than the root of n^2 products that vanish */
+
+typedef struct question {
+    const double *K;
+    int64_t n;
+    int exponent;             /* of the largest |K_ij| */
+    bool exact;               /* S: the halves of K are equal */
+    double shift;             /* c */
+    double *S;                /* n x n: the symmetric part of K by 2^-exponent */
+    double *A;                /* n x n: L by rows, then the eigenvectors by columns */
+    double *w;                /* n: eigenvalues */
+    double *left, *given;     /* n: of each row the sums of squares of K - c I - L L' and of K - c I */
+    double *length2;          /* n: the sum of squares of a row of L */
+    long double *form, *size; /* n: the part of each row in v'Kv, and in |v|'|K||v| */
+    const double *v;
+} question;
+
+static void lay_out(mc_work *work, void *self) {
+    question *q = self;
+    q->S = mc_work_take(work, q->n * q->n, sizeof *q->S);
+    q->A = mc_work_take(work, q->n * q->n, sizeof *q->A);
+    q->w = mc_work_take(work, q->n, sizeof *q->w);
+    q->left = mc_work_take(work, q->n, sizeof *q->left);
+    q->given = mc_work_take(work, q->n, sizeof *q->given);
+    q->length2 = mc_work_take(work, q->n, sizeof *q->length2);
+    q->form = mc_work_take(work, q->n, sizeof *q->form);
+    q->size = mc_work_take(work, q->n, sizeof *q->size);
+}
+
+/* S <- (K + K')/2, scaled: exact where the two halves are equal. Here and not in the loops on threads, where numbers
+   below the normal range are zero. */
+static void scale_matrix(question *q) {
+    const int64_t n = q->n;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            q->S[i * n + j] = 0.5 * ldexp(q->K[i * n + j], -q->exponent) + 0.5 * ldexp(q->K[j * n + i], -q->exponent);
+}
+
+static double shifted_entry(const question *q, int64_t i, int64_t j) {
+    return q->S[i * q->n + j] - (i == j ? q->shift : 0);
+}
+
+static int exponent_of_largest(const double *K, int64_t n) {
+    double largest = 0;
+    int exponent = 0;
+    for (int64_t i = 0; i < n * n; i++)
+        largest = fmax(largest, fabs(K[i]));
+    frexp(largest, &exponent);
+    return exponent;
+}
+
+static double sum_of(const double *x, int64_t n) {
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += x[i];
+    return sum;
+}
+
+/* What a sum of n products in eight lanes, and a few operations after it, err by, in units of the sum of absolute
+   values. */
+static double unit_error(int64_t n) {
+    return ((double)n / LANES + 24) * DBL_EPSILON / 2 * 1.01;
+}
+
+/* ---- Yes ---- */
+
+static double multiply_rows(const double *a, const double *b, int64_t k) {
+    double sum[LANES] = {0}, all = 0;
+    int64_t p = 0;
+    for (; p + LANES <= k; p += LANES)
+        for (int c = 0; c < LANES; c++)
+            sum[c] += a[p + c] * b[p + c];
+    for (int c = 0; p < k; p++, c++)
+        sum[c] += a[p] * b[p];
+    for (int c = 0; c < LANES; c++)
+        all += sum[c];
+    return all;
+}
+
+/* Both halves are counted. */
+static void compare_with_product(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const question *q = arg;
+    for (int64_t i = begin; i < end; i++) {
+        double left = 0, given = 0;
+        for (int64_t j = 0; j <= i; j++) {
+            const double a = shifted_entry(q, i, j), times = i == j ? 1 : 2;
+            const double r = a - multiply_rows(q->A + i * q->n, q->A + j * q->n, j + 1);
+            left += times * (r * r);
+            given += times * (a * a);
+        }
+        q->left[i] = left;
+        q->given[i] = given;
+        q->length2[i] = multiply_rows(q->A + i * q->n, q->A + i * q->n, i + 1);
+    }
+}
+
+/* At least |K - c I - L L'|_F: the rounding errors of an entry are at most those of |l_i| |l_j| + |a_ij|, and the
+   matrix of all |l_i| |l_j| has the norm |L|_F^2. */
+static double norm_of_difference(const question *q) {
+    const double error = unit_error(q->n), upward = 1 + 8 * (double)(q->n + 8) * DBL_EPSILON;
+    const double left = sqrt(sum_of(q->left, q->n)), given = sqrt(sum_of(q->given, q->n));
+    return upward * (left + error * (given + sum_of(q->length2, q->n)) + TINY);
+}
+
+static mercer_status try_to_prove(mercer_ctx *ctx, question *q, mercer_gram_proof *out) {
+    const int64_t n = q->n;
+    double trace = 0;
+    int64_t bad = 0;
+    for (int64_t i = 0; i < n; i++)
+        trace += fabs(q->S[i * n + i]);
+    q->shift = SHIFT * unit_error(n) * trace + 2 * TINY;
+    out->rounding = ldexp(q->shift, q->exponent);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            q->A[i * n + j] = shifted_entry(q, i, j);
+    MC_TRY(mc_potrf(ctx, mc_row_major(q->A, n, n, n), &bad));
+    if (bad)
+        return MERCER_OK;
+    MC_TRY(mc_for(ctx, n, ROWS, compare_with_product, q));
+    const double least = q->shift - norm_of_difference(q);
+    if (least > 0) {
+        out->verdict = MERCER_PROVED;
+        out->bound = fmax(nextafter(ldexp(least, q->exponent), -INFINITY), 0);
+    }
+    return MERCER_OK;
+}
+
+/* ---- No ---- */
+
+static void evaluate_form(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const question *q = arg;
+    for (int64_t i = begin; i < end; i++) {
+        long double sum = 0, size = 0;
+        for (int64_t j = 0; j < q->n; j++) {
+            const long double term = (long double)q->S[i * q->n + j] * q->v[j];
+            sum += term;
+            size += fabsl(term);
+        }
+        q->form[i] = sum * q->v[i];
+        q->size[i] = size * fabsl((long double)q->v[i]);
+    }
+}
+
+/* At least v'Kv / v'v, where that is negative. */
+static double bound_on_quotient(const question *q) {
+    const long double unit = LDBL_EPSILON * (long double)(2 * q->n + 16) + (q->exact ? 0 : DBL_EPSILON);
+    long double form = 0, size = 0, length2 = 0;
+    for (int64_t i = 0; i < q->n; i++) {
+        form += q->form[i];
+        size += q->size[i];
+        length2 += (long double)q->v[i] * q->v[i];
+    }
+    const long double most = form + unit * size + TINY;
+    return (double)(most / (length2 * (1 + unit)) * (1 - 2 * DBL_EPSILON));
+}
+
+/* The eigenvector of the least eigenvalue, in A. */
+static mercer_status find_direction(mercer_ctx *ctx, question *q) {
+    const int64_t n = q->n;
+    memcpy(q->A, q->S, (size_t)(n * n) * sizeof *q->A);
+    MC_TRY(mc_syevd(ctx, mc_column_major(q->A, n, n, n), q->w));
+    q->v = q->A;
+    return MERCER_OK;
+}
+
+static mercer_status try_to_refute(mercer_ctx *ctx, question *q, double *weights, mercer_gram_proof *out) {
+    MC_TRY(find_direction(ctx, q));
+    MC_TRY(mc_for(ctx, q->n, ROWS, evaluate_form, q));
+    const double bound = bound_on_quotient(q);
+    if (!(bound < 0))
+        return MERCER_OK;
+    out->verdict = MERCER_REFUTED;
+    out->bound = ldexp(bound, q->exponent);
+    if (weights)
+        memcpy(weights, q->v, (size_t)q->n * sizeof *weights);
+    return MERCER_OK;
+}
+
+/* ---- The call ---- */
+
+static mercer_status decide(mercer_ctx *ctx, const double *K, int64_t n, double *weights, mercer_gram_proof *out) {
+    question q = {.K = K, .n = n, .exponent = exponent_of_largest(K, n), .exact = out->asymmetry == 0};
+    mc_work work;
+    MC_TRY(mc_work_lay(ctx, &work, lay_out, &q));
+    scale_matrix(&q);
+    mercer_status status = try_to_prove(ctx, &q, out);
+    if (!status && out->verdict == MERCER_UNKNOWN)
+        status = try_to_refute(ctx, &q, weights, out);
+    mc_work_close(&work);
+    return status;
+}
+
+static mercer_status prove_gram(mercer_ctx *ctx, const double *K, int64_t n, double *weights, mercer_gram_proof *out) {
+    if (n < 0 || n > MC_EIGEN_LARGEST)
+        return mc_fail(ctx, MERCER_INVALID, "n must be in [0, %d] for a proof by factors, got %lld",
+                       (int)MC_EIGEN_LARGEST, (long long)n);
+    for (int64_t i = 0; weights && i < n; i++)
+        weights[i] = 0;
+    MC_TRY(mc_gram_finite(ctx, K, n));
+    mc_begin_phase(ctx, "prove");
+    MC_TRY(mc_gram_asymmetry(ctx, K, n, &out->asymmetry, out->asymmetric));
+    if (out->asymmetry > ldexp(1e-12, exponent_of_largest(K, n)))
+        out->verdict = MERCER_REFUTED;
+    else if (n == 0)
+        out->verdict = MERCER_PROVED;
+    return out->verdict == MERCER_UNKNOWN ? decide(ctx, K, n, weights, out) : MERCER_OK;
+}
+
+mercer_status mercer_gram_prove(mercer_ctx *ctx, const double *K, int64_t n, double *weights, mercer_gram_proof *out) {
+    MC_NEED(ctx, K, out);
+    mc_begin_call(ctx);
+    MC_TRY(mc_sized_check(ctx, "mercer_gram_proof", out));
+    mercer_gram_proof proof = {.verdict = MERCER_UNKNOWN, .asymmetric = {-1, -1}};
+    const mercer_status status = prove_gram(ctx, K, n, weights, &proof);
+    mc_sized_write(&proof, sizeof proof, out);
+    return status;
+}
