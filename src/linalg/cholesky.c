@@ -1,4 +1,4 @@
-/* cholesky.c: the packed triangle seen whole: layout, scaling, the diagonal of the inverse. The factor is triangle.c's.
+/* cholesky.c: the packed triangle seen whole: layout, scaling, squared lengths of columns. The factor is triangle.c's.
    */
 #include "linalg/cholesky.h"
 #include "base/parallel.h"
@@ -110,9 +110,4 @@ mercer_status mc_host_column_squares(mercer_ctx *ctx, mc_dense L, double *out) {
     lengths l = {.h = mc_triangle_split(L), .out = out};
     MC_TRY(mc_for(ctx, l.h.first.rows, COLUMNS, first_lengths, &l));
     return mc_for(ctx, l.h.second.rows, COLUMNS, second_lengths, &l);
-}
-
-mercer_status mc_cholesky_inverse_diagonal(mercer_ctx *ctx, mc_dense L, double *out) {
-    MC_TRY(mc_trtri(ctx, L));
-    return mc_dense_algebra_of(L)->column_squares(ctx, L, out);
 }
