@@ -4,7 +4,7 @@ t '0.5*rbf(sigma=1) + linear^2'
 t 'tanh(a=1, c=0)'
 t -- '-linear'
 t '-1*linear'
-t 'laplacian(gamma=2) - 0.1*laplacian(gamma=1)' -d 1
+t 'matern(nu=0.7, length_scale=1) - 0.1*matern(nu=0.9, length_scale=1)' -d 1
 t 'rbf(gamma=1'
 t 'rbf(gamma=oops)'
 t 'gauss(1)'
