@@ -181,6 +181,13 @@ def bound_text(kernel: str, X: Rows) -> str:
         return text(lib.mercer_kernel_text(_bound(context, kernel, X)[0]))
 
 
+def _square(K: ArrayLike) -> np.ndarray:
+    K = np.ascontiguousarray(K, dtype=np.float64)
+    if K.ndim != 2 or K.shape[0] != K.shape[1]:
+        raise ValueError(f"a Gram matrix is square, got shape {K.shape}")
+    return K
+
+
 def gram_check(K: ArrayLike) -> _model.Record:
     """Facts about a square matrix that a Gram matrix must satisfy: symmetry, eigenvalues, Cauchy-Schwarz, rank.
 
@@ -188,10 +195,24 @@ def gram_check(K: ArrayLike) -> _model.Record:
     >>> mercer.gram_check([[1.0, 2.0], [2.0, 1.0]]).positive
     False
     """
-    K = np.ascontiguousarray(K, dtype=np.float64)
-    if K.ndim != 2 or K.shape[0] != K.shape[1]:
-        raise ValueError(f"a Gram matrix is square, got shape {K.shape}")
+    K = _square(K)
     facts = _header.mercer_gram_facts()
     with session() as context:
         context.call("mercer_gram_check", K.ctypes.data, K.shape[0], ctypes.byref(facts))
     return _model.Record(record(facts))
+
+
+def gram_prove(K: ArrayLike) -> _model.Record:
+    """Is a square matrix positive semidefinite, with every rounding error bounded? verdict: 'proved' (no eigenvalue is below bound), 'refuted'
+    (w'Kw / w'w is at most bound for w = weights, or K is not symmetric by asymmetry) or 'unknown' (rounding hides the sign).
+
+    >>> import mercer
+    >>> mercer.gram_prove([[1.0, 2.0], [2.0, 1.0]]).verdict
+    'refuted'
+    """
+    K = _square(K)
+    proof, weights = _header.mercer_gram_proof(), np.zeros(len(K))
+    with session() as context:
+        context.call("mercer_gram_prove", K.ctypes.data, K.shape[0], weights.ctypes.data, ctypes.byref(proof))
+    return _model.Record(verdict=_VERDICTS[proof.verdict], bound=proof.bound, rounding=proof.rounding, asymmetry=proof.asymmetry,
+                         weights=weights)

@@ -34,6 +34,20 @@ class Reach(unittest.TestCase):
         self.assertEqual([name for name in named if name in _header.FUNCTIONS and re.search(rf"\b{name}\b", source)], [])
 
 
+class Matrices(unittest.TestCase):
+    def test_a_matrix_is_proved_or_refuted(self):
+        A = np.random.RandomState(3).randn(30, 30)
+        self.assertEqual(mercer.gram_prove(A @ A.T + np.eye(30)).verdict, "proved")
+        refuted = mercer.gram_prove(A @ A.T - 0.5 * np.eye(30))
+        w = refuted.weights
+        self.assertEqual(refuted.verdict, "refuted")
+        self.assertLess(w @ (A @ A.T - 0.5 * np.eye(30)) @ w, 0)
+        self.assertEqual(mercer.gram_prove(np.ones((4, 4))).verdict, "unknown")
+        self.assertEqual(mercer.gram_prove([[1.0, 0.5], [0.25, 1.0]]).asymmetry, 0.25)
+        with self.assertRaisesRegex(ValueError, "square"):
+            mercer.gram_prove(np.ones((2, 3)))
+
+
 class Machines(unittest.TestCase):
     def test_every_machine_can_be_fitted(self):
         X, y, names = table()

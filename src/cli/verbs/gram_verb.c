@@ -283,7 +283,7 @@ const verb verb_gram = {
              "proved: --check is how to look at one that is not.\n\n"
              "  mercer gram rbf flowers.csv -o K.npy\n"
              "  mercer gram 'poly(degree=2)' flowers.csv --features -o Z.npy\n"
-             "  mercer gram precomputed K.csv --prove\n"
+             "  mercer gram 'rbf(gamma=1) + white' flowers.csv --prove\n"
              "  mercer gram 'tanh(a=1, c=0)' flowers.csv --check",
     .least = 2,
     .most = 3,
