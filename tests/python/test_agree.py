@@ -208,9 +208,10 @@ class Drawn(unittest.TestCase):
         y[:3] = [0, 1, 0]
         kernel = {"kernel": str(rng.choice(["linear", "rbf", "poly"])), "gamma": float(rng.choice([0.1, 0.7])), "degree": 2, "coef0": 1.0}
         number = rng.randn(len(X))
+        # nu n is no whole number: then a support vector is free, and there is one rho.
         return [(mercer.SVC, svm.SVC, {**kernel, "kernel": "rbf", "C": 2.0, "tol": 1e-8}, X, y, "decision_function"),
                 (mercer.SVR, svm.SVR, {**kernel, "kernel": "rbf", "tol": 1e-8}, X, number, "predict"),
-                (mercer.OneClassSVM, svm.OneClassSVM, {"gamma": 0.5, "nu": 0.3, "tol": 1e-9}, X, None, "decision_function"),
+                (mercer.OneClassSVM, svm.OneClassSVM, {"gamma": 0.5, "nu": 0.3117, "tol": 1e-9}, X, None, "decision_function"),
                 (mercer.KernelRidge, kernel_ridge.KernelRidge, {**kernel, "alpha": 3.0}, X, number, "predict"),
                 (mercer.KernelPCA, decomposition.KernelPCA, {"kernel": "rbf", "gamma": 0.7, "n_components": 2}, X, None, "transform")
                 ][rng.randint(5)]
