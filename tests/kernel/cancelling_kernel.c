@@ -1,48 +1,29 @@
 #include "cancelling_kernel.h"
 #include <math.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-typedef struct writer {
-    mc_rng *rng;
-    char *text;
-    size_t length;
-    int64_t d;
-} writer;
-
-__attribute__((format(printf, 2, 3))) static void put(writer *w, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    w->length += (size_t)vsnprintf(w->text + w->length, RANDOM_KERNEL_SIZE - w->length, format, args);
-    va_end(args);
-}
-
-static int64_t draw_below(writer *w, int64_t n) {
-    return mc_rng_below(w->rng, n);
-}
-
-static double draw_number(writer *w) {
+static double draw_number(kernel_writer *w) {
     static const double nice[] = {1, 2, 0.5, 0.25, 3, 0.1, 4, 0.75};
     return draw_below(w, 4) ? nice[draw_below(w, 8)] : nearbyint(1000 * exp(mc_rng_normal(w->rng))) / 1000 + 0.001;
 }
 
 /* ---- polynomials in the columns ---- */
 
-static void symmetric_form(writer *w) {
+static void symmetric_form(kernel_writer *w) {
     const double a = (double)draw_below(w, 4), b = (double)draw_below(w, 5) - 2, c = (double)draw_below(w, 4);
-    put(w, "form([[%g, %g], [%g, %g]])[1:2]", a, b, b, c);
+    put_text(w, "form([[%g, %g], [%g, %g]])[1:2]", a, b, b, c);
 }
 
-static void polynomial_weight(writer *w) {
+static void polynomial_weight(kernel_writer *w) {
     static const char *const f[] = {"x[1]",        "1 + x[1]",     "x[1] - x[2]", "x[2]^2 - 1",
                                     "x[1]*x[2]/2", "norm2 - x[1]", "-x[1]",       "2 - x[1]*3"};
-    put(w, "weigh(%s, %s)", f[draw_below(w, 8)],
-        (const char *[]){"1", "linear", "linear[1]", "poly[1]"}[draw_below(w, 4)]);
+    put_text(w, "weigh(%s, %s)", f[draw_below(w, 8)],
+             (const char *[]){"1", "linear", "linear[1]", "poly[1]"}[draw_below(w, 4)]);
 }
 
-static void polynomial_part(writer *w) {
+static void polynomial_part(kernel_writer *w) {
     static const char *const parts[] = {"linear",
                                         "linear[1]",
                                         "linear[2]",
@@ -60,7 +41,7 @@ static void polynomial_part(writer *w) {
                                         "rbf(gamma=1)*linear"};
     const int64_t kind = draw_below(w, 19);
     if (kind < 15)
-        put(w, "%s", parts[kind]);
+        put_text(w, "%s", parts[kind]);
     else if (kind < 17)
         symmetric_form(w);
     else
@@ -69,7 +50,7 @@ static void polynomial_part(writer *w) {
 
 /* ---- Gaussians unfolded ---- */
 
-static void unfolded_part(writer *w) {
+static void unfolded_part(kernel_writer *w) {
     static const char *const parts[] = {"rbf(gamma=1)",
                                         "weigh(exp(-norm2), 1)",
                                         "weigh(exp(-norm2), linear)",
@@ -84,12 +65,12 @@ static void unfolded_part(writer *w) {
                                         "weigh(exp(1 - norm2), exp(2*linear - 2))",
                                         "rbf(gamma=1)[1]",
                                         "weigh(exp(-norm2), exp(linear) + 1)[1]"};
-    put(w, "%s", parts[draw_below(w, 14)]);
+    put_text(w, "%s", parts[draw_below(w, 14)]);
 }
 
 /* ---- the angle, equal points, other series ---- */
 
-static void angle_part(writer *w) {
+static void angle_part(kernel_writer *w) {
     static const char *const parts[] = {"arccos(order=0)",
                                         "arccos",
                                         "arccos(order=2)",
@@ -102,10 +83,10 @@ static void angle_part(writer *w) {
                                         "cosine*rbf(gamma=1)",
                                         "normalize(linear^2)",
                                         "cosine^2"};
-    put(w, "%s", parts[draw_below(w, 12)]);
+    put_text(w, "%s", parts[draw_below(w, 12)]);
 }
 
-static void equal_part(writer *w) {
+static void equal_part(kernel_writer *w) {
     static const char *const parts[] = {"white",
                                         "white*rbf(gamma=1)",
                                         "white*laplacian(gamma=2)",
@@ -116,23 +97,23 @@ static void equal_part(writer *w) {
                                         "white[1]",
                                         "rbf(gamma=1)",
                                         "white*(linear - 1)"};
-    put(w, "%s", parts[draw_below(w, 10)]);
+    put_text(w, "%s", parts[draw_below(w, 10)]);
 }
 
-static void series_part(writer *w) {
+static void series_part(kernel_writer *w) {
     static const char *const g[] = {"linear", "cosine", "rbf(gamma=1)"};
     const char *name = g[w->d % 3];
     switch (draw_below(w, 4)) {
-    case 0: put(w, "exp(%g*%s)", draw_number(w), name); break;
-    case 1: put(w, "%s^%d*exp(%g*%s)", name, (int)draw_below(w, 4), draw_number(w), name); break;
-    case 2: put(w, "exp(-%g*%s)", draw_number(w), name); break;
-    default: put(w, "%s^%d", name, (int)draw_below(w, 6));
+    case 0: put_text(w, "exp(%g*%s)", draw_number(w), name); break;
+    case 1: put_text(w, "%s^%d*exp(%g*%s)", name, (int)draw_below(w, 4), draw_number(w), name); break;
+    case 2: put_text(w, "exp(-%g*%s)", draw_number(w), name); break;
+    default: put_text(w, "%s^%d", name, (int)draw_below(w, 6));
     }
 }
 
 /* ---- stationary kernels ---- */
 
-static void stationary_part(writer *w) {
+static void stationary_part(kernel_writer *w) {
     static const char *const names[] = {"rbf(gamma=%g)",
                                         "exponential(gamma=%g)",
                                         "laplacian(gamma=%g)",
@@ -145,28 +126,28 @@ static void stationary_part(writer *w) {
                                         "exponential(gamma=%g)^2"};
     const int64_t kind = draw_below(w, 12);
     if (kind > 9)
-        put(w, "%g", 0.1);
+        put_text(w, "%g", 0.1);
     else {
         const char *name = names[kind], *place = strchr(name, '%');
-        put(w, "%.*s%g%s", (int)(place - name), name, draw_number(w), place + 2);
+        put_text(w, "%.*s%g%s", (int)(place - name), name, draw_number(w), place + 2);
     }
 }
 
-typedef void part(writer *);
+typedef void part(kernel_writer *);
 
 void cancelling_kernel(mc_rng *rng, int64_t d, char text[RANDOM_KERNEL_SIZE]) {
     static part *const parts[] = {polynomial_part, polynomial_part, unfolded_part,   angle_part,
                                   equal_part,      series_part,     stationary_part, stationary_part};
-    writer w = {.rng = rng, .text = text, .d = d};
+    kernel_writer w = {.rng = rng, .text = text, .d = d};
     part *const one = parts[draw_below(&w, 8)];
     const int64_t count = 2 + draw_below(&w, 3);
     const bool one_column = one == stationary_part && draw_below(&w, 2);
-    put(&w, "%s", one_column ? "(" : "");
+    put_text(&w, "%s", one_column ? "(" : "");
     for (int64_t i = 0; i < count; i++) {
-        put(&w, "%s", i == 0 ? "" : draw_below(&w, 2) ? " - " : " + ");
+        put_text(&w, "%s", i == 0 ? "" : draw_below(&w, 2) ? " - " : " + ");
         if (draw_below(&w, 3))
-            put(&w, "%g*", draw_number(&w));
+            put_text(&w, "%g*", draw_number(&w));
         one(&w);
     }
-    put(&w, "%s", one_column ? ")[1]" : "");
+    put_text(&w, "%s", one_column ? ")[1]" : "");
 }

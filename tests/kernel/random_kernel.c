@@ -1,64 +1,45 @@
 #include "random_kernel.h"
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-typedef struct writer {
-    mc_rng *rng;
-    char *text;
-    size_t length;
-} writer;
-
-__attribute__((format(printf, 2, 3))) static void put(writer *w, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    const int n = vsnprintf(w->text + w->length, RANDOM_KERNEL_SIZE - w->length, format, args);
-    va_end(args);
-    w->length += (size_t)n;
-}
-
-static int64_t below(writer *w, int64_t n) {
-    return mc_rng_below(w->rng, n);
-}
-
-static void number(writer *w) {
+static void number(kernel_writer *w) {
     static const char *const nice[] = {"1", "2", "0.5", "3", "0.1", "1e-3", ".25", "7."};
-    if (below(w, 3))
-        put(w, "%s", nice[below(w, 8)]);
+    if (draw_below(w, 3))
+        put_text(w, "%s", nice[draw_below(w, 8)]);
     else
-        put(w, "%.17g", 0.01 + 3 * mc_rng_uniform(w->rng));
+        put_text(w, "%.17g", 0.01 + 3 * mc_rng_uniform(w->rng));
 }
 
-static void numbers(writer *w, int64_t count) {
+static void numbers(kernel_writer *w, int64_t count) {
     for (int64_t i = 0; i < count; i++) {
-        put(w, "%s", i ? " , " : "");
+        put_text(w, "%s", i ? " , " : "");
         number(w);
     }
 }
 
 /* "name=value", a vector now and then. */
-static void width(writer *w, const char *name, int64_t d) {
-    put(w, "%s=", name);
-    if (below(w, 3))
+static void width(kernel_writer *w, const char *name, int64_t d) {
+    put_text(w, "%s=", name);
+    if (draw_below(w, 3))
         number(w);
     else {
-        put(w, "[");
+        put_text(w, "[");
         numbers(w, d);
-        put(w, "]");
+        put_text(w, "]");
     }
 }
 
-static void form(writer *w, int64_t d) {
-    put(w, "form([");
+static void form(kernel_writer *w, int64_t d) {
+    put_text(w, "form([");
     for (int64_t i = 0; i < d; i++) {
-        put(w, "%s", i ? "], [" : "[");
+        put_text(w, "%s", i ? "], [" : "[");
         for (int64_t j = 0; j < d; j++)
-            put(w, "%s%lld", j ? ", " : "", (long long)(i == j ? 3 : (i + j) % 3 - 1));
+            put_text(w, "%s%lld", j ? ", " : "", (long long)(i == j ? 3 : (i + j) % 3 - 1));
     }
-    put(w, "]])");
+    put_text(w, "]])");
 }
 
-static void atom(writer *w, int64_t d) {
+static void atom(kernel_writer *w, int64_t d) {
     static const char *const widths[][2] = {
         {"rbf", "gamma"},
         {"rbf", "sigma"},
@@ -93,87 +74,87 @@ static void atom(writer *w, int64_t d) {
                                        "gibbs(1 + norm2)",
                                        "matern(nu=0.8, length_scale=2)",
                                        "imq(length_scale=1.5)"};
-    const int64_t kind = below(w, 34);
+    const int64_t kind = draw_below(w, 34);
     if (kind < 9) {
-        put(w, "%s( ", widths[kind][0]);
+        put_text(w, "%s( ", widths[kind][0]);
         width(w, widths[kind][1], d);
-        put(w, " )");
+        put_text(w, " )");
     } else if (kind < 32)
-        put(w, "%s", bare[kind - 9]);
+        put_text(w, "%s", bare[kind - 9]);
     else if (kind == 32)
         form(w, d);
     else
         number(w);
 }
 
-static void function(writer *w, int64_t d, int depth) {
+static void function(kernel_writer *w, int64_t d, int depth) {
     static const char *const calls[] = {"exp", "sin", "cos", "tanh", "abs", "sqrt", "log"};
     static const char *const marks[] = {"+", "-", "*", "/", "^"};
-    switch (depth ? below(w, 8) : below(w, 4)) {
-    case 0: put(w, "norm2"); break;
-    case 1: put(w, "norm"); break;
-    case 2: put(w, "x[%lld]", (long long)(1 + below(w, d))); break;
+    switch (depth ? draw_below(w, 8) : draw_below(w, 4)) {
+    case 0: put_text(w, "norm2"); break;
+    case 1: put_text(w, "norm"); break;
+    case 2: put_text(w, "x[%lld]", (long long)(1 + draw_below(w, d))); break;
     case 3: number(w); break;
     case 4:
-        put(w, "-");
+        put_text(w, "-");
         function(w, d, depth - 1);
         break;
     case 5:
-        put(w, "%s(", calls[below(w, 7)]);
+        put_text(w, "%s(", calls[draw_below(w, 7)]);
         function(w, d, depth - 1);
-        put(w, ")");
+        put_text(w, ")");
         break;
     case 6:
-        put(w, "(");
+        put_text(w, "(");
         function(w, d, depth - 1);
-        put(w, ")%s", marks[below(w, 5)]);
+        put_text(w, ")%s", marks[draw_below(w, 5)]);
         function(w, d, 0);
         break;
     default:
         function(w, d, depth - 1);
-        put(w, " %s ", marks[below(w, 5)]);
+        put_text(w, " %s ", marks[draw_below(w, 5)]);
         function(w, d, depth - 1);
     }
 }
 
-static void expression(writer *w, int64_t d, int depth);
+static void expression(kernel_writer *w, int64_t d, int depth);
 
-static void columns(writer *w, int64_t d, int depth) {
-    const int64_t count = 1 + below(w, d), first = below(w, d - count + 1);
-    put(w, "(");
+static void columns(kernel_writer *w, int64_t d, int depth) {
+    const int64_t count = 1 + draw_below(w, d), first = draw_below(w, d - count + 1);
+    put_text(w, "(");
     expression(w, count, depth);
-    if (below(w, 2))
-        put(w, ")[%lld:%lld]", (long long)first + 1, (long long)(first + count));
+    if (draw_below(w, 2))
+        put_text(w, ")[%lld:%lld]", (long long)first + 1, (long long)(first + count));
     else
         for (int64_t j = count - 1; j >= 0; j--)
-            put(w, "%s%lld%s", j == count - 1 ? ")[" : ",", (long long)(first + j + 1), j ? "" : "]");
+            put_text(w, "%s%lld%s", j == count - 1 ? ")[" : ",", (long long)(first + j + 1), j ? "" : "]");
 }
 
-static void wrapped(writer *w, int64_t d, int depth) {
+static void wrapped(kernel_writer *w, int64_t d, int depth) {
     static const char *const calls[] = {"(", "exp(-", "normalize(", "("};
-    const int64_t kind = below(w, 6);
+    const int64_t kind = draw_below(w, 6);
     if (kind == 5) {
         columns(w, d, depth);
         return;
     }
     if (kind == 4) {
-        put(w, "weigh(");
+        put_text(w, "weigh(");
         function(w, d, 2);
-        put(w, ", ");
+        put_text(w, ", ");
     } else
-        put(w, "%s", calls[kind]);
+        put_text(w, "%s", calls[kind]);
     expression(w, d, depth);
-    put(w, ")");
+    put_text(w, ")");
     if (kind == 3)
-        put(w, "^%s", (const char *[]){"2", "1", "3", "0.5", "0"}[below(w, 5)]);
+        put_text(w, "^%s", (const char *[]){"2", "1", "3", "0.5", "0"}[draw_below(w, 5)]);
 }
 
-static void expression(writer *w, int64_t d, int depth) {
+static void expression(kernel_writer *w, int64_t d, int depth) {
     static const char *const marks[] = {" + ", " - ", "*", "* -"};
-    const int64_t parts = 1 + below(w, 3);
+    const int64_t parts = 1 + draw_below(w, 3);
     for (int64_t i = 0; i < parts; i++) {
-        put(w, "%s", i ? marks[below(w, 4)] : below(w, 8) ? "" : "-");
-        if (depth == 0 || below(w, 2) || w->length > RANDOM_KERNEL_SIZE / 2)
+        put_text(w, "%s", i ? marks[draw_below(w, 4)] : draw_below(w, 8) ? "" : "-");
+        if (depth == 0 || draw_below(w, 2) || w->length > RANDOM_KERNEL_SIZE / 2)
             atom(w, d);
         else
             wrapped(w, d, depth - 1);
@@ -181,6 +162,6 @@ static void expression(writer *w, int64_t d, int depth) {
 }
 
 void random_kernel(mc_rng *rng, int64_t d, char text[RANDOM_KERNEL_SIZE]) {
-    writer w = {rng, text, 0};
+    kernel_writer w = {.rng = rng, .text = text, .d = d};
     expression(&w, d, 3);
 }

@@ -2,9 +2,7 @@
 #ifndef TEST_RANDOM_KERNEL_H
 #define TEST_RANDOM_KERNEL_H
 
-#include "base/rng.h"
-
-enum { RANDOM_KERNEL_SIZE = 4096 };
+#include "kernel_writer.h"
 
 /* An expression with nothing open on d columns (d >= 2), valid or not, in no canonical form; for points without
    negative entries. */

@@ -24,29 +24,12 @@
 
 /* ---- expressions that are kernels more often than not ---- */
 
-typedef struct writer {
-    mc_rng *rng;
-    char *text;
-    size_t length;
-} writer;
-
-__attribute__((format(printf, 2, 3))) static void put(writer *w, const char *format, ...) {
-    va_list args;
-    va_start(args, format);
-    w->length += (size_t)vsnprintf(w->text + w->length, RANDOM_KERNEL_SIZE - w->length, format, args);
-    va_end(args);
-}
-
-static int64_t below(writer *w, int64_t n) {
-    return mc_rng_below(w->rng, n);
-}
-
-static double size(writer *w) {
+static double size(kernel_writer *w) {
     static const double nice[] = {1, 2, 0.5, 0.25, 3, 0.1};
-    return below(w, 4) ? nice[below(w, 6)] : nearbyint(1000 * exp(mc_rng_normal(w->rng))) / 1000 + 0.001;
+    return draw_below(w, 4) ? nice[draw_below(w, 6)] : nearbyint(1000 * exp(mc_rng_normal(w->rng))) / 1000 + 0.001;
 }
 
-static void atom(writer *w) {
+static void atom(kernel_writer *w) {
     static const char *const bare[] = {"linear",
                                        "cosine",
                                        "chi2",
@@ -74,44 +57,44 @@ static void atom(writer *w) {
                                          "rbf(gamma=%g)[1]",
                                          "poly(degree=2, c=%g)",
                                          "poly(degree=3, gamma=%g)"};
-    if (below(w, 2))
-        put(w, "%s", bare[below(w, 16)]);
+    if (draw_below(w, 2))
+        put_text(w, "%s", bare[draw_below(w, 16)]);
     else {
         char format[64];
-        strcpy(format, scaled[below(w, 11)]);
+        strcpy(format, scaled[draw_below(w, 11)]);
         char *place = strstr(format, "%g");
         *place = '\0';
-        put(w, "%s%g%s", format, size(w), place + 2);
+        put_text(w, "%s%g%s", format, size(w), place + 2);
     }
 }
 
-static void expression(writer *w, int depth);
+static void expression(kernel_writer *w, int depth);
 
-static void call(writer *w, const char *before, int depth, const char *after) {
-    put(w, "%s", before);
+static void call(kernel_writer *w, const char *before, int depth, const char *after) {
+    put_text(w, "%s", before);
     expression(w, depth);
-    put(w, "%s", after);
+    put_text(w, "%s", after);
 }
 
-static void part(writer *w, int depth) {
-    switch (depth ? below(w, 9) : 0) {
+static void part(kernel_writer *w, int depth) {
+    switch (depth ? draw_below(w, 9) : 0) {
     case 1: call(w, "exp(0.1*(", depth - 1, "))"); break;
     case 2: call(w, "normalize(", depth - 1, ")"); break;
     case 3: call(w, "weigh(cos(x[2]), ", depth - 1, ")"); break;
     case 4: call(w, "(", depth - 1, ")^2"); break;
     case 5: call(w, "(", depth - 1, ")[1, 2]"); break;
-    case 6: call(w, "(", depth - 1, below(w, 4) ? ")" : ")^0.5"); break;
+    case 6: call(w, "(", depth - 1, draw_below(w, 4) ? ")" : ")^0.5"); break;
     case 7: call(w, "exp(", depth - 1, " - 1)"); break;
     default: atom(w);
     }
 }
 
-static void expression(writer *w, int depth) {
-    const int64_t parts = 1 + below(w, 3);
+static void expression(kernel_writer *w, int depth) {
+    const int64_t parts = 1 + draw_below(w, 3);
     for (int64_t i = 0; i < parts; i++) {
-        put(w, "%s", i == 0 ? "" : below(w, 6) == 0 ? " - " : below(w, 2) ? " + " : "*");
-        if (below(w, 3) == 0)
-            put(w, "%g*", size(w));
+        put_text(w, "%s", i == 0 ? "" : draw_below(w, 6) == 0 ? " - " : draw_below(w, 2) ? " + " : "*");
+        if (draw_below(w, 3) == 0)
+            put_text(w, "%g*", size(w));
         part(w, depth);
     }
 }
@@ -362,8 +345,7 @@ static void check(mercer_ctx *ctx, tally *t, mc_rng *rng, const char *text, int6
 typedef void generator(mc_rng *rng, int64_t d, char text[RANDOM_KERNEL_SIZE]);
 
 static void likely_kernel(mc_rng *rng, int64_t d, char text[RANDOM_KERNEL_SIZE]) {
-    (void)d;
-    writer w = {rng, text, 0};
+    kernel_writer w = {.rng = rng, .text = text, .d = d};
     expression(&w, 2);
 }
 
