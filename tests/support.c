@@ -109,6 +109,10 @@ long test_sparse(void) {
     return text ? strtol(text, NULL, 10) : 0;
 }
 
+bool test_takes(int64_t item) {
+    return item % (test_sparse() + 1) == 0;
+}
+
 void assert_survives_failing_memory(scenario *run, void *arg) {
     fail_in_turn(run, arg, test_sparse());
 }

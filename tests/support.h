@@ -55,6 +55,8 @@ void assert_close_at(double a, double b, double tolerance, const char *file, int
 /* $MERCER_TEST_SPARSE, 0 without: where a tool makes each run many times as slow (tools/test.py) the first of a
    long row of cases are tried, so many, and then every second, third, ... of the rest. */
 long test_sparse(void);
+/* Whether case number `item` of a long table is to be tried: each, or of $MERCER_TEST_SPARSE + 1 the first. */
+bool test_takes(int64_t item);
 
 /* Run the scenario with its 1st, 2nd, 3rd, ... allocation failing until it succeeds. It must return MERCER_MEMORY while
    allocations fail, leave no block behind each time, and free everything itself. */
