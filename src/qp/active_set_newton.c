@@ -245,18 +245,6 @@ static mercer_status iterate_primal_dual(mercer_ctx *ctx, newton *p, bool *settl
     return MERCER_OK;
 }
 
-/* What the objective gains from beta to x, with f and g for K beta. f may have a part of variables held elsewhere, of
-   which beta' f / 2 would count a half: the slopes at either end have all of it. */
-static long double objective_change(const mc_dual *dual, const double *beta, const double *f, const double *x,
-                                    const double *g) {
-    long double sum = 0;
-    for (int64_t t = 0; t < dual->m; t++) {
-        const int64_t i = mc_dual_row(dual, t);
-        sum += ((long double)x[t] - beta[t]) * (((long double)f[i] + g[i]) / 2 + dual->q[t]);
-    }
-    return sum;
-}
-
 static void lay_out_newton_workspace(mc_work *work, int64_t n, int64_t m, int64_t count, newton *p) {
     p->X = mc_work_take(work, 3 * count, sizeof(double));
     p->step = mc_work_take(work, count, sizeof(double));
@@ -306,7 +294,7 @@ mercer_status mc_active_set_newton(mercer_ctx *ctx, const mc_dual *dual, const m
     guess_states(&p, beta);
     bool settled = false;
     const mercer_status status = p.A ? iterate_primal_dual(ctx, &p, &settled) : MERCER_MEMORY;
-    *moved = !status && settled && objective_change(dual, beta, f, p.x, p.g) < 0;
+    *moved = !status && settled && mc_dual_objective_change(dual, beta, f, p.x, p.g) < 0;
     if (*moved) {
         memcpy(beta, p.x, (size_t)dual->m * sizeof *beta);
         memcpy(f, p.g, (size_t)rows->n * sizeof *f);

@@ -20,6 +20,7 @@
 #include "qp/smo_working_set.h"
 #include "qp/smo_shrink.h"
 #include <math.h>
+#include <string.h>
 
 enum { WORKING_SET = 1024, STEPS_PER_VARIABLE = 20, SHRINK_EVERY = 5, STALL = 64 };
 static const double INNER = 0.05; /* of the violation at the start of the round */
@@ -29,19 +30,38 @@ static int64_t set_size(int64_t m, int64_t most) {
     return q < most ? q : most;
 }
 
-size_t mc_smo_bytes(int64_t n, int64_t m, mercer_dtype dtype) {
-    return mc_selection_bytes(m, set_size(m, m)) + mc_working_set_bytes(n, m, set_size(m, m), dtype)
-           + mc_work_need(m, sizeof(int64_t));
-}
-
 typedef struct run {
     const mc_smo_problem *p;
     mc_selection selection;
     mc_working_set set;
     int64_t *variable; /* of the working set, rising: rows of K are then read from front to back */
     double *beta, *f;
+    double *last_beta, *last_f; /* as they were when it was last asked whether the objective stands still */
     mc_smo_result *result;
 } run;
+
+/* Of n rows and sets of q of m variables. */
+static void lay_out_run(mc_work *work, int64_t n, int64_t m, int64_t q, run *r) {
+    mc_selection_open(work, m, q, &r->selection);
+    r->variable = mc_work_take(work, m, sizeof *r->variable);
+    r->last_beta = mc_work_take(work, m, sizeof *r->last_beta);
+    r->last_f = mc_work_take(work, n, sizeof *r->last_f);
+}
+
+static size_t run_bytes(int64_t n, int64_t m, int64_t q) {
+    mc_work counted = {0};
+    lay_out_run(&counted, n, m, q, &(run){0});
+    return counted.used;
+}
+
+size_t mc_smo_bytes(int64_t n, int64_t m, mercer_dtype dtype) {
+    return run_bytes(n, m, set_size(m, m)) + mc_working_set_bytes(n, m, set_size(m, m), dtype);
+}
+
+static void remember_state(run *r) {
+    memcpy(r->last_beta, r->beta, (size_t)r->p->dual.m * sizeof *r->beta);
+    memcpy(r->last_f, r->f, (size_t)r->p->rows.n * sizeof *r->f);
+}
 
 /* Whether the next set is of all variables. Steps then cost as much as K is wide and are few, for every one sees all
    slopes; where a set holds all that are free with room to spare its own steps are cheaper. How many these are shows
@@ -123,18 +143,29 @@ static double dual_objective(const mc_dual *dual, const double *beta, const doub
     return sum;
 }
 
+long double mc_dual_objective_change(const mc_dual *dual, const double *beta, const double *f, const double *x,
+                                     const double *g) {
+    long double sum = 0;
+    for (int64_t t = 0; t < dual->m; t++) {
+        const int64_t i = mc_dual_row(dual, t);
+        sum += ((long double)x[t] - beta[t]) * (((long double)f[i] + g[i]) / 2 + dual->q[t]);
+    }
+    return sum;
+}
+
 /* Every STALL rounds: whether the objective has stood still in all its digits since the last time. */
-static bool has_stalled(const run *r, int64_t waited, double *last) {
+static bool has_stalled(run *r, int64_t waited) {
     if (waited % STALL)
         return false;
-    const double now = dual_objective(&r->p->dual, r->beta, r->f), before = *last;
-    *last = now;
-    return !(now < before - 1e-15 * fabs(now));
+    const mc_dual *dual = &r->p->dual;
+    const long double gain = -mc_dual_objective_change(dual, r->last_beta, r->last_f, r->beta, r->f);
+    remember_state(r);
+    return !(gain > 1e-15 * fabs(dual_objective(dual, r->beta, r->f)));
 }
 
 static mercer_status iterate_smo(mercer_ctx *ctx, run *r) {
     int64_t waited = 0;
-    double last = INFINITY;
+    remember_state(r);
     for (bool stuck = false;;) {
         const mc_extremes e = mc_extremes_of(&r->p->dual, r->beta, r->f);
         const mc_watch seen = {"violation", e.violation, r->p->tolerance};
@@ -148,7 +179,7 @@ static mercer_status iterate_smo(mercer_ctx *ctx, run *r) {
             MC_TRY(solve_shrunk(ctx, r, &e, &done));
         if (!done)
             MC_TRY(optimise_working_set(ctx, r, &e, &stuck));
-        stuck = stuck || has_stalled(r, waited, &last);
+        stuck = stuck || has_stalled(r, waited);
     }
 }
 
@@ -157,9 +188,8 @@ static mercer_status solve_by_smo(mercer_ctx *ctx, const mc_smo_problem *problem
     const int64_t m = problem->dual.m, q = set_size(m, problem->rows.n);
     run r = {.p = problem, .beta = beta, .f = f, .result = result};
     mc_work work;
-    MC_TRY(mc_work_open(ctx, &work, mc_selection_bytes(m, q) + mc_work_need(m, sizeof(int64_t))));
-    mc_selection_open(&work, m, q, &r.selection);
-    r.variable = mc_work_take(&work, m, sizeof *r.variable);
+    MC_TRY(mc_work_open(ctx, &work, run_bytes(problem->rows.n, m, q)));
+    lay_out_run(&work, problem->rows.n, m, q, &r);
     mercer_status status = mc_working_set_open(ctx, &problem->dual, &problem->rows, q, &r.set);
     MC_THEN(status, iterate_smo(ctx, &r));
     mc_working_set_close(&r.set);

@@ -31,9 +31,9 @@ typedef struct mc_smo_problem {
 } mc_smo_problem;
 
 typedef struct mc_smo_result {
-    double violation;    /* by the f returned */
-    double intercept[2]; /* per group: mean of v over free variables, or the middle of where it may lie */
-    double objective;
+    double violation;      /* by the f returned */
+    double intercept[2];   /* per group: mean of v over free variables, or the middle of where it may lie */
+    double objective;      /* beta'(f/2 + q): that of f = K beta; of what others add to f it has half */
     int64_t steps, rounds; /* pairs moved; working sets solved */
     int64_t updates;       /* slopes brought up to date by them, about a nanosecond each */
     bool converged;
@@ -54,5 +54,9 @@ mercer_status mc_dual_report_progress(mercer_ctx *ctx, const mc_dual *dual, cons
 
 /* The state of optimality at beta with f = K beta, from these numbers alone: violation, intercepts, objective. */
 void mc_dual_optimality(const mc_dual *dual, const double *beta, const double *f, mc_smo_result *result);
+/* What the objective gains from beta to x, with f and g for K beta. f may have a part of variables held elsewhere, of
+   which beta' f / 2 would count a half: the slopes at either end have all of it. */
+long double mc_dual_objective_change(const mc_dual *dual, const double *beta, const double *f, const double *x,
+                                     const double *g);
 
 #endif

@@ -168,6 +168,32 @@ static void test_many_free_variables_are_one_set(void **state) {
     close_clean(ctx);
 }
 
+/* f may hold what variables elsewhere add: f - K beta = 4q here, with -3q for q, has the slopes of 0 and q, and so the
+   same steps to the same optimum. A program whose progress is judged by beta'(f/2 + q), which rises on the way, would
+   end early. */
+static void test_what_others_add_to_f_does_not_end_it(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    sample s = random_sample(1501, 18, 3);
+    as_classifier(&s, 10000);
+    mc_smo_problem p = problem_of(&s, MERCER_F64, 1e-6);
+    p.dual.group = s.group; /* sets are gathered: there are many rounds */
+    mc_smo_result alone, beside_others;
+    assert_ok(ctx, mc_smo_solve(ctx, &p, s.beta, s.f, &alone));
+    assert_true(alone.converged && alone.rounds > 128);
+    for (int64_t i = 0; i < s.n; i++) {
+        s.f[i] = 4 * s.q[i];
+        s.q[i] *= -3;
+        s.beta[i] = 0;
+    }
+    assert_ok(ctx, mc_smo_solve(ctx, &p, s.beta, s.f, &beside_others));
+    for (int64_t i = 0; i < s.n; i++)
+        s.q[i] /= -3;
+    assert_true(beside_others.converged && true_violation(&s, &p.dual) <= 2 * p.tolerance);
+    sample_free(&s);
+    close_clean(ctx);
+}
+
 static void test_the_bits_do_not_depend_on_the_threads(void **state) {
     (void)state;
     sample s = random_sample(2500, 10, 0.8);
@@ -355,6 +381,7 @@ int main(void) {
         cmocka_unit_test(test_two_sums_are_kept_apart),
         cmocka_unit_test(test_shrinking_is_undone),
         cmocka_unit_test(test_many_free_variables_are_one_set),
+        cmocka_unit_test(test_what_others_add_to_f_does_not_end_it),
         cmocka_unit_test(test_the_bits_do_not_depend_on_the_threads),
         cmocka_unit_test(test_every_instruction_set_finds_the_optimum),
         cmocka_unit_test(test_a_warm_start_costs_nothing),
