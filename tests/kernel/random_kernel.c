@@ -130,9 +130,22 @@ static void columns(kernel_writer *w, int64_t d, int depth) {
             put_text(w, "%s%lld%s", j == count - 1 ? ")[" : ",", (long long)(first + j + 1), j ? "" : "]");
 }
 
+/* A kernel of one column, summed over sets of columns. */
+static void sets_of_columns(kernel_writer *w, int64_t d) {
+    const int64_t count = 1 + draw_below(w, d), first = draw_below(w, d - count + 1);
+    put_text(w, "%s(", draw_below(w, 2) ? "additive" : "anova");
+    atom(w, 1);
+    put_text(w, ", order=%lld)[%lld:%lld]", (long long)(1 + draw_below(w, count < 3 ? count : 3)), (long long)first + 1,
+             (long long)(first + count));
+}
+
 static void wrapped(kernel_writer *w, int64_t d, int depth) {
     static const char *const calls[] = {"(", "exp(-", "normalize(", "("};
-    const int64_t kind = draw_below(w, 6);
+    const int64_t kind = draw_below(w, 7);
+    if (kind == 6) {
+        sets_of_columns(w, d);
+        return;
+    }
     if (kind == 5) {
         columns(w, d, depth);
         return;

@@ -126,6 +126,9 @@ static void test_long_lists_are_refused_or_read(void **state) {
     assert_fails(ctx, parse_repeated(ctx, "", "weigh(1", "+norm", MANY), MERCER_SYNTAX,
                  "a function of more than 1000 parts");
     assert_fails(ctx, parse_repeated(ctx, "", "rbf(gamma=[1", ",1", MANY), MERCER_SYNTAX, "expected ',' or ']'");
+    assert_fails(ctx, parse_repeated(ctx, "additive(", "rbf", ")[1:1000]", 2), MERCER_SYNTAX, "more than 262144 parts");
+    assert_fails(ctx, parse_repeated(ctx, "additive(", "rbf", ")[1]", 200), MERCER_SYNTAX, "nested more than 200 deep");
+    assert_ok(ctx, parse_repeated(ctx, "additive(", "rbf", ")[1]", 100));
     close_clean(ctx);
 }
 

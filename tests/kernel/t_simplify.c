@@ -142,6 +142,8 @@ static void test_parsing_survives_failing_memory(void **state) {
         "2*(linear - (rbf + rbf)) + 3*(-2*linear[1:3, age, \"a b\", 7])^2 - weigh(2, weigh(x[1]*-norm2^2, "
         "form([[2, 1], [1, 2]])[1:2]*form(\"A.npy\"))) + normalize(-2*(poly({1, 2}) + white)[2]) + "
         "rbf(sigma=[1, 2, 3])*white*white + matern(length_scale=1..3)");
+    assert_survives_failing_memory(parse_and_copy,
+                                   "additive(2*rbf + linear, order=2)[1, b] + blended(p=2, decay=0.5)[t]");
 }
 
 int main(void) {

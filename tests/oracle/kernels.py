@@ -1,4 +1,6 @@
 """Every kernel of the language against scikit-learn's or a formula in NumPy, on the same rows."""
+import itertools
+
 import numpy as np
 from oracle import close, gram, rng, run
 from scipy import special
@@ -58,6 +60,12 @@ def gibbs(x, z):
     return (2 * f * g / (f**2 + g**2)) ** 2.5 * np.exp(-distance(x, z) ** 2 / (f**2 + g**2))
 
 
+def anova(x, z, order):
+    """Every set of so many columns, by brute force."""
+    each = np.exp(-0.4 * (x[:, None] - z[None]) ** 2)
+    return sum(each[..., list(chosen)].prod(-1) for chosen in itertools.combinations(range(x.shape[1]), order))
+
+
 CASES = {
     "linear": (X, Z, lambda x, z: x @ z.T),
     "poly(degree=3, c=0.5, gamma=0.25)": (X, Z, lambda x, z: pw.polynomial_kernel(x, z, 3, 0.25, 0.5)),
@@ -85,6 +93,11 @@ CASES = {
     "wendland(k=2, dimension=3, radius=5)": (
         X, Z, lambda x, z: np.maximum(0, 1 - distance(x, z) / 5) ** 6
         * (35 * (distance(x, z) / 5) ** 2 + 18 * distance(x, z) / 5 + 3) / 3),
+    "additive(rbf(gamma=0.4))[1:5]": (X, Z, lambda x, z: anova(x, z, 1)),
+    "additive(rbf(gamma=0.4), order=3)[1:5]": (X, Z, lambda x, z: anova(x, z, 1) + anova(x, z, 2) + anova(x, z, 3)),
+    "anova(rbf(gamma=0.4), order=4)[1:5]": (X, Z, lambda x, z: anova(x, z, 4)),
+    "anova(rbf(gamma=0.4), order=5)[1:5]": (X, Z, lambda x, z: pw.rbf_kernel(x, z, 0.4)),
+    "rbf(sigma=3)*periodic(period=3, length_scale=0.7)": (X, Z, lambda x, z: gp.RBF(3)(x, z) * periodic(x, z)),
     "sinc(length_scale=1.7)": (X, Z, lambda x, z: np.sinc((x[:, None] - z[None]) / 1.7).prod(-1)),
     "brownian[2]": (P, Q, lambda x, z: np.minimum(x[:, None, 1], z[None, :, 1])),
     "brownian(hurst=0.8)": (X, Z, lambda x, z: 0.5 * (

@@ -8,6 +8,7 @@
      primary  = number | '(' sum ')' | atom ('(' arguments ')')? | constant ('(' number ')')?
               | 'user' '(' string ')'
               | 'exp' '(' sum ')' | 'normalize' '(' sum ')' | 'weigh' '(' function ',' sum ')' | 'form' '(' matrix ')'
+              | ('anova' | 'additive') '(' sum (',' 'order' '=' number)? ')' '[' columns ']' | 'blended' arguments
 
    Nesting is limited, so that no text can exhaust the stack here or in anything that walks the tree afterwards. */
 #include "kernel/language/parse.h"
@@ -16,8 +17,6 @@
 #include "kernel/language/node.h"
 #include <math.h>
 #include <string.h>
-
-static mercer_status parse_sum(mc_parser *p, mc_node **out);
 
 mercer_status mc_parse_deeper(mc_parser *p) {
     const int64_t offset = p->lexer.token.offset;
@@ -37,7 +36,7 @@ mercer_status mc_parse_number(mc_parser *p, double *out) {
 
 static mercer_status in_parentheses(mc_parser *p, mc_node **out) {
     MC_TRY(mc_lex_expect(&p->lexer, '(', "'('"));
-    MC_TRY(parse_sum(p, out));
+    MC_TRY(mc_parse_sum(p, out));
     return mc_lex_expect(&p->lexer, ')', "an operator or ')'");
 }
 
@@ -76,7 +75,7 @@ static mercer_status parse_weigh(mc_parser *p, mc_node **out) {
     MC_TRY(mc_lex_expect(&p->lexer, '(', "'('"));
     MC_TRY(mc_parse_function(p, &(*out)->function));
     MC_TRY(mc_lex_expect(&p->lexer, ',', "an operator or ','"));
-    MC_TRY(parse_sum(p, &(*out)->child[0]));
+    MC_TRY(mc_parse_sum(p, &(*out)->child[0]));
     return mc_lex_expect(&p->lexer, ')', "an operator or ')'");
 }
 
@@ -138,8 +137,10 @@ static mercer_status parse_atom(mc_parser *p, mc_atom atom, mc_node **out) {
 static const struct {
     const char *name;
     mercer_status (*parse)(mc_parser *, mc_node **);
-} words[] = {{"exp", parse_exp},     {"normalize", parse_normalize}, {"weigh", parse_weigh},      {"form", parse_form},
-             {"gibbs", parse_gibbs}, {"user", parse_user},           {"constant", parse_constant}};
+} words[] = {{"exp", parse_exp},           {"normalize", parse_normalize}, {"weigh", parse_weigh},
+             {"form", parse_form},         {"gibbs", parse_gibbs},         {"user", parse_user},
+             {"constant", parse_constant}, {"anova", mc_parse_anova},      {"additive", mc_parse_additive},
+             {"blended", mc_parse_blended}};
 enum { WORDS = sizeof words / sizeof words[0] };
 
 static mercer_status unknown_name(mc_parser *p) {
@@ -258,7 +259,7 @@ static mercer_status parse_terms(mc_parser *p, mc_node **out) {
     return MERCER_OK;
 }
 
-static mercer_status parse_sum(mc_parser *p, mc_node **out) {
+mercer_status mc_parse_sum(mc_parser *p, mc_node **out) {
     MC_TRY(mc_parse_deeper(p));
     MC_TRY(parse_terms(p, out));
     p->depth--;
@@ -269,7 +270,7 @@ mercer_status mc_parse(mercer_ctx *ctx, const char *text, mc_users users, mc_nod
     *out = NULL;
     mc_parser p = {.users = users};
     mc_lex_open(&p.lexer, ctx, text);
-    mercer_status status = parse_sum(&p, out);
+    mercer_status status = mc_parse_sum(&p, out);
     MC_THEN(status, mc_lex_expect(&p.lexer, MC_TOKEN_END, "an operator or the end"));
     if (status) {
         mc_node_free(*out);

@@ -12,6 +12,7 @@ typedef struct mc_parser {
     int depth;            /* nesting so far */
     int parts;            /* of the function being read */
     int64_t columns;      /* listed so far in the whole text */
+    int64_t expanded;     /* nodes that anova and additive have made so far */
     mc_users users;       /* functions that user("name") may name */
     struct mc_user *made; /* of these, so far */
 } mc_parser;
@@ -28,6 +29,11 @@ mercer_status mc_kernel_parse(mercer_ctx *ctx, const char *text, mc_users users,
 
 mercer_status mc_parse_deeper(mc_parser *parser); /* enter one level of nesting; leave it with parser->depth-- */
 mercer_status mc_parse_number(mc_parser *parser, double *out); /* with its sign */
+mercer_status mc_parse_sum(mc_parser *parser, mc_node **out);  /* a whole expression */
+/* parse_expanded.c: sums that have a name */
+mercer_status mc_parse_anova(mc_parser *parser, mc_node **out);
+mercer_status mc_parse_additive(mc_parser *parser, mc_node **out);
+mercer_status mc_parse_blended(mc_parser *parser, mc_node **out);
 
 /* parse_value.c: "(gamma=1, ...)" or nothing; given: parameters that the name of the atom has set */
 mercer_status mc_parse_arguments(mc_parser *parser, mc_node *atom, bool *given);
