@@ -451,6 +451,9 @@ typedef struct mercer_witness {
 MERCER_API mercer_status mercer_prove(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, mercer_proof **out);
 MERCER_API void mercer_proof_free(mercer_proof *proof);
 MERCER_API mercer_verdict mercer_proof_verdict(const mercer_proof *proof);
+/* Not proved, but conditionally positive definite: 1: sum_ij w_i w_j k(x_i, x_j) >= 0 for all weights that sum to 0; 2:
+   for those of them with sum_i w_i x_i = 0. The steps then derive that. 0: a kernel, or neither is known. */
+MERCER_API int mercer_proof_order(const mercer_proof *proof);
 MERCER_API int mercer_proof_steps(const mercer_proof *proof);
 MERCER_API const mercer_step *mercer_proof_step(const mercer_proof *proof, int i); /* NULL beyond the last */
 MERCER_API const mercer_witness *mercer_proof_witness(const mercer_proof *proof);  /* NULL unless refuted */

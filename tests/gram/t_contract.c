@@ -79,6 +79,8 @@ static void test_every_covered_atom_equals_the_reference(void **state) {
                                        "wendland(k=1, length_scale=[5, 3, 4])",
                                        "wendland(k=2, length_scale=5)",
                                        "sinc(length_scale=[2, 3, 4]) + brownian(hurst=0.6)",
+                                       "log(p=1.2, length_scale=2) + 2*multiquadric(c=0.7)",
+                                       "log(length_scale=3, centred=1)*multiquadric(c=2, centred=1)[1:2]",
                                        "matern(nu=1.5, length_scale=[1, 2, 3])",
                                        "3*matern(nu=2.5, length_scale=0.9)",
                                        "rq(alpha=0.7, length_scale=1.1)",

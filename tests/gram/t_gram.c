@@ -93,6 +93,7 @@ static const char *const atoms[] = {
     "wendland(k=1, length_scale=5)",
     "wendland(k=2, length_scale=5)*rbf(gamma=0.1)",
     "sinc(length_scale=2) + brownian",
+    "power(p=1.5) + log(length_scale=2) - multiquadric + thin_plate",
     "matern(nu=1.5, length_scale=2)",
     "matern(nu=2.5, length_scale=2)",
     "rq(alpha=1, length_scale=1.5)",

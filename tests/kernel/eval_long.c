@@ -309,6 +309,31 @@ static wide brownian(double h, const double *x, const double *z, int64_t d) {
     return divide(subtract(sum, r2.v == 0 ? zero : power(r2, h)), number(2));
 }
 
+/* psi with psi(0) = 0 of a squared distance: minus the atom, less its value at 0. */
+static wide distance_psi(const mc_node *node, wide s) {
+    const mc_value *p = node->parameter;
+    if (s.v == 0)
+        return number(0);
+    if (node->atom == MC_POWER_DISTANCE)
+        return power(s, p[0].number / 2);
+    if (node->atom == MC_LOG)
+        return logarithm(add(number(1), power(divide(s, square(number(p[1].number))), p[0].number / 2)));
+    if (node->atom == MC_THIN_PLATE)
+        return divide(multiply(s, logarithm(s)), number(-2));
+    return subtract(root(add(square(number(p[0].number)), s)), number(p[0].number));
+}
+
+static wide conditional(const mc_node *node, const double *x, const double *z, int64_t d) {
+    wide r2 = number(0);
+    for (int64_t j = 0; j < d; j++)
+        r2 = add(r2, square(subtract(number(x[j]), number(z[j]))));
+    const int last = mc_atoms[node->atom].parameters - 1;
+    const wide far = distance_psi(node, r2);
+    if (last >= 0 && node->parameter[last].number == 1)
+        return subtract(add(distance_psi(node, dot(x, x, d)), distance_psi(node, dot(z, z, d))), far);
+    return subtract(number(node->atom == MC_MULTIQUADRIC ? -node->parameter[0].number : 0), far);
+}
+
 static wide spline(const double *x, const double *z, int64_t d) {
     wide product = number(1);
     for (int64_t j = 0; j < d; j++) {
@@ -367,6 +392,10 @@ static wide atom(const mc_node *node, const double *x, const double *z, int64_t 
     case MC_SPLINE: return spline(x, z, d);
     case MC_GIBBS: return gibbs(node, x, z, d);
     case MC_RBF_FORM: return rbf_form(&p[0], x, z, d);
+    case MC_POWER_DISTANCE:
+    case MC_LOG:
+    case MC_MULTIQUADRIC:
+    case MC_THIN_PLATE: return conditional(node, x, z, d);
     case MC_ARCCOS: return arccos(x, z, d, p[0].number);
     case MC_TANH: return wave(CALL(tanh), affine(&p[0], &p[1], x, z, d));
     case MC_WHITE: return number(same(x, z, d));

@@ -23,6 +23,8 @@ static const char *const valid[] = {
     "(2 - rbf(gamma=1))^-1 + exp(linear^2 - 1)",
     "rbf(gamma=1)[1:3] + periodic(period=12)[4]",
     "tanh(a=0, c=1) + rq(alpha=0.5)^0.5",
+    "power(p=1.5, centred=1) + log(p=1, length_scale=2, centred=1)*multiquadric(centred=1)[1]",
+    "exp(0.5*log(p=1) + 2*power[1:2] + rbf(gamma=1) - 3)^0.3",
 };
 enum { VALID = sizeof valid / sizeof valid[0] };
 
@@ -38,7 +40,7 @@ static subject derive(mercer_ctx *ctx, const char *text, int64_t d) {
     const mc_term *stuck;
     bool found = false;
     assert_ok(ctx, mercer_kernel_parse(ctx, text, &s.kernel));
-    assert_ok(ctx, mc_find_derivation(ctx, s.kernel->root, d, &s.p, &found, &stuck));
+    assert_ok(ctx, mc_find_derivation(ctx, MC_IS_KERNEL, s.kernel->root, d, &s.p, &found, &stuck));
     if (!found)
         fail_msg("no derivation for %s", text);
     return s;
@@ -52,7 +54,7 @@ static void drop(subject *s) {
 static bool accepted(subject *s) {
     bool ok = false;
     int bad;
-    assert_ok(s->ctx, mc_check_derivation(s->ctx, &s->p, s->kernel->root, s->d, &ok, &bad));
+    assert_ok(s->ctx, mc_check_derivation(s->ctx, &s->p, MC_IS_KERNEL, s->kernel->root, s->d, &ok, &bad));
     return ok;
 }
 
@@ -237,7 +239,7 @@ static void test_a_proof_of_something_else_is_refused(void **state) {
         subject s = derive(ctx, valid[k], 0);
         bool ok;
         int bad;
-        assert_ok(ctx, mc_check_derivation(ctx, &s.p, other->root, 0, &ok, &bad));
+        assert_ok(ctx, mc_check_derivation(ctx, &s.p, MC_IS_KERNEL, other->root, 0, &ok, &bad));
         assert_false(ok);
         s.p.count = 0;
         assert_false(accepted(&s));
@@ -354,8 +356,63 @@ static void test_no_rule_proves_what_is_false(void **state) {
     close_clean(ctx);
 }
 
+/* Conditionally positive is another claim than kernel, and of order 2 another than of order 1. */
+static void test_conditional_goals_are_kept_apart(void **state) {
+    static const char *const text[] = {"power(p=1.5) + 2*log[1] + rbf(gamma=1) - 3", "multiquadric(c=2)[2:3] - 1",
+                                       "thin_plate + 3*log", "0.5*thin_plate[1:2] + linear - 1"};
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    for (int i = 0; i < 4; i++) {
+        const mc_judgement right = i < 2 ? MC_IS_CONDITIONAL : MC_IS_CONDITIONAL_2;
+        static const mc_judgement goals[] = {MC_IS_KERNEL, MC_IS_CONDITIONAL, MC_IS_CONDITIONAL_2};
+        subject s = {.ctx = ctx};
+        const mc_term *stuck;
+        bool found = false, ok = false;
+        int bad;
+        assert_ok(ctx, mercer_kernel_parse(ctx, text[i], &s.kernel));
+        assert_ok(ctx, mc_find_derivation(ctx, right, s.kernel->root, 0, &s.p, &found, &stuck));
+        assert_true(found);
+        for (int g = 0; g < 3; g++) {
+            assert_ok(ctx, mc_check_derivation(ctx, &s.p, goals[g], s.kernel->root, 0, &ok, &bad));
+            assert_int_equal(ok, goals[g] == right);
+        }
+        drop(&s);
+    }
+    close_clean(ctx);
+}
+
+/* A subtracted function, a product of two, and a thin plate in place of a kernel do not follow. */
+static void test_false_conditional_lines_are_refused(void **state) {
+    static const struct {
+        const char *text;
+        mc_rule rule;
+    } wrong[] = {{"rbf(gamma=1) - power", MC_RULE_CONDITIONAL_SUM}, {"-1*power", MC_RULE_CONDITIONAL_MULTIPLE},
+                 {"power*log", MC_RULE_CONDITIONAL_MULTIPLE},       {"thin_plate", MC_RULE_CONDITIONAL_ATOM},
+                 {"power(centred=1)", MC_RULE_CONDITIONAL_ATOM},    {"rbf(gamma=1)", MC_RULE_CONDITIONAL_ATOM}};
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        subject s = {.ctx = ctx};
+        const mc_term *stuck;
+        bool found = false, ok = true;
+        int bad;
+        assert_ok(ctx, mercer_kernel_parse(ctx, wrong[i].text, &s.kernel));
+        assert_ok(ctx, mc_find_derivation(ctx, MC_IS_CONDITIONAL, s.kernel->root, 0, &s.p, &found, &stuck));
+        assert_false(found);
+        mc_proof_line line = {.judgement = MC_IS_CONDITIONAL, .rule = wrong[i].rule};
+        line.term = mc_term_from(&s.p.pool, s.kernel->root);
+        mc_derivation forged = {.line = &line, .count = 1};
+        assert_ok(ctx, mc_check_derivation(ctx, &forged, MC_IS_CONDITIONAL, s.kernel->root, 0, &ok, &bad));
+        assert_false(ok);
+        drop(&s);
+    }
+    close_clean(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_conditional_goals_are_kept_apart),
+        cmocka_unit_test(test_false_conditional_lines_are_refused),
         cmocka_unit_test(test_another_rule_is_refused),
         cmocka_unit_test(test_another_judgement_is_refused),
         cmocka_unit_test(test_another_premise_is_refused),

@@ -297,9 +297,9 @@ static mercer_verdict prove_or_refute(mercer_ctx *ctx, const trial *a, mc_refuta
     const mc_term *stuck = NULL;
     bool found = false, valid = false;
     int bad;
-    assert_ok(ctx, mc_find_derivation(ctx, a->kernel->root, a->d, &derivation, &found, &stuck));
+    assert_ok(ctx, mc_find_derivation(ctx, MC_IS_KERNEL, a->kernel->root, a->d, &derivation, &found, &stuck));
     if (found)
-        assert_ok(ctx, mc_check_derivation(ctx, &derivation, a->kernel->root, a->d, &valid, &bad));
+        assert_ok(ctx, mc_check_derivation(ctx, &derivation, MC_IS_KERNEL, a->kernel->root, a->d, &valid, &bad));
     mc_derivation_close(&derivation);
     if (valid)
         return MERCER_PROVED;

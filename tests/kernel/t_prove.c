@@ -236,8 +236,72 @@ static void test_a_fit_needs_a_proof_or_consent(void **state) {
     close_clean(ctx);
 }
 
+/* sum w_i w_j k(x_i, x_j) for random points of the plane, with weights orthogonal to 1 and, of order 2, to x. */
+static double conditional_form(mercer_ctx *ctx, const mercer_kernel *kernel, int order, unsigned *seed) {
+    enum { N = 7 };
+    double x[N][2], w[N], sum = 0;
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < 3; j++) {
+            *seed = *seed * 1664525u + 1013904223u;
+            const double u = *seed / 4294967296.0 * 4 - 2;
+            *(j < 2 ? &x[i][j] : &w[i]) = u;
+        }
+    if (order == 2) /* four points at the corners of a square and their signs see no linear function */
+        for (int i = 0; i < N; i++) {
+            w[i] = i < 4 ? (i == 0 || i == 3 ? w[0] : -w[0]) : 0;
+            x[i][0] = x[0][0] + (i & 1), x[i][1] = x[0][1] + (i >> 1 & 1);
+        }
+    for (int i = 1; order == 1 && i < N; i++)
+        w[0] = i == 1 ? -w[1] : w[0] - w[i];
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++) {
+            double k;
+            assert_ok(ctx, mercer_kernel_value(ctx, kernel, x[i], x[j], 2, &k));
+            sum += w[i] * w[j] * k;
+        }
+    return sum;
+}
+
+static void test_conditionally_positive_is_said_with_its_order(void **state) {
+    static const struct {
+        const char *text;
+        int order;
+    } cases[] = {{"power", 1},
+                 {"power(p=0.3)", 1},
+                 {"power(p=2)", 1},
+                 {"log(length_scale=0.5)", 1},
+                 {"multiquadric", 1},
+                 {"thin_plate", 2},
+                 {"rbf(gamma=1) - 1", 1},
+                 {"2*log[1] + 10*rbf(gamma=3) - 1", 1},
+                 {"thin_plate + log", 2},
+                 {"linear - power", 0},
+                 {"power^2", 0},
+                 {"power(centred=1)", 0}};
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    unsigned seed = 5;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mercer_kernel *kernel = NULL;
+        mercer_proof *proof = prove(ctx, cases[i].text, 0);
+        assert_int_equal(mercer_proof_order(proof), cases[i].order);
+        assert_ok(ctx, mercer_kernel_parse(ctx, cases[i].text, &kernel));
+        if (cases[i].order > 0) {
+            assert_int_equal(mercer_proof_verdict(proof), MERCER_REFUTED);
+            assert_in_range(mercer_proof_steps(proof), 1, 20);
+            assert_non_null(strstr(mercer_proof_text(proof), ", but conditionally positive definite of order "));
+            for (int k = 0; k < 20; k++)
+                assert_true(conditional_form(ctx, kernel, cases[i].order, &seed) > -1e-10);
+        }
+        mercer_kernel_free(kernel);
+        mercer_proof_free(proof);
+    }
+    close_clean(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_conditionally_positive_is_said_with_its_order),
         cmocka_unit_test(test_verdicts_are_as_expected),
         cmocka_unit_test(test_a_domain_is_named),
         cmocka_unit_test(test_the_gaussian_is_argued_as_on_a_blackboard),

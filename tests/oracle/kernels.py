@@ -100,6 +100,13 @@ CASES = {
     "rbf(sigma=3)*periodic(period=3, length_scale=0.7)": (X, Z, lambda x, z: gp.RBF(3)(x, z) * periodic(x, z)),
     "sinc(length_scale=1.7)": (X, Z, lambda x, z: np.sinc((x[:, None] - z[None]) / 1.7).prod(-1)),
     "brownian[2]": (P, Q, lambda x, z: np.minimum(x[:, None, 1], z[None, :, 1])),
+    "power(p=1.5)": (X, Z, lambda x, z: -distance(x, z)**1.5),
+    "log(p=1, length_scale=2)": (X, Z, lambda x, z: -np.log(1 + distance(x, z) / 2)),
+    "multiquadric(c=0.7)": (X, Z, lambda x, z: -np.sqrt(0.49 + distance(x, z)**2)),
+    "thin_plate": (X, Z, lambda x, z: distance(x, z)**2 * np.log(np.maximum(distance(x, z), 1e-300))),
+    "power(p=2, centred=1)": (X, Z, lambda x, z: 2 * x @ z.T),
+    "multiquadric(c=0.7, centred=1)": (X, Z, lambda x, z: np.sqrt(0.49 + (x**2).sum(1))[:, None] + np.sqrt(0.49 + (z**2).sum(1)) - 0.7
+                                       - np.sqrt(0.49 + distance(x, z)**2)),
     "brownian(hurst=0.8)": (X, Z, lambda x, z: 0.5 * (
         (np.linalg.norm(x, axis=1) ** 1.6)[:, None] + np.linalg.norm(z, axis=1) ** 1.6 - distance(x, z) ** 1.6)),
     "spline": (P, Q, spline),

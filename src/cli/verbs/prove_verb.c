@@ -70,6 +70,7 @@ static json_t *json_witness(const mercer_witness *w) {
 static json_t *json_proof(const mercer_kernel *kernel, int64_t d, const mercer_proof *proof) {
     json_t *object = json_object();
     json_put(object, "verdict", json_text(verdict_names[mercer_proof_verdict(proof)]));
+    json_put(object, "conditional_order", json_integer(mercer_proof_order(proof)));
     json_put(object, "canonical", json_text(mercer_kernel_text(kernel)));
     json_put(object, "domain", json_text(mercer_proof_domain(proof)));
     json_put(object, "shape", json_shape(shape_of(kernel, d)));

@@ -345,6 +345,10 @@ static mercer_status emit_atom(compiler *c, const mc_node *node, place at) {
     case MC_SPLINE:
     case MC_GIBBS:
     case MC_RBF_FORM:
+    case MC_POWER_DISTANCE:
+    case MC_LOG:
+    case MC_MULTIQUADRIC:
+    case MC_THIN_PLATE:
     case MC_PRECOMPUTED:
     case MC_USER: return emit_pairwise(c, node, at);
     case MC_ATOM_COUNT: break;

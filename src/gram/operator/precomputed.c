@@ -16,6 +16,7 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "gram/operator/entry_fault.h"
+#include "kernel/evaluate/eval_conditional.h"
 #include "kernel/language/atoms.h"
 #include "kernel/language/node.h"
 #include "kernel/language/user_function.h"
@@ -59,13 +60,21 @@ static double largest_value(const mc_tile_part *p, const mercer_data *data) {
     return most;
 }
 
-/* k(x, x) of a function bounds |k(x, z)| where it is a kernel. */
+/* What bounds |k(x, z)| when that of both sides is added: k(x, x) where it is a kernel. */
+static double reach_of_row(const mc_node *node, const mc_view *view, const double *row) {
+    double square[3];
+    if (mc_atoms[node->atom].order == 0 || mc_atom_is_centred(node))
+        return fabs(mc_eval_in_view(node, view, row, row));
+    mc_squares_of(view, row, row, square);
+    return mc_conditional_reach(node, square[0]);
+}
+
 static double largest_self(const mc_tile_part *p, const mercer_data *data, double *row) {
     const mc_view view = {.d = p->columns, .column = p->column};
     double most = 0;
     for (int64_t i = 0; i < data->n; i++) {
         mc_data_values(data, i, row);
-        most = fmax(most, fabs(mc_eval_in_view(p->precomputed, &view, row, row)));
+        most = fmax(most, reach_of_row(p->precomputed, &view, row));
     }
     return most;
 }

@@ -10,6 +10,7 @@
    and pi. */
 #include "data/table/data.h"
 #include "kernel/language/node.h"
+#include "kernel/evaluate/eval_conditional.h"
 #include "kernel/evaluate/eval_special.h"
 #include "kernel/evaluate/matern_bessel.h"
 #include "kernel/evaluate/self_values.h"
@@ -271,9 +272,18 @@ static double (*const atom_value[MC_ATOM_COUNT])(const mc_node *, const pair *) 
 
 static double (*const special_value[MC_ATOM_COUNT])(const mc_node *, const mc_view *, const double *,
                                                     const double *) = {
-    [MC_TANIMOTO] = mc_eval_tanimoto, [MC_ADDITIVE_CHI2] = mc_eval_additive_chi2, [MC_WENDLAND] = mc_eval_wendland,
-    [MC_SINC] = mc_eval_sinc,         [MC_BROWNIAN] = mc_eval_brownian,           [MC_SPLINE] = mc_eval_spline,
-    [MC_GIBBS] = mc_eval_gibbs,       [MC_RBF_FORM] = mc_eval_rbf_form,
+    [MC_TANIMOTO] = mc_eval_tanimoto,
+    [MC_ADDITIVE_CHI2] = mc_eval_additive_chi2,
+    [MC_WENDLAND] = mc_eval_wendland,
+    [MC_SINC] = mc_eval_sinc,
+    [MC_BROWNIAN] = mc_eval_brownian,
+    [MC_SPLINE] = mc_eval_spline,
+    [MC_GIBBS] = mc_eval_gibbs,
+    [MC_RBF_FORM] = mc_eval_rbf_form,
+    [MC_POWER_DISTANCE] = mc_eval_conditional,
+    [MC_LOG] = mc_eval_conditional,
+    [MC_MULTIQUADRIC] = mc_eval_conditional,
+    [MC_THIN_PLATE] = mc_eval_conditional,
 };
 
 static double evaluate_atom(const mc_node *node, const mc_view *view, const double *x, const double *z) {

@@ -1,5 +1,6 @@
 /* eval_special.c: see eval_special.h. k(x, z) and k(z, x) are the same bits. */
 #include "kernel/evaluate/eval_special.h"
+#include "kernel/evaluate/eval_conditional.h"
 #include <math.h>
 
 static const double pi = 3.14159265358979323846;
@@ -76,21 +77,10 @@ double mc_eval_sinc(const mc_node *node, const mc_view *view, const double *x, c
 
 /* ---- Brownian motion ---- */
 
-/* |x|^2, |z|^2 and |x - z|^2. */
-static void squares_of(const mc_view *view, const double *x, const double *z, double *out) {
-    out[0] = out[1] = out[2] = 0;
-    for (int64_t j = 0; j < view->d; j++) {
-        const double a = mc_view_at(view, x, j), b = mc_view_at(view, z, j);
-        out[0] += a * a;
-        out[1] += b * b;
-        out[2] += (a - b) * (a - b);
-    }
-}
-
 double mc_eval_brownian(const mc_node *node, const mc_view *view, const double *x, const double *z) {
     const double h = node->parameter[0].number;
     double s[3];
-    squares_of(view, x, z, s);
+    mc_squares_of(view, x, z, s);
     return (pow(s[0], h) + pow(s[1], h) - pow(s[2], h)) / 2;
 }
 

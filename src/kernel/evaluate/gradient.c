@@ -5,7 +5,9 @@
 
    Where a derivative does not exist it is taken as 0: at x = z for the kernels that have a corner there, at 0 for
    powers below 1, where a normalisation has no finite denominator other than 0. */
+#include "kernel/evaluate/eval_conditional.h"
 #include "kernel/evaluate/eval_special.h"
+#include "kernel/language/atoms.h"
 #include "kernel/evaluate/matern_bessel.h"
 #include "kernel/language/node.h"
 #include "kernel/language/parameters.h"
@@ -173,13 +175,36 @@ static void differentiate_tanh(const mc_node *node, const pair *p, double w, sin
     advance_past_parameter(s, node, 1);
 }
 
+/* The one parameter that is learned, length_scale of log or c of multiquadric, in the same place of every psi. */
+static void differentiate_conditional(const mc_node *node, const pair *p, double w, sink *s) {
+    const int learned = node->atom == MC_LOG ? 1 : 0;
+    double square[3];
+    mc_squares_of(p->view, p->x, p->z, square);
+    if (mc_slots_of_value(node, learned) == 0)
+        return;
+    double slope = -mc_conditional_slope(node, square[2]);
+    if (mc_atom_is_centred(node))
+        slope += mc_conditional_slope(node, square[0]) + mc_conditional_slope(node, square[1]);
+    else if (node->atom == MC_MULTIQUADRIC)
+        slope -= 1;
+    add_derivative(s, &node->parameter[learned], 0, w * slope);
+    advance_past_parameter(s, node, learned);
+}
+
 static void (*const atom_gradient[MC_ATOM_COUNT])(const mc_node *, const pair *, double, sink *) = {
-    [MC_POLY] = differentiate_poly,           [MC_RBF] = differentiate_rbf,
-    [MC_LAPLACIAN] = differentiate_laplacian, [MC_EXPONENTIAL] = differentiate_exponential,
-    [MC_MATERN] = differentiate_matern,       [MC_RQ] = differentiate_rq,
-    [MC_PERIODIC] = differentiate_periodic,   [MC_CHI2] = differentiate_chi2,
-    [MC_TANH] = differentiate_tanh,           [MC_WENDLAND] = differentiate_wendland,
+    [MC_POLY] = differentiate_poly,
+    [MC_RBF] = differentiate_rbf,
+    [MC_LAPLACIAN] = differentiate_laplacian,
+    [MC_EXPONENTIAL] = differentiate_exponential,
+    [MC_MATERN] = differentiate_matern,
+    [MC_RQ] = differentiate_rq,
+    [MC_PERIODIC] = differentiate_periodic,
+    [MC_CHI2] = differentiate_chi2,
+    [MC_TANH] = differentiate_tanh,
+    [MC_WENDLAND] = differentiate_wendland,
     [MC_SINC] = differentiate_sinc,
+    [MC_LOG] = differentiate_conditional,
+    [MC_MULTIQUADRIC] = differentiate_conditional,
 };
 
 static void differentiate_node(const mc_node *node, const pair *p, double w, sink *s);

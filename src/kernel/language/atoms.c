@@ -34,6 +34,13 @@
      spline         prod_j (1 + x_j z_j + m^2 (3 M - m)/6), m and M the smaller and the larger of x_j, z_j; x, z >= 0
      gibbs          (2 f(x) f(z) / s)^(d/2) exp(-r^2 / s), s = f(x)^2 + f(z)^2, f > 0 a function of the row
      rbf(form=A)    exp(-(x - z)' A (x - z))
+     power          -r^p, 0 < p <= 2
+     log            -log(1 + (r / length_scale)^p), 0 < p <= 2
+     multiquadric   -sqrt(c^2 + r^2)
+     thin_plate     r^2 log r, 0 where r = 0
+
+   The last four are conditionally positive definite, of order 1, thin_plate of order 2; with centred=1 the first three
+   are k(x, z) - k(x, 0) - k(0, z) + k(0, 0), which is a kernel.
 
    A bandwidth that is not given comes from the data when the kernel is bound. With m columns in view and v the variance
    of all their entries (1 when that is 0): rbf takes gamma = 1 / (m v), which is the Gaussian of length scale sqrt(m v
@@ -49,6 +56,10 @@
 
 #define ABOVE_0 .low = DBL_MIN, .high = DBL_MAX, .kernel_low = DBL_MIN
 #define ANY .low = -DBL_MAX, .high = DBL_MAX
+#define CENTRED                                                                                                        \
+    { .name = "centred", .alias = "centered", .high = 1, .integer = true, .quiet = true }
+#define EXPONENT(start)                                                                                                \
+    { .name = "p", .initial = start, .low = DBL_MIN, .high = 2, .kernel_low = DBL_MIN, .fixed = true }
 #define ORDERS .integer = true, .choices = 3, .choice = {0, 1, 2}
 
 const mc_atom_row mc_atoms[MC_ATOM_COUNT] = {
@@ -130,6 +141,23 @@ const mc_atom_row mc_atoms[MC_ATOM_COUNT] = {
                      .parameters = 1,
                      .parameter = {{.name = "form", .initial = NAN, ANY}},
                      .pairwise = true},
+    [MC_POWER_DISTANCE] = {.name = "power",
+                           .alias = "power_distance",
+                           .parameters = 2,
+                           .parameter = {EXPONENT(1), CENTRED},
+                           .pairwise = true,
+                           .order = 1},
+    [MC_LOG] = {.name = "log",
+                .parameters = 3,
+                .parameter = {EXPONENT(2), {.name = "length_scale", .initial = 1, ABOVE_0}, CENTRED},
+                .pairwise = true,
+                .order = 1},
+    [MC_MULTIQUADRIC] = {.name = "multiquadric",
+                         .parameters = 2,
+                         .parameter = {{.name = "c", .initial = 1, ABOVE_0}, CENTRED},
+                         .pairwise = true,
+                         .order = 1},
+    [MC_THIN_PLATE] = {.name = "thin_plate", .alias = "thin_plate_spline", .pairwise = true, .order = 2},
 };
 
 /* Other names, some of an atom with a parameter that has its value. */
@@ -151,6 +179,23 @@ int64_t mc_wendland_columns(const mc_node *wendland) {
     for (int64_t i = 0; v->kind == MC_VALUE_SET && i < v->columns; i++)
         least = i == 0 ? v->numbers[0] : fmin(least, v->numbers[i]);
     return (int64_t)floor(least);
+}
+
+/* Its parameter "centred" takes this value and no other. */
+static bool is_centred(const mc_node *atom, double value) {
+    const mc_atom_row *row = &mc_atoms[atom->atom];
+    if (row->order != 1)
+        return row->order > 0 && value == 0;
+    const mc_value *v = &atom->parameter[row->parameters - 1];
+    return v->kind == MC_VALUE_NUMBER && v->number == value;
+}
+
+bool mc_atom_is_centred(const mc_node *atom) {
+    return is_centred(atom, 1);
+}
+
+bool mc_atom_is_conditional(const mc_node *atom) {
+    return is_centred(atom, 0);
 }
 
 bool mc_atom_is_pairwise(const mc_node *atom) {

@@ -24,6 +24,9 @@ void mc_parameter_range(const mc_parameter_row *row, double v, char *out, size_t
 
 /* Of a wendland: on how many columns it is a kernel. */
 int64_t mc_wendland_columns(const mc_node *wendland);
+/* Of an atom with an order: its parameter "centred" is 1, for certain; 0, for certain. */
+bool mc_atom_is_centred(const mc_node *atom);
+bool mc_atom_is_conditional(const mc_node *atom);
 /* No tile has its values: the reference evaluator is asked, one pair after the other. */
 bool mc_atom_is_pairwise(const mc_node *atom);
 

@@ -36,6 +36,10 @@ typedef enum mc_atom {
     MC_SPLINE,
     MC_GIBBS,
     MC_RBF_FORM,
+    MC_POWER_DISTANCE,
+    MC_LOG,
+    MC_MULTIQUADRIC,
+    MC_THIN_PLATE,
     MC_ATOM_COUNT
 } mc_atom;
 
@@ -78,6 +82,7 @@ typedef struct mc_parameter_row {
     double low, high;         /* closed range that parses; open ends are written as the nearest normal double */
     bool integer, vector;     /* vector: one number per column is allowed */
     bool fixed;               /* never learned */
+    bool quiet;               /* not printed at its default */
     double kernel_low;        /* closed: smallest value for which the atom may be a kernel */
     int choices;              /* more than 0: one of these and nothing else */
     double choice[MC_CHOICES_MAX];
@@ -89,7 +94,10 @@ typedef struct mc_atom_row {
     mc_parameter_row parameter[MC_PARAMETERS_MAX];
     bool nonnegative; /* defined on vectors without negative entries */
     bool pairwise;    /* no tile program: the reference evaluator has its values, one pair after the other */
-    bool opaque;      /* its values come from elsewhere: no sum over coordinates, nothing to search a refutation with */
+    /* not a kernel, but sum w_i w_j k(x_i, x_j) >= 0 where w sums to zero: 1; where w is orthogonal to linear functions
+       too: 2. The last parameter of those of order 1 says whether it is centred, which makes a kernel of it */
+    int order;
+    bool opaque; /* its values come from elsewhere: no sum over coordinates, nothing to search a refutation with */
 } mc_atom_row;
 extern const mc_atom_row mc_atoms[MC_ATOM_COUNT]; /* atoms.c */
 

@@ -92,7 +92,8 @@ static void print_column_name(mc_text *out, const char *name) {
         print_quoted(out, name);
 }
 
-/* What is left to the data is left out; form's matrix and user's function have no name. */
+/* What is left to the data is left out, and what is seldom anything else; form's matrix and user's function have no
+   name. */
 void mc_atom_print(mc_text *out, const mc_node *node) {
     const mc_atom_row *row = &mc_atoms[node->atom];
     const char *before = "(";
@@ -103,12 +104,14 @@ void mc_atom_print(mc_text *out, const mc_node *node) {
         mc_text_add(out, ")");
     }
     for (int i = 0; i < row->parameters; i++) {
-        if (node->parameter[i].kind == MC_VALUE_AUTO)
+        const mc_value *value = &node->parameter[i];
+        const bool usual = value->kind == MC_VALUE_NUMBER && value->number == row->parameter[i].initial;
+        if (value->kind == MC_VALUE_AUTO || (row->parameter[i].quiet && usual))
             continue;
         mc_text_add(out, "%s", before);
         if (node->atom != MC_FORM && node->atom != MC_USER)
             mc_text_add(out, "%s=", row->parameter[i].name);
-        print_value(out, &node->parameter[i]);
+        print_value(out, value);
         before = ", ";
     }
     mc_text_add(out, "%s", *before == ',' ? ")" : "");

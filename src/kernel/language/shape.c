@@ -7,6 +7,7 @@
    The dimension is that of an explicit feature map: sums put maps beside each other, products multiply them, k^p takes
    the monomials of degree p. It is an upper bound on the rank of a Gram matrix, not always the least one. */
 #include "base/sized.h"
+#include "kernel/language/atoms.h"
 #include "kernel/language/fold_numbers.h"
 #include "kernel/language/node.h"
 #include "kernel/proof/term.h"
@@ -130,6 +131,17 @@ static facts spectrum_facts(const mc_node *node, int64_t d) {
     return (facts){.diagonal = mc_iv_of(1, INFINITY), .dimension = INFINITY};
 }
 
+/* Centred k(x, x) is twice psi(|x|^2); otherwise the same everywhere. */
+static facts conditional_facts(const mc_node *node, int64_t d) {
+    (void)d;
+    const bool centred = !mc_atom_is_conditional(node);
+    const mc_interval peak = node->atom == MC_MULTIQUADRIC ? mc_iv_neg(mc_value_range(&node->parameter[0])) : mc_iv(0);
+    return (facts){.stationary = !centred,
+                   .isotropic = !centred,
+                   .diagonal = centred ? mc_iv_of(peak.lo, INFINITY) : peak,
+                   .dimension = INFINITY};
+}
+
 static facts (*const atom_facts[MC_ATOM_COUNT])(const mc_node *, int64_t) = {
     [MC_LINEAR] = linear_facts,
     [MC_POLY] = poly_facts,
@@ -157,6 +169,10 @@ static facts (*const atom_facts[MC_ATOM_COUNT])(const mc_node *, int64_t) = {
     [MC_SPLINE] = spectrum_facts,
     [MC_GIBBS] = chi2_facts,
     [MC_RBF_FORM] = stationary_atom,
+    [MC_POWER_DISTANCE] = conditional_facts,
+    [MC_LOG] = conditional_facts,
+    [MC_MULTIQUADRIC] = conditional_facts,
+    [MC_THIN_PLATE] = conditional_facts,
 };
 
 static facts number_facts(double c) {

@@ -5,42 +5,11 @@
    elimination, sums with negative terms by multiplying them out here again. A premise must be an earlier line, so no
    line can support itself. */
 #include "base/status.h"
-#include "kernel/proof/derivation.h"
+#include "kernel/proof/check_conditional.h"
 #include "kernel/proof/exact.h"
 #include "kernel/proof/expand.h"
 #include "kernel/language/user_function.h"
 #include <math.h>
-
-typedef struct checker {
-    mercer_ctx *ctx;
-    const mc_derivation *derivation;
-    mc_pool pool; /* for terms made on the way */
-    int64_t work; /* left for multiplying out */
-    mercer_status status;
-} checker;
-
-typedef bool rule_holds(checker *c, const mc_proof_line *line);
-
-/* ---- premises ---- */
-
-static const mc_proof_line *nth_premise(const checker *c, const mc_proof_line *line, int i) {
-    return &c->derivation->line[line->premise[i]];
-}
-
-/* What holds for every number of columns holds for d. */
-static bool states_claim(const mc_proof_line *premise, mc_judgement judgement, const mc_term *term, int64_t d) {
-    return premise->judgement == judgement && (premise->d == 0 || premise->d == d)
-           && mc_term_equal(premise->term, term);
-}
-
-/* The line has this one premise, about this term. */
-static bool only_premise(const checker *c, const mc_proof_line *line, mc_judgement judgement, const mc_term *term) {
-    return line->premises == 1 && term && states_claim(nth_premise(c, line, 0), judgement, term, line->d);
-}
-
-static bool no_premise(const mc_proof_line *line) {
-    return line->premises == 0;
-}
 
 /* One premise for each child that is not a number, in order; numbers must not be negative. */
 static bool premise_per_child(const checker *c, const mc_proof_line *line, mc_judgement judgement, bool numbers_apart) {
@@ -56,14 +25,6 @@ static bool premise_per_child(const checker *c, const mc_proof_line *line, mc_ju
     return next == line->premises;
 }
 
-static bool is_atom(const mc_proof_line *line, mc_atom atom) {
-    return line->term->kind == MC_T_ATOM && line->term->node->atom == atom;
-}
-
-static bool is_special(const mc_proof_line *line, mc_special special) {
-    return line->term->kind == MC_T_SPECIAL && line->term->special == special;
-}
-
 static bool is_positive_parameter(const mc_node *atom, int parameter) {
     return mc_value_range(&atom->parameter[parameter]).lo > 0;
 }
@@ -73,10 +34,6 @@ static bool all_positive(const mc_node *atom) {
         if (!is_positive_parameter(atom, i))
             return false;
     return true;
-}
-
-static const mc_term *special_of(checker *c, mc_special special, const mc_node *owner) {
-    return mc_term_special(&c->pool, special, owner);
 }
 
 /* ---- where kernels come from ---- */
@@ -315,7 +272,7 @@ static bool verify_square(checker *c, const mc_proof_line *line) {
     const mc_node *owner = line->term->node;
     if (!no_premise(line))
         return false;
-    return is_special(line, MC_COLUMN_SQUARE)
+    return is_special(line, MC_COLUMN_SQUARE) || is_special(line, MC_DISTANCE_SQUARE)
            || (is_special(line, MC_SCALED_SQUARE) && has_square(owner->atom) && all_positive(owner))
            || (is_special(line, MC_CIRCLE_SQUARE) && owner->atom == MC_PERIODIC && all_positive(owner));
 }
@@ -559,6 +516,18 @@ static const struct {
     [MC_RULE_COLUMN_FORMS] = {MC_IS_KERNEL, verify_column_forms},
     [MC_RULE_COMMON_VIEW] = {MC_IS_KERNEL, verify_common_view},
     [MC_RULE_WHITE_DIAGONAL] = {MC_IS_KERNEL, verify_white_diagonal},
+    [MC_RULE_BERNSTEIN] = {MC_IS_CND, mc_verify_bernstein},
+    [MC_RULE_CENTRED] = {MC_IS_KERNEL, mc_verify_centred},
+    [MC_RULE_CONDITIONAL_ATOM] = {MC_IS_CONDITIONAL, mc_verify_conditional_atom},
+    [MC_RULE_CONDITIONAL_SUM] = {MC_IS_CONDITIONAL, mc_verify_conditional_sum},
+    [MC_RULE_CONDITIONAL_MULTIPLE] = {MC_IS_CONDITIONAL, mc_verify_conditional_multiple},
+    [MC_RULE_CONDITIONAL_COLUMNS] = {MC_IS_CONDITIONAL, mc_verify_conditional_columns},
+    [MC_RULE_THIN_PLATE] = {MC_IS_CONDITIONAL_2, mc_verify_thin_plate},
+    [MC_RULE_CONDITIONAL_2_SUM] = {MC_IS_CONDITIONAL_2, mc_verify_conditional_sum},
+    [MC_RULE_CONDITIONAL_2_MULTIPLE] = {MC_IS_CONDITIONAL_2, mc_verify_conditional_multiple},
+    [MC_RULE_CONDITIONAL_2_COLUMNS] = {MC_IS_CONDITIONAL_2, mc_verify_conditional_columns},
+    [MC_RULE_EXP_CONDITIONAL] = {MC_IS_KERNEL, mc_verify_exp_conditional},
+    [MC_RULE_POWERS_EXP_CONDITIONAL] = {MC_ALL_POWERS, mc_verify_exp_conditional},
 };
 
 static bool premises_are_earlier(const mc_proof_line *line, int index) {
@@ -574,14 +543,14 @@ static bool line_holds(checker *c, int index) {
            && line->judgement == rules[line->rule].concludes && rules[line->rule].holds(c, line);
 }
 
-static bool states_goal(checker *c, const mc_node *root, int64_t d) {
+static bool states_goal(checker *c, mc_judgement judgement, const mc_node *root, int64_t d) {
     const mc_derivation *p = c->derivation;
     const mc_term *goal = mc_term_from(&c->pool, root);
-    return goal && p->count > 0 && states_claim(&p->line[p->count - 1], MC_IS_KERNEL, goal, d);
+    return goal && p->count > 0 && states_claim(&p->line[p->count - 1], judgement, goal, d);
 }
 
-mercer_status mc_check_derivation(mercer_ctx *ctx, const mc_derivation *derivation, const mc_node *root, int64_t d,
-                                  bool *valid, int *bad) {
+mercer_status mc_check_derivation(mercer_ctx *ctx, const mc_derivation *derivation, mc_judgement goal,
+                                  const mc_node *root, int64_t d, bool *valid, int *bad) {
     checker c = {.ctx = ctx, .derivation = derivation, .pool = mc_pool_open(ctx), .work = 2 * (int64_t)MC_EXPAND_WORK};
     *valid = true;
     *bad = -1;
@@ -590,7 +559,7 @@ mercer_status mc_check_derivation(mercer_ctx *ctx, const mc_derivation *derivati
             *valid = false;
             *bad = i;
         }
-    *valid = *valid && states_goal(&c, root, d);
+    *valid = *valid && states_goal(&c, goal, root, d);
     const mercer_status status = c.status ? c.status : c.pool.status;
     mc_pool_close(&c.pool);
     *valid = *valid && !status;

@@ -12,7 +12,11 @@ typedef enum mc_judgement {
     MC_IS_KERNEL, /* positive definite: sum_ij w_i w_j k(x_i, x_j) >= 0 for all points and weights */
     /* conditionally negative definite: the same sum is <= 0 whenever the weights add up to 0; and >= 0 in value */
     MC_IS_CND,
-    MC_ALL_POWERS /* not negative, and a kernel when raised to any power p > 0 (infinitely divisible) */
+    MC_ALL_POWERS, /* not negative, and a kernel when raised to any power p > 0 (infinitely divisible) */
+    /* conditionally positive definite: the sum is >= 0 whenever the weights add up to 0; of order 2: whenever they are
+       orthogonal to every linear function as well */
+    MC_IS_CONDITIONAL,
+    MC_IS_CONDITIONAL_2
 } mc_judgement;
 
 /* The public id and the words of each are in rules.c; what it needs is checked in check_proof.c. */
@@ -84,6 +88,19 @@ typedef enum mc_rule {
     MC_RULE_SPECTRA,
     MC_RULE_WHITE_DIAGONAL,
     MC_RULE_COMMON_VIEW,
+    /* functions of the distance, and what is conditionally positive */
+    MC_RULE_BERNSTEIN,
+    MC_RULE_CENTRED,
+    MC_RULE_CONDITIONAL_ATOM,
+    MC_RULE_CONDITIONAL_SUM,
+    MC_RULE_CONDITIONAL_MULTIPLE,
+    MC_RULE_CONDITIONAL_COLUMNS,
+    MC_RULE_THIN_PLATE,
+    MC_RULE_CONDITIONAL_2_SUM,
+    MC_RULE_CONDITIONAL_2_MULTIPLE,
+    MC_RULE_CONDITIONAL_2_COLUMNS,
+    MC_RULE_EXP_CONDITIONAL,
+    MC_RULE_POWERS_EXP_CONDITIONAL,
     MC_RULE_COUNT
 } mc_rule;
 
@@ -106,9 +123,9 @@ typedef struct mc_derivation {
    such atom has one. */
 const mc_term *mc_minus_log(mc_pool *pool, const mc_node *atom);
 
-/* check_proof.c: true when every line follows from earlier ones by its rule and the last one says that root is a kernel
-   on R^d (0: every d). The first line that does not is *bad; -1 when all do but the last says something else. */
-mercer_status mc_check_derivation(mercer_ctx *ctx, const mc_derivation *derivation, const mc_node *root, int64_t d,
-                                  bool *valid, int *bad);
+/* check_proof.c: true when every line follows from earlier ones by its rule and the last one states the goal of root on
+   R^d (0: every d). The first line that does not is *bad; -1 when all do but the last says something else. */
+mercer_status mc_check_derivation(mercer_ctx *ctx, const mc_derivation *derivation, mc_judgement goal,
+                                  const mc_node *root, int64_t d, bool *valid, int *bad);
 
 #endif

@@ -4,7 +4,9 @@
    The points and the parameters are doubles and are taken exactly; every step after that rounds outwards. A part
    without a value, or one of which nothing is known, makes the whole so: exp of everything is not [0, infinity] here.
    Written apart from eval.c on purpose: a witness that both agree on does not rest on one of them. */
+#include "kernel/evaluate/eval_conditional.h"
 #include "kernel/evaluate/matern_bessel.h"
+#include "kernel/language/atoms.h"
 #include "kernel/proof/enclose.h"
 #include "kernel/language/node.h"
 #include "kernel/evaluate/view.h"
@@ -334,6 +336,30 @@ static mc_interval enclose_rbf_form(const mc_node *node, const pair *p) {
     return exp_minus(sum);
 }
 
+/* psi of eval_conditional.c, of a squared distance. */
+static mc_interval enclose_psi(const mc_node *node, mc_interval s) {
+    const mc_value *v = node->parameter;
+    if (mc_iv_is_zero(&s))
+        return s;
+    if (node->atom == MC_POWER_DISTANCE)
+        return mc_iv_power(s, 0.5 * v[0].number);
+    if (node->atom == MC_LOG)
+        return mc_iv_log(
+            mc_iv_add(mc_iv(1), mc_iv_power(mc_iv_div(s, mc_iv_square(mc_iv(v[1].number))), 0.5 * v[0].number)));
+    if (node->atom == MC_THIN_PLATE)
+        return mc_iv_div(mc_iv_mul(s, mc_iv_log(s)), mc_iv(-2));
+    return mc_iv_sub(mc_iv_sqrt(mc_iv_add(mc_iv_square(mc_iv(v[0].number)), s)), mc_iv(v[0].number));
+}
+
+static mc_interval enclose_conditional(const mc_node *node, const pair *p) {
+    const mc_interval far = enclose_psi(node, over_columns(node, p, square_of_difference));
+    if (!mc_atom_is_centred(node))
+        return mc_iv_sub(mc_iv(mc_conditional_peak(node)), far);
+    return mc_iv_sub(mc_iv_add(enclose_psi(node, enclosed_squared_norm(p->view, p->x)),
+                               enclose_psi(node, enclosed_squared_norm(p->view, p->z))),
+                     far);
+}
+
 static mc_interval (*const atom_value[MC_ATOM_COUNT])(const mc_node *, const pair *) = {
     [MC_LINEAR] = enclose_linear,
     [MC_POLY] = enclose_poly,
@@ -361,6 +387,10 @@ static mc_interval (*const atom_value[MC_ATOM_COUNT])(const mc_node *, const pai
     [MC_SPLINE] = enclose_spline,
     [MC_GIBBS] = enclose_gibbs,
     [MC_RBF_FORM] = enclose_rbf_form,
+    [MC_POWER_DISTANCE] = enclose_conditional,
+    [MC_LOG] = enclose_conditional,
+    [MC_MULTIQUADRIC] = enclose_conditional,
+    [MC_THIN_PLATE] = enclose_conditional,
 };
 
 /* ---- functions of weigh ---- */

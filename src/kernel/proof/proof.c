@@ -13,19 +13,37 @@
 
 /* ---- deciding ---- */
 
-/* A checked derivation for d columns, or *proved = false. */
-static mercer_status derive_and_check(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, mc_proof_findings *f,
-                                      bool *proved) {
+/* A checked derivation of the goal for d columns, or *proved = false. */
+static mercer_status derive_goal(mercer_ctx *ctx, const mercer_kernel *kernel, mc_judgement goal, int64_t d,
+                                 mc_derivation *derivation, const mc_term **stuck, bool *proved) {
     bool found = false, valid = false;
     int bad = -1;
     *proved = false;
-    MC_TRY(mc_find_derivation(ctx, mc_kernel_shown(kernel), d, &f->derivation, &found, &f->stuck));
+    MC_TRY(mc_find_derivation(ctx, goal, mc_kernel_shown(kernel), d, derivation, &found, stuck));
     if (!found)
         return MERCER_OK;
-    MC_TRY(mc_check_derivation(ctx, &f->derivation, mc_kernel_shown(kernel), d, &valid, &bad));
+    MC_TRY(mc_check_derivation(ctx, derivation, goal, mc_kernel_shown(kernel), d, &valid, &bad));
     if (!valid)
         mc_log_message(ctx, "prove: the checker refused line %d of the derivation for %s", bad + 1, kernel->text);
     *proved = valid;
+    return MERCER_OK;
+}
+
+static mercer_status derive_and_check(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, mc_proof_findings *f,
+                                      bool *proved) {
+    return derive_goal(ctx, kernel, MC_IS_KERNEL, d, &f->derivation, &f->stuck, proved);
+}
+
+/* Not proved to be a kernel: is it conditionally positive, and of which order? */
+static mercer_status find_order(mercer_ctx *ctx, const mercer_kernel *kernel, mc_proof_findings *f) {
+    static const mc_judgement goal[] = {MC_IS_CONDITIONAL, MC_IS_CONDITIONAL_2};
+    bool proved = false;
+    for (int order = 1; order <= 2 && !proved; order++) {
+        const mc_term *stuck = NULL;
+        mc_derivation_close(&f->conditional);
+        MC_TRY(derive_goal(ctx, kernel, goal[order - 1], f->d, &f->conditional, &stuck, &proved));
+        f->order = proved ? order : 0;
+    }
     return MERCER_OK;
 }
 
@@ -66,6 +84,7 @@ static mercer_status decide_verdict(mercer_ctx *ctx, const mercer_kernel *kernel
     *verdict = MERCER_PROVED;
     if (proved)
         return MERCER_OK;
+    MC_TRY(find_order(ctx, kernel, f));
     MC_TRY(mc_refute_kernel(ctx, mc_kernel_shown(kernel), f->d, least, exact > 0, &f->refutation));
     *verdict = f->refutation.found ? MERCER_REFUTED : MERCER_UNKNOWN;
     if (f->refutation.found)
@@ -103,6 +122,7 @@ static mercer_status prove_kernel(mercer_ctx *ctx, const mercer_kernel *kernel, 
     if (!status && (in_words || proof->verdict != MERCER_PROVED))
         status = mc_proof_write(ctx, proof, &f);
     mc_derivation_close(&f.derivation);
+    mc_derivation_close(&f.conditional);
     mc_refutation_close(&f.refutation);
     if (status)
         mercer_proof_free(proof);
@@ -135,6 +155,12 @@ mercer_verdict mercer_proof_verdict(const mercer_proof *proof) {
     if (!proof)
         return MERCER_UNKNOWN;
     return proof->verdict;
+}
+
+int mercer_proof_order(const mercer_proof *proof) {
+    if (!proof)
+        return 0;
+    return proof->order;
 }
 
 int mercer_proof_steps(const mercer_proof *proof) {

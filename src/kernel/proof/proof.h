@@ -7,6 +7,7 @@
 
 struct mercer_proof {
     mercer_verdict verdict;
+    int order; /* not proved, but conditionally positive of this order: the steps derive that; 0: not known */
     int steps;
     mercer_step *step;
     mercer_witness witness;
@@ -17,9 +18,11 @@ struct mercer_proof {
 /* What is known when the text is written. */
 typedef struct mc_proof_findings {
     const mercer_kernel *kernel;
-    int64_t d;                /* 0: every d */
-    mc_derivation derivation; /* proved: complete and checked */
-    const mc_term *stuck;     /* not proved: the part no rule proves */
+    int64_t d;                 /* 0: every d */
+    mc_derivation derivation;  /* proved: complete and checked */
+    const mc_term *stuck;      /* not proved: the part no rule proves */
+    mc_derivation conditional; /* not proved, order > 0: that it is conditionally positive, complete and checked */
+    int order;
     mc_refutation refutation;
     int64_t proved_up_to; /* not proved for every d, but a kernel for this many columns; 0: not known */
 } mc_proof_findings;

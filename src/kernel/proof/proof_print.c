@@ -101,14 +101,49 @@ static bool is_automatic(const mc_node *node) {
     return false;
 }
 
+static bool has_judgement(const mc_derivation *derivation, mc_judgement judgement) {
+    for (int i = 0; i < derivation->count; i++)
+        if (derivation->line[i].judgement == judgement)
+            return true;
+    return false;
+}
+
 /* What the lines take for granted is said once, below them. */
 static void say_terms(const mc_derivation *derivation, mc_text *out) {
-    for (int i = 0; i < derivation->count; i++)
-        if (derivation->line[i].judgement == MC_IS_CND) {
-            mc_text_add(out, "\nConditionally negative: sum w_i w_j psi(x_i, x_j) <= 0 for all points and all weights "
-                             "with sum w_i = 0.\n");
-            return;
+    static const struct {
+        mc_judgement judgement;
+        const char *words;
+    } term[] = {{MC_IS_CND,
+                 "Conditionally negative: sum w_i w_j psi(x_i, x_j) <= 0 for all points and all weights with sum w_i = "
+                 "0."},
+                {MC_IS_CONDITIONAL,
+                 "Conditionally positive: sum w_i w_j k(x_i, x_j) >= 0 for all points and all weights with sum w_i = "
+                 "0."},
+                {MC_IS_CONDITIONAL_2, "Conditionally positive of order 2: sum w_i w_j k(x_i, x_j) >= 0 for all points "
+                                      "and all weights with sum w_i = 0 and sum w_i x_i = 0."}};
+    const char *before = "\n";
+    for (size_t i = 0; i < sizeof term / sizeof *term; i++)
+        if (has_judgement(derivation, term[i].judgement)) {
+            mc_text_add(out, "%s%s\n", before, term[i].words);
+            before = "";
         }
+}
+
+/* ---- conditionally positive ---- */
+
+/* What it is good for although it is no kernel, and why. */
+static mercer_status say_conditional(mercer_ctx *ctx, const mercer_proof *proof, const mc_proof_findings *f,
+                                     mc_text *out) {
+    if (f->order == 0)
+        return MERCER_OK;
+    mc_text_add(out, "\nConditionally positive definite of order %d:\n\n", f->order);
+    for (int i = 0; i < proof->steps; i++)
+        MC_TRY(say_step(ctx, proof, i, out));
+    say_terms(&f->conditional, out);
+    if (f->order == 1)
+        mc_text_add(out, "\nk(x, z) - k(x, 0) - k(0, z) + k(0, 0) is a kernel, which centred=1 makes of power, log and "
+                         "multiquadric.\n");
+    return MERCER_OK;
 }
 
 static mercer_status say_proof(mercer_ctx *ctx, const mercer_proof *proof, const mc_proof_findings *f, mc_text *out) {
@@ -133,6 +168,8 @@ static void say_head(const mc_proof_findings *f, const mercer_witness *w, mc_tex
     mc_text_add(out, "%s is not a kernel", f->kernel->text);
     if (f->d > 0 || w->d > 1)
         mc_text_add(out, " on R^%lld", (long long)w->d);
+    if (f->order > 0)
+        mc_text_add(out, ", but conditionally positive definite of order %d", f->order);
     if (f->refutation.instantiated)
         mc_text_add(out, ": among the values left open it may become %s", w->kernel);
     mc_text_add(out, ".\n\n");
@@ -221,6 +258,8 @@ static mercer_status write_parts(mercer_ctx *ctx, mercer_proof *proof, mc_proof_
     MC_TRY(write_domain(ctx, proof, f));
     if (proof->verdict == MERCER_PROVED)
         return write_steps(ctx, proof, &f->derivation);
+    if (f->order > 0)
+        MC_TRY(write_steps(ctx, proof, &f->conditional));
     return proof->verdict == MERCER_REFUTED ? copy_witness(ctx, proof, &f->refutation) : MERCER_OK;
 }
 
@@ -232,10 +271,11 @@ static mercer_status write_verdict(mercer_ctx *ctx, const mercer_proof *proof, c
         say_refutation(f, &proof->witness, out);
     else
         say_unknown(f, out);
-    return MERCER_OK;
+    return say_conditional(ctx, proof, f, out);
 }
 
 mercer_status mc_proof_write(mercer_ctx *ctx, mercer_proof *proof, mc_proof_findings *f) {
+    proof->order = f->order;
     MC_TRY(write_parts(ctx, proof, f));
     mc_text text = mc_text_open(ctx);
     mercer_status status = write_verdict(ctx, proof, f, &text);

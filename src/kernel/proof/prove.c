@@ -37,6 +37,7 @@ typedef struct prover {
 static int prove_kernel(prover *p, const mc_term *term, int64_t d);
 static int prove_all_powers(prover *p, const mc_term *term, int64_t d);
 static int prove_cnd(prover *p, const mc_term *term, int64_t d);
+static int prove_conditional(prover *p, mc_judgement order, const mc_term *term, int64_t d);
 
 /* ---- lines ---- */
 
@@ -98,6 +99,7 @@ static int prove_cnd_special(prover *p, const mc_term *term, int64_t d) {
     const mc_node *owner = term->node;
     switch (term->special) {
     case MC_COLUMN_SQUARE:
+    case MC_DISTANCE_SQUARE:
     case MC_SCALED_SQUARE:
     case MC_CIRCLE_SQUARE: return from_none(p, MC_IS_CND, term, d, MC_RULE_SQUARE);
     case MC_COLUMN_DISTANCE:
@@ -112,6 +114,9 @@ static int prove_cnd_special(prover *p, const mc_term *term, int64_t d) {
     case MC_CHI2_DISTANCE:
         return from_one(p, MC_IS_CND, term, d, MC_RULE_CHI2,
                         prove_kernel(p, mc_term_special(p->pool, MC_HARMONIC, NULL), d));
+    case MC_DISTANCE_PSI:
+        return from_one(p, MC_IS_CND, term, d, MC_RULE_BERNSTEIN,
+                        prove_cnd(p, mc_term_special(p->pool, MC_DISTANCE_SQUARE, NULL), d));
     case MC_RQ_LOG:
     case MC_MATERN_LOG:
         return from_one(p, MC_IS_CND, term, d, MC_RULE_LOG,
@@ -136,6 +141,11 @@ static int prove_schoenberg(prover *p, const mc_term *term, int64_t d) {
 static int prove_monotone(prover *p, const mc_term *term, int64_t d) {
     return from_one(p, MC_IS_KERNEL, term, d, MC_RULE_MONOTONE,
                     prove_cnd(p, mc_term_special(p->pool, MC_SCALED_SQUARE, term->node), d));
+}
+
+static int prove_by_psi(prover *p, mc_judgement judgement, const mc_term *term, int64_t d, mc_rule rule) {
+    return from_one(p, judgement, term, d, rule,
+                    prove_cnd(p, mc_term_special(p->pool, MC_DISTANCE_PSI, term->node), d));
 }
 
 static int prove_tanh(prover *p, const mc_term *term, int64_t d) {
@@ -190,6 +200,10 @@ static int prove_atom(prover *p, const mc_term *term, int64_t d) {
     case MC_SPLINE: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_SPLINE);
     case MC_GIBBS: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_GIBBS);
     case MC_RBF_FORM: return prove_form(p, term, d, MC_RULE_RBF_FORM);
+    case MC_POWER_DISTANCE:
+    case MC_LOG:
+    case MC_MULTIQUADRIC:
+        return mc_atom_is_centred(node) ? prove_by_psi(p, MC_IS_KERNEL, term, d, MC_RULE_CENTRED) : NONE;
     case MC_USER:
         return mc_user_positive(node->parameter[0].user) ? from_none(p, MC_IS_KERNEL, term, d, MC_RULE_USER) : NONE;
     case MC_PRECOMPUTED: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_PRECOMPUTED);
@@ -354,6 +368,10 @@ static int around_a_constant(prover *p, mc_judgement judgement, const mc_term *t
     return line;
 }
 
+static int exp_conditional(prover *p, mc_judgement judgement, const mc_term *term, int64_t d, mc_rule rule) {
+    return from_one(p, judgement, term, d, rule, prove_conditional(p, MC_IS_CONDITIONAL, term->child[0], d));
+}
+
 static int by_algebra(prover *p, const mc_term *term, int64_t d) {
     if (term->kind != MC_T_SUM && term->kind != MC_T_PRODUCT && term->kind != MC_T_POWER && term->kind != MC_T_EXP
         && term->kind != MC_T_WEIGH && term->kind != MC_T_COLUMNS && term->kind != MC_T_NORMALIZE)
@@ -371,6 +389,8 @@ static int by_algebra(prover *p, const mc_term *term, int64_t d) {
         line = in_a_common_view(p, term, d);
     if (line == NONE && term->kind == MC_T_EXP)
         line = around_a_constant(p, MC_IS_KERNEL, term, d, MC_RULE_EXP_SHIFT, 1);
+    if (line == NONE && term->kind == MC_T_EXP)
+        line = exp_conditional(p, MC_IS_KERNEL, term, d, MC_RULE_EXP_CONDITIONAL);
     if (line == NONE && term->kind == MC_T_POWER && term->amount.factor < 0 && mc_term_range(term->child[0]).lo > 0)
         line = around_a_constant(p, MC_IS_KERNEL, term, d, MC_RULE_INVERSE, -1);
     return line;
@@ -391,19 +411,83 @@ static int powers_atom(prover *p, const mc_term *term, int64_t d) {
     return from_one(p, MC_ALL_POWERS, term, d, MC_RULE_POWERS_ATOM, prove_cnd(p, mc_minus_log(p->pool, term->node), d));
 }
 
+static int powers_exp(prover *p, const mc_term *term, int64_t d) {
+    const int line = around_a_constant(p, MC_ALL_POWERS, term, d, MC_RULE_POWERS_EXP, 1);
+    return line != NONE ? line : exp_conditional(p, MC_ALL_POWERS, term, d, MC_RULE_POWERS_EXP_CONDITIONAL);
+}
+
 static int powers_by_top(prover *p, const mc_term *term, int64_t d) {
     switch (term->kind) {
     case MC_T_NUMBER: return prove_constant(p, term, d, MC_ALL_POWERS, MC_RULE_POWERS_CONSTANT);
     case MC_T_ATOM: return powers_atom(p, term, d);
     case MC_T_PRODUCT: return prove_children(p, term, d, MC_ALL_POWERS, MC_RULE_POWERS_PRODUCT, false);
     case MC_T_POWER: return term->amount.factor > 0 ? powers_of_child(p, term, d, MC_RULE_POWERS_POWER) : NONE;
-    case MC_T_EXP: return around_a_constant(p, MC_ALL_POWERS, term, d, MC_RULE_POWERS_EXP, 1);
+    case MC_T_EXP: return powers_exp(p, term, d);
     case MC_T_WEIGH:
         return term->node && !mc_function_nonnegative(term->node->function)
                    ? NONE
                    : powers_of_child(p, term, d, MC_RULE_POWERS_WEIGH);
     case MC_T_COLUMNS: return powers_of_child(p, term, d, MC_RULE_POWERS_COLUMNS);
     case MC_T_NORMALIZE: return powers_of_child(p, term, d, MC_RULE_POWERS_NORMALIZE);
+    default: return NONE;
+    }
+}
+
+/* ---- conditionally positive functions ---- */
+
+/* The rule of order 1, or the same of order 2. */
+static mc_rule of_order(mc_judgement order, mc_rule first) {
+    static const mc_rule second[MC_RULE_COUNT] = {[MC_RULE_CONDITIONAL_SUM] = MC_RULE_CONDITIONAL_2_SUM,
+                                                  [MC_RULE_CONDITIONAL_MULTIPLE] = MC_RULE_CONDITIONAL_2_MULTIPLE,
+                                                  [MC_RULE_CONDITIONAL_COLUMNS] = MC_RULE_CONDITIONAL_2_COLUMNS};
+    return order == MC_IS_CONDITIONAL ? first : second[first];
+}
+
+/* A kernel, or conditionally positive of an order up to this one. */
+static int prove_part(prover *p, mc_judgement order, const mc_term *term, int64_t d) {
+    int line = prove_kernel(p, term, d);
+    if (line == NONE)
+        line = prove_conditional(p, MC_IS_CONDITIONAL, term, d);
+    return line == NONE && order != MC_IS_CONDITIONAL ? prove_conditional(p, order, term, d) : line;
+}
+
+/* Of a sum every part but the numbers; of a product the one part that is no number, which must not be negative. */
+static int prove_parts(prover *p, mc_judgement order, const mc_term *term, int64_t d, mc_rule rule) {
+    int *premise = mc_alloc(p->ctx, term->children, sizeof *premise);
+    int count = 0;
+    bool holds = premise != NULL;
+    if (!premise)
+        p->status = MERCER_MEMORY;
+    for (int i = 0; i < term->children && holds; i++) {
+        const mc_term *child = term->child[i];
+        if (child->kind == MC_T_NUMBER)
+            holds = term->kind == MC_T_SUM || mc_amount_range(child->amount).lo >= 0;
+        else
+            holds = (premise[count++] = prove_part(p, order, child, d)) != NONE;
+    }
+    const mc_proof_line line = {.judgement = order, .term = term, .d = d, .rule = of_order(order, rule)};
+    const int made = holds && (term->kind == MC_T_SUM || count == 1) ? add_line(p, line, count, premise) : NONE;
+    mc_free(premise);
+    return made;
+}
+
+static int conditional_atom(prover *p, mc_judgement order, const mc_term *term, int64_t d) {
+    if (term->node->atom == MC_THIN_PLATE)
+        return order == MC_IS_CONDITIONAL ? NONE : from_none(p, order, term, d, MC_RULE_THIN_PLATE);
+    return mc_atom_is_conditional(term->node) && order == MC_IS_CONDITIONAL
+               ? prove_by_psi(p, order, term, d, MC_RULE_CONDITIONAL_ATOM)
+               : NONE;
+}
+
+static int conditional_by_top(prover *p, mc_judgement order, const mc_term *term, int64_t d) {
+    switch (term->kind) {
+    case MC_T_NUMBER: return from_none(p, order, term, d, of_order(order, MC_RULE_CONDITIONAL_SUM));
+    case MC_T_ATOM: return conditional_atom(p, order, term, d);
+    case MC_T_SUM: return prove_parts(p, order, term, d, MC_RULE_CONDITIONAL_SUM);
+    case MC_T_PRODUCT: return prove_parts(p, order, term, d, MC_RULE_CONDITIONAL_MULTIPLE);
+    case MC_T_COLUMNS:
+        return from_one(p, order, term, d, of_order(order, MC_RULE_CONDITIONAL_COLUMNS),
+                        prove_part(p, order, term->child[0], term->node->columns));
     default: return NONE;
     }
 }
@@ -428,6 +512,8 @@ static int prove_claim(prover *p, mc_judgement judgement, const mc_term *term, i
     p->failed[place] = (failure){judgement, term, d};
     if (judgement == MC_ALL_POWERS)
         line = powers_by_top(p, term, d);
+    else if (judgement != MC_IS_KERNEL)
+        line = conditional_by_top(p, judgement, term, d);
     else if ((line = by_its_top(p, term, d)) == NONE)
         line = by_algebra(p, term, d);
     if (line != NONE)
@@ -449,6 +535,10 @@ static int prove_kernel(prover *p, const mc_term *term, int64_t d) {
 
 static int prove_all_powers(prover *p, const mc_term *term, int64_t d) {
     return for_any_or_this_d(p, MC_ALL_POWERS, term, d);
+}
+
+static int prove_conditional(prover *p, mc_judgement order, const mc_term *term, int64_t d) {
+    return for_any_or_this_d(p, order, term, d);
 }
 
 /* Keep the lines that the last one needs, in order. */
@@ -473,11 +563,11 @@ static mercer_status prune_derivation(mercer_ctx *ctx, mc_derivation *out, int l
     return MERCER_OK;
 }
 
-mercer_status mc_find_derivation(mercer_ctx *ctx, const mc_node *root, int64_t d, mc_derivation *out, bool *found,
-                                 const mc_term **stuck) {
+mercer_status mc_find_derivation(mercer_ctx *ctx, mc_judgement goal, const mc_node *root, int64_t d, mc_derivation *out,
+                                 bool *found, const mc_term **stuck) {
     *out = (mc_derivation){.pool = mc_pool_open(ctx)};
     prover p = {.ctx = ctx, .out = out, .pool = &out->pool, .work = MC_EXPAND_WORK};
-    const int line = prove_kernel(&p, mc_term_from(p.pool, root), d);
+    const int line = for_any_or_this_d(&p, goal, mc_term_from(p.pool, root), d);
     mc_free(p.failed);
     *found = line != NONE;
     *stuck = p.stuck;

@@ -95,6 +95,23 @@ static const struct {
     [MC_RULE_COMMON_VIEW] = {"S4", "all its parts see the same columns, and as an expression in these it is one"},
     [MC_RULE_WHITE_DIAGONAL] = {"S10",
                                 "its matrices are blocks, one for equal points, with k(x, x) >= 0 in every entry"},
+    [MC_RULE_BERNSTEIN] = {"C3", "a Bernstein function of a conditionally negative function >= 0 is one"},
+    [MC_RULE_CENTRED] = {"C8",
+                         "psi(x, 0) + psi(z, 0) - psi(x, z) - psi(0, 0) is one where psi is conditionally negative"},
+    [MC_RULE_CONDITIONAL_ATOM] = {"C9", "it is -psi with psi conditionally negative"},
+    [MC_RULE_CONDITIONAL_SUM] = {"C9", "a sum of kernels and of such functions is one, and a number adds 0 where the "
+                                       "weights sum to 0"},
+    [MC_RULE_CONDITIONAL_MULTIPLE] = {"C9", "such a function times a number that is not negative"},
+    [MC_RULE_CONDITIONAL_COLUMNS] = {"C9", "such a function of some of the columns is one of the whole row"},
+    [MC_RULE_THIN_PLATE] =
+        {"C10", "up to functions that these weights do not see, s log s, s = |x - z|^2, is the integral over t > 0 of "
+                "exp(-t s)/t^2 (Micchelli 1986)"},
+    [MC_RULE_CONDITIONAL_2_SUM] = {"C9", "a sum of kernels and of such functions is one, and a number adds 0 where the "
+                                         "weights sum to 0"},
+    [MC_RULE_CONDITIONAL_2_MULTIPLE] = {"C9", "such a function times a number that is not negative"},
+    [MC_RULE_CONDITIONAL_2_COLUMNS] = {"C9", "such a function of some of the columns is one of the whole row"},
+    [MC_RULE_EXP_CONDITIONAL] = {"C4", "exp of a conditionally positive function is a kernel (Schoenberg)"},
+    [MC_RULE_POWERS_EXP_CONDITIONAL] = {"C7", "its p-th power is exp(p k) with p k conditionally positive"},
     [MC_RULE_INVERSE] = {"C5", "b^-a is a mean of exp(-t b), t > 0, and with b = c - k > 0 that is exp(-t c) exp(t k)"},
 };
 
@@ -108,11 +125,20 @@ const char *mc_rule_id(const mc_proof_line *line) {
     return line->rule == MC_RULE_PRODUCT && is_multiple(line->term) ? "S1" : rules[line->rule].id;
 }
 
+static const char *judgement_words(mc_judgement judgement) {
+    static const char *const words[] = {[MC_IS_KERNEL] = " is a kernel",
+                                        [MC_ALL_POWERS] = " is a kernel",
+                                        [MC_IS_CND] = " is conditionally negative",
+                                        [MC_IS_CONDITIONAL] = " is conditionally positive",
+                                        [MC_IS_CONDITIONAL_2] = " is conditionally positive of order 2"};
+    return words[judgement];
+}
+
 void mc_line_claim(const mc_proof_line *line, mc_text *out) {
     if (line->judgement == MC_ALL_POWERS)
         mc_text_add(out, "every power p > 0 of ");
     mc_term_print(line->term, out);
-    mc_text_add(out, line->judgement == MC_IS_CND ? " is conditionally negative" : " is a kernel");
+    mc_text_add(out, "%s", judgement_words(line->judgement));
     if (line->rule == MC_RULE_WENDLAND)
         mc_text_add(out, " of at most %lld column%s", (long long)mc_wendland_columns(line->term->node),
                     mc_wendland_columns(line->term->node) == 1 ? "" : "s");

@@ -53,6 +53,8 @@ typedef enum mc_special {
     MC_MATERN_LOG,      /* -log of a matern */
     MC_REST_DOT,        /* sum_j x_j z_j over the columns after the first amount.factor */
     MC_MINUS_NORMS,     /* -sum_j amount_j (x_j^2 + z_j^2) */
+    MC_DISTANCE_SQUARE, /* |x - z|^2 */
+    MC_DISTANCE_PSI,    /* minus the power, log or multiquadric that owns it, not centred */
     MC_SIGN_MEAN        /* inside arccos: the mean over Gaussian w of s(x) s(z), see expand_unfolded.c */
 } mc_special;
 

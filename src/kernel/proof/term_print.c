@@ -132,6 +132,27 @@ static void matern_log(const mc_node *owner, mc_text *out) {
     mc_free(text);
 }
 
+/* What power, log and multiquadric are the negative of. */
+static void distance_psi(const mc_node *owner, mc_text *out) {
+    if (owner->atom == MC_MULTIQUADRIC) {
+        mc_text_add(out, "sqrt(");
+        print_parameter(owner, 0, out);
+        mc_text_add(out, "^2 + |x - z|^2)");
+        return;
+    }
+    const mc_amount p = mc_amount_of(1, owner, 0);
+    mc_text_add(out, owner->atom == MC_LOG ? "log(1 + (|x - z|" : "|x - z|");
+    if (owner->atom == MC_LOG) {
+        print_divisor(owner, 1, out);
+        mc_text_add(out, ")");
+    }
+    if (p.value || p.factor != 1) {
+        mc_text_add(out, "^");
+        mc_amount_print(p, out);
+    }
+    mc_text_add(out, owner->atom == MC_LOG ? ")" : "");
+}
+
 static void sign_mean(const mc_node *owner, mc_text *out) {
     static const char *const s[] = {"sign<w,x>*sign<w,z>", "|<w,x>|*|<w,z>|", "<w,x>*|<w,x>|*<w,z>*|<w,z>|"};
     mc_text_add(out, "mean_w(%s)", s[(int)owner->parameter[0].number]);
@@ -158,6 +179,8 @@ static void print_special(const mc_term *term, mc_text *out) {
     case MC_MINUS_NORMS:
         print_plain(term->amount.value ? "(-sum_j gamma_j*(x_j^2 + z_j^2))" : "(-|x|^2 - |z|^2)", out);
         break;
+    case MC_DISTANCE_SQUARE: print_plain("|x - z|^2", out); break;
+    case MC_DISTANCE_PSI: distance_psi(term->node, out); break;
     case MC_SIGN_MEAN: sign_mean(term->node, out); break;
     }
 }

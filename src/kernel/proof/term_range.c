@@ -1,5 +1,6 @@
 /* term_range.c: what can be said about the values of a term from its form alone. */
 #include "kernel/proof/term.h"
+#include "kernel/language/atoms.h"
 #include <math.h>
 
 /* Atoms with bounded values; the others may take any. */
@@ -25,6 +26,9 @@ static mc_interval atom_range(const mc_node *atom) {
     case MC_SPECTRUM:
     case MC_INTERSECTION: return mc_iv_of(0, INFINITY);
     case MC_ARCCOS: return atom->parameter[0].number == 0 ? mc_iv_of(0, 1) : mc_iv_of(0, INFINITY);
+    case MC_POWER_DISTANCE:
+    case MC_LOG:
+    case MC_MULTIQUADRIC: return mc_atom_is_conditional(atom) ? mc_iv_of(-INFINITY, 0) : mc_iv_everything();
     default: return mc_iv_everything();
     }
 }
@@ -80,6 +84,7 @@ static mc_interval atom_diagonal(const mc_node *atom) {
     case MC_CHI2:
     case MC_WHITE: return mc_iv(1);
     case MC_COSINE: return mc_iv_of(0, 1);
+    case MC_THIN_PLATE: return mc_iv(0);
     default: return atom_range(atom);
     }
 }

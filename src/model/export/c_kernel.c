@@ -2,6 +2,8 @@
    columns it sees. */
 #include "base/status.h"
 #include "base/print.h"
+#include "kernel/evaluate/eval_conditional.h"
+#include "kernel/language/atoms.h"
 #include "kernel/evaluate/matern_bessel.h"
 #include "kernel/language/kernel.h"
 #include "model/export/c_source.h"
@@ -110,6 +112,31 @@ static void write_brownian(writer *w, const mc_value *p, int64_t d) {
     write_sum(w, d, "s", "u * u");
     mc_text_add(w->text, "    return (pow(norm2(x, %lld), %.17g) + pow(norm2(z, %lld), %.17g) - pow(s, %.17g)) / 2;\n",
                 (long long)d, p[0].number, (long long)d, p[0].number, p[0].number);
+}
+
+/* psi of the squared distance q[i], as kernel/evaluate/eval_conditional.c has it. */
+static void write_psi(writer *w, const mc_node *node) {
+    const mc_value *p = node->parameter;
+    mc_text_add(w->text, "    for (int i = 0; i < 3; i++)\n        psi[i] = ");
+    if (node->atom == MC_POWER_DISTANCE)
+        mc_text_add(w->text, "pow(q[i], %.17g);\n", p[0].number / 2);
+    else if (node->atom == MC_LOG)
+        mc_text_add(w->text, "log1p(pow(sqrt(q[i]) / %.17g, %.17g));\n", p[1].number, p[0].number);
+    else if (node->atom == MC_MULTIQUADRIC)
+        mc_text_add(w->text, "q[i] / (%.17g + sqrt(%.17g * %.17g + q[i]));\n", p[0].number, p[0].number, p[0].number);
+    else
+        mc_text_add(w->text, "q[i] > 0 ? -0.5 * q[i] * log(q[i]) : 0;\n");
+}
+
+static void write_conditional(writer *w, const mc_node *node, int64_t d) {
+    write_sum(w, d, "s", "u * u");
+    mc_text_add(w->text, "    const double q[] = {norm2(x, %lld), norm2(z, %lld), s};\n    double psi[3];\n",
+                (long long)d, (long long)d);
+    write_psi(w, node);
+    if (mc_atom_is_centred(node))
+        mc_text_add(w->text, "    return psi[0] + psi[1] - psi[2];\n");
+    else
+        mc_text_add(w->text, "    return %.17g - psi[2];\n", mc_conditional_peak(node));
 }
 
 static void write_tanimoto(writer *w, int64_t d) {
@@ -224,6 +251,10 @@ static mercer_status write_atom(writer *w, const mc_node *node, int64_t d) {
     case MC_BROWNIAN: write_brownian(w, p, d); break;
     case MC_SPLINE: write_spline(w, d); break;
     case MC_RBF_FORM: write_rbf_form(w, &p[0], d); break;
+    case MC_POWER_DISTANCE:
+    case MC_LOG:
+    case MC_MULTIQUADRIC:
+    case MC_THIN_PLATE: write_conditional(w, node, d); break;
     case MC_GIBBS:
         return mc_fail(w->ctx, MERCER_INVALID,
                        "export: gibbs, whose length scale is a function of the row, is not among "

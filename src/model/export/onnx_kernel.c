@@ -425,6 +425,10 @@ static mercer_status onnx_atom(const view *v, const mc_node *node, int *out) {
     case MC_SPLINE:
     case MC_GIBBS:
     case MC_RBF_FORM:
+    case MC_POWER_DISTANCE:
+    case MC_LOG:
+    case MC_MULTIQUADRIC:
+    case MC_THIN_PLATE:
         return mc_fail(v->g->ctx, MERCER_INVALID, "export: %s is not among the kernels that are written as ONNX graphs",
                        mc_atoms[node->atom].name);
     default:
