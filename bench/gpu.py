@@ -4,7 +4,7 @@
     python3 bench/gpu.py build
 
 A row is what is done, its bar, and a function that returns the takes of it: seconds, pairs of rows a second (b_device) or how many times faster
-than the same command on the processor. Data are generated, or read from MERCER_DATA; rows that lack theirs say so. Whole commands are timed: reading,
+than the same command on the processor. Parts of dense algebra (b_dense) are measured once. Data are generated, or read from MERCER_DATA; rows that lack theirs say so. Whole commands are timed: reading,
 opening the card and writing count. Exit status 1: a bar is missed."""
 import argparse
 import functools
@@ -56,6 +56,29 @@ def times_rbf(name, d):
     return lambda build, device, takes: [products(build, device)["rbf", "f32", d, 1] / products(build, device)[name, "f32", d, 1]]
 
 
+# ---- Dense algebra ----
+
+@functools.lru_cache(None)
+def algebra(build, device):
+    """[(part, n, seconds)] as b_dense prints them, each measured once."""
+    parts = []
+    for line in run(build / "bench/b_dense", device)[1].splitlines():
+        cells = [c.strip() for c in line.strip("|").split("|")]
+        if len(cells) == 4 and cells[1].isdigit() and re.fullmatch(r"[0-9.]+", cells[3]):
+            parts.append((cells[0], int(cells[1]), float(cells[3])))
+    return parts
+
+
+def part_seconds(name, rows):
+    """Of the part of this name."""
+    def measure(build, device, takes):
+        found = [s for part, n, s in algebra(build, device) if part == name and n == rows]
+        if not found:
+            raise Missing(f"b_dense prints no '{name}' of {rows} rows")
+        return found
+    return measure
+
+
 # ---- Whole commands ----
 
 @functools.lru_cache(None)
@@ -102,6 +125,8 @@ ROWS = [
     ("rbf K v float accuracy, d 256", 1.5e11, True, "pairs/s", rate("rbf", "f32", 256)),
     ("rbf K v float accuracy, d 784", 7.7e10, True, "pairs/s", rate("rbf", "f32", 784)),
     ("sum and product of four atoms over rbf, d 8", 2.5, False, "times", times_rbf(FOUR, 8)),
+    ("exact ridge, the whole fit, n 120,000, d 28", 15, False, "s", part_seconds("ridge by cholesky, the whole fit", 120000)),
+    ("evidence and gradient, exact, n 16,384, d 8", 0.15, False, "s", part_seconds("evidence and gradient", 16384)),
     ("svc a9a, against all cores", 5, True, "times", svc_times("large/a9a.gz", "-k", "rbf(gamma=0.05)", "--C", "1")),
     ("svc ijcnn1, against all cores", 5, True, "times", svc_times("large/ijcnn1.gz", "-k", "rbf(gamma=2)", "--C", "32")),
     ("svc covtype 93k, against all cores", 5, True, "times", svc_times("large/covtype_93k.csv.gz", "-k", "rbf(gamma=1)", "--C", "10", "--scale", "minmax")),
