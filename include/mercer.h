@@ -827,7 +827,7 @@ typedef struct mercer_report {
     double stored;
     double seconds; /* of the fit; not saved in the model */
     mercer_certificate certificate;
-    double log_evidence_error; /* gp: the standard error of log_evidence where it is an estimate; 0 otherwise */
+    double log_evidence_error; /* gp: of an estimated log_evidence; twice it holds in 95% of estimates; 0: exact */
     int64_t nearest_nu;        /* nu-svc: quadratic programs answered for the nearest nu instead; not saved */
 } mercer_report;
 

@@ -174,8 +174,8 @@ static const report_row certificate_rows[] = {
 static const report_row fit_rows[] = {
     {"dof", NULL, "{dof:.4g} effective degrees of freedom of {n} rows; GCV {gcv:.4g}"},
     {"evidence", "log_evidence_error",
-     "log marginal likelihood {log_evidence:.6g} +- {log_evidence_error:.2g}, an estimate and its standard error, "
-     "after "
+     "log marginal likelihood {log_evidence:.6g} +- {log_evidence_error:.2g}, an estimate; twice this error holds in "
+     "95% of them; after "
      "{iterations:iteration}"},
     {"evidence", "!log_evidence_error",
      "log marginal likelihood {log_evidence:.6g} after {iterations:iteration}[; leave-one-out log density "

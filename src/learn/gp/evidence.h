@@ -30,7 +30,7 @@ void mc_evidence_lend(mc_evidence *e, mc_gram *gram);
 mercer_status mc_evidence_value(mercer_ctx *ctx, mc_evidence *e, const mercer_kernel *kernel, double noise,
                                 double *value, double *gradient);
 
-/* After a value: its standard error, 0 where it is not estimated. */
+/* After a value: its error, twice which holds in 95% of estimates; 0 where it is not estimated. */
 double mc_evidence_error(const mc_evidence *e);
 /* After a value: a = A^-1 Y (n x t). */
 const double *mc_evidence_alpha(const mc_evidence *e);

@@ -22,6 +22,7 @@
 #include "gram/operator/gram_matrix.h"
 #include "iterative/precondition.h"
 #include "iterative/quadrature.h"
+#include "iterative/sample_mean.h"
 #include "kernel/language/kernel.h"
 #include "learn/ridge/ridge_pcg.h"
 #include "linalg/dense.h"
@@ -136,19 +137,16 @@ static mercer_status write_right_hand_sides(mercer_ctx *ctx, estimate *e) {
 
 static void add_up_value(const estimate *e, mc_evidence_estimate *out) {
     const double n = (double)e->n, t = (double)e->t;
-    double fit = 0, weights = 0, mean = 0, spread = 0;
+    double fit = 0, weights = 0;
     for (int64_t i = 0; i < e->n; i++) {
         weights += e->p->root ? 2 * log(e->p->root[i]) : 0;
         for (int64_t k = 0; k < e->t; k++)
             fit += e->B[i * e->columns + k] * e->X[i * e->columns + k];
     }
-    for (int64_t q = 0; q < PROBES; q++)
-        mean += n * e->logs[e->t + q] / PROBES;
-    for (int64_t q = 0; q < PROBES; q++)
-        spread += (n * e->logs[e->t + q] - mean) * (n * e->logs[e->t + q] - mean) / (PROBES - 1);
-    const double log_det = mc_precondition_log_det(e->P) + mean - weights;
+    const mc_sample_mean log_q = mc_find_sample_mean(PROBES, e->logs + e->t);
+    const double log_det = mc_precondition_log_det(e->P) + n * log_q.mean - weights;
     out->value = -0.5 * fit - 0.5 * t * (log_det + n * log(6.28318530717958647692));
-    out->error = 0.5 * t * sqrt(spread / PROBES);
+    out->error = 0.5 * t * n * log_q.error;
 }
 
 /* ---- The gradient ---- */
