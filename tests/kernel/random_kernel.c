@@ -143,9 +143,27 @@ static void sets_of_columns(kernel_writer *w, int64_t d) {
              (long long)(first + count));
 }
 
+static void series(kernel_writer *w, int64_t d, int depth) {
+    put_text(w, "series(");
+    if (draw_below(w, 2)) {
+        put_text(w, "(");
+        expression(w, d, depth > 0 ? 1 : 0);
+        put_text(w, "), ");
+    }
+    for (int64_t i = draw_below(w, 4); i >= 0; i--) {
+        put_text(w, "%s", draw_below(w, 5) ? "" : "-");
+        number(w);
+        put_text(w, "%s%s", (const char *[]){"", "/3", "/-2"}[draw_below(w, 3)], i ? ", " : ")");
+    }
+}
+
 static void wrapped(kernel_writer *w, int64_t d, int depth) {
     static const char *const calls[] = {"(", "exp(-", "normalize(", "("};
-    const int64_t kind = draw_below(w, 7);
+    const int64_t kind = draw_below(w, 8);
+    if (kind == 7) {
+        series(w, d, depth);
+        return;
+    }
     if (kind == 6) {
         sets_of_columns(w, d);
         return;
@@ -175,6 +193,8 @@ static void expression(kernel_writer *w, int64_t d, int depth) {
             atom(w, d);
         else
             wrapped(w, d, depth - 1);
+        if (!draw_below(w, 8))
+            put_text(w, "/ %s", (const char *[]){"3", "-5", ".7", "2"}[draw_below(w, 4)]);
     }
 }
 

@@ -132,6 +132,18 @@ static void test_long_lists_are_refused_or_read(void **state) {
     close_clean(ctx);
 }
 
+static void test_series_are_bounded(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    assert_fails(ctx, parse_repeated(ctx, "", "series(1", ",1", 64), MERCER_SYNTAX, "expected ','");
+    assert_fails(ctx, parse_repeated(ctx, "", "series(1", ",1", 65), MERCER_SYNTAX, "at most 65 coefficients");
+    assert_ok(ctx, parse_repeated(ctx, "series(", "rbf(1)", ",1,2,3)", 6));
+    assert_fails(ctx, parse_repeated(ctx, "series(", "rbf(1)", ",1,2,3)", 60), MERCER_SYNTAX,
+                 "a series within a series has more than 65536 parts");
+    assert_fails(ctx, parse_repeated(ctx, "series(", "rbf(1)", ",1)", 300), MERCER_SYNTAX, "nested more than");
+    close_clean(ctx);
+}
+
 static void test_every_prefix_parses_or_points_inside(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
@@ -154,6 +166,7 @@ int main(void) {
         cmocka_unit_test(test_every_line_of_the_list_holds),
         cmocka_unit_test(test_hostile_nesting_is_refused_in_time),
         cmocka_unit_test(test_long_lists_are_refused_or_read),
+        cmocka_unit_test(test_series_are_bounded),
         cmocka_unit_test(test_every_prefix_parses_or_points_inside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -197,6 +197,38 @@ static void test_dimensions_are_told_apart(void **state) {
     close_clean(ctx);
 }
 
+static mercer_verdict verdict_of(mercer_ctx *ctx, const char *text) {
+    mercer_proof *proof = prove(ctx, text, 0);
+    const mercer_verdict verdict = mercer_proof_verdict(proof);
+    mercer_proof_free(proof);
+    return verdict;
+}
+
+/* Of no points everything could be proved. */
+static void test_functions_without_a_value_are_refused(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {
+        {"gibbs(-1)", "gibbs(-1) has a value at no point: it needs -1 > 0, which never holds"},
+        {"gibbs(0) + linear", "it needs 0 > 0"},
+        {"weigh(log(-1 - norm2), tanh)", "it needs -1 - norm2 > 0"},
+        {"linear - weigh(sqrt(-1 - norm), white)", "it needs -1 - norm >= 0"},
+        {"weigh(1/0, linear)", "it needs 0 not 0"},
+        {"(weigh(log(-exp(x[1])), 1))[2]", "it needs -exp(x[1]) > 0 among their columns [2]"},
+    };
+    mercer_ctx *ctx = open_ctx(1);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        mercer_kernel *kernel = NULL;
+        mercer_proof *proof = NULL;
+        assert_ok(ctx, mercer_kernel_parse(ctx, cases[i][0], &kernel));
+        assert_fails(ctx, mercer_prove(ctx, kernel, 0, &proof), MERCER_INVALID, cases[i][1]);
+        assert_fails(ctx, mc_kernel_require(ctx, kernel, 2, true), MERCER_INVALID, cases[i][1]);
+        mercer_kernel_free(kernel);
+    }
+    assert_int_equal(verdict_of(ctx, "weigh(log(norm2 - 1), linear)"), MERCER_PROVED);
+    assert_int_equal(verdict_of(ctx, "weigh(sqrt(-norm), linear)"), MERCER_PROVED); /* at 0 */
+    close_clean(ctx);
+}
+
 static mercer_status parse_and_prove(mercer_ctx *ctx, void *text) {
     mercer_kernel *kernel = NULL;
     mercer_proof *proof = NULL;
@@ -216,6 +248,8 @@ static void test_proving_survives_failing_memory(void **state) {
     assert_survives_failing_memory(parse_and_prove, "(linear - linear[1])[1]");
     assert_survives_failing_memory(parse_and_prove, "weigh(x[1], poly[1:2]) - linear[1]");
     assert_survives_failing_memory(parse_and_prove, "rbf(gamma=1) - weigh(exp(-norm2), 1)");
+    assert_survives_failing_memory(parse_and_prove, "series(rbf(gamma=1)/-3, 1, -1/3, 2) + linear/7");
+    assert_survives_failing_memory(parse_and_prove, "weigh(log(norm2 - 1)/x[1], series(1, 2))");
 }
 
 static void test_a_fit_needs_a_proof_or_consent(void **state) {
@@ -309,6 +343,7 @@ int main(void) {
         cmocka_unit_test(test_a_proof_outlives_kernel_and_context),
         cmocka_unit_test(test_columns_must_fit),
         cmocka_unit_test(test_dimensions_are_told_apart),
+        cmocka_unit_test(test_functions_without_a_value_are_refused),
         cmocka_unit_test(test_proving_survives_failing_memory),
         cmocka_unit_test(test_a_fit_needs_a_proof_or_consent),
     };

@@ -1,7 +1,7 @@
 /* collect.c: sums and products in canonical form: flat, with numbers gathered and equal parts merged.
 
    Order is the writer's own: a merged part stands where its first piece stood, the numeric factor of a product in
-   front.
+   front, and behind it powers of numbers (linear/3 is 3^-1*linear).
 
      a + (b + c) - (d - e)  =  a + b + c - d + e          2*linear*3       =  6*linear
      2*k + 3*k              =  5*k                        k*k^2            =  k^3
@@ -291,6 +291,26 @@ static void line_up_numbers(mc_node *node) {
         node->child[0]->number = -node->child[0]->number;
 }
 
+/* c^p, a number that no double holds: 3^-1. */
+static bool is_number_power(const mc_node *node) {
+    return node->kind == MC_POWER && (is_number(node->child[0]) || is_number_power(node->child[0]));
+}
+
+/* Powers of numbers stand behind the numbers. */
+static void line_up_number_powers(mc_node *node) {
+    int front = 0;
+    while (front < node->children && is_number(node->child[front]))
+        front++;
+    for (int i = front; i < node->children; i++)
+        if (is_number_power(node->child[i]))
+            move_child(node, i, front++);
+}
+
+/* 1*3^-1 is 3^-1: with no kernel behind it there is no factor to learn. */
+static bool is_idle_one(const mc_node *node) {
+    return node->child[0]->number == 1 && node->children > 1 && is_number_power(node->child[node->children - 1]);
+}
+
 /* Some number is more than a minus sign. */
 static bool has_written(const mc_node *node) {
     for (int i = 0; i < node->children; i++)
@@ -304,9 +324,10 @@ static void gather_factors(mc_node *node) {
     const bool written = has_written(node);
     multiply_numbers(node);
     line_up_numbers(node);
+    line_up_number_powers(node);
     if (!mc_has_factor(node))
         return;
-    if (node->child[0]->number == 1 && !written)
+    if (is_idle_one(node) || (node->child[0]->number == 1 && !written))
         remove_child(node, 0);
     else if (node->child[0]->number == 0)
         while (node->children > 1)

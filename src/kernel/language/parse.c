@@ -1,12 +1,12 @@
 /* parse.c: tokens to a tree, by recursive descent.
 
      sum      = product (('+' | '-') product)*               a - b is a + (-1)*b
-     product  = factor ('*' factor)*
+     product  = factor ('*' factor | '/' number)*            k/3 is 3^-1*k, without rounding
      factor   = ('-' | '+')* power                           -k^2 is -(k^2)
      power    = view ('^' signed number)?
      view     = primary ('[' columns ']')?
      primary  = number | '(' sum ')' | atom ('(' arguments ')')? | constant ('(' number ')')?
-              | 'user' '(' string ')'
+              | 'user' '(' string ')' | 'series' '(' (sum ',')? quotient (',' quotient)* ')'
               | 'exp' '(' sum ')' | 'normalize' '(' sum ')' | 'weigh' '(' function ',' sum ')' | 'form' '(' matrix ')'
               | ('anova' | 'additive') '(' sum (',' 'order' '=' number)? ')' '[' columns ']' | 'blended' arguments
 
@@ -137,10 +137,17 @@ static mercer_status parse_atom(mc_parser *p, mc_atom atom, mc_node **out) {
 static const struct {
     const char *name;
     mercer_status (*parse)(mc_parser *, mc_node **);
-} words[] = {{"exp", parse_exp},           {"normalize", parse_normalize}, {"weigh", parse_weigh},
-             {"form", parse_form},         {"gibbs", parse_gibbs},         {"user", parse_user},
-             {"constant", parse_constant}, {"anova", mc_parse_anova},      {"additive", mc_parse_additive},
-             {"blended", mc_parse_blended}};
+} words[] = {{"exp", parse_exp},
+             {"normalize", parse_normalize},
+             {"weigh", parse_weigh},
+             {"form", parse_form},
+             {"gibbs", parse_gibbs},
+             {"user", parse_user},
+             {"constant", parse_constant},
+             {"anova", mc_parse_anova},
+             {"additive", mc_parse_additive},
+             {"blended", mc_parse_blended},
+             {"series", mc_parse_series}};
 enum { WORDS = sizeof words / sizeof words[0] };
 
 static mercer_status unknown_name(mc_parser *p) {
@@ -226,15 +233,17 @@ static mercer_status too_many(mc_parser *p, const char *what) {
 
 static mercer_status parse_product(mc_parser *p, mc_node **out) {
     MC_TRY(parse_factor(p, out));
-    if (p->lexer.token.kind != '*')
+    int kind = p->lexer.token.kind;
+    if (kind != '*' && kind != '/')
         return MERCER_OK;
     MC_TRY(mc_node_wrap(p->lexer.ctx, MC_PRODUCT, p->lexer.token.offset, out));
-    while (mc_lex_take(&p->lexer, '*')) {
+    for (; kind == '*' || kind == '/'; kind = p->lexer.token.kind) {
         mc_node *node = *out;
         if (node->children == MC_CHILDREN_MAX)
             return too_many(p, "factors");
+        mc_lex_next(&p->lexer);
         MC_TRY(mc_node_add(p->lexer.ctx, node, NULL));
-        MC_TRY(parse_factor(p, &node->child[node->children - 1]));
+        MC_TRY((kind == '*' ? parse_factor : mc_parse_divisor)(p, &node->child[node->children - 1]));
     }
     return MERCER_OK;
 }

@@ -13,6 +13,7 @@ typedef struct mc_parser {
     int parts;            /* of the function being read */
     int64_t columns;      /* listed so far in the whole text */
     int64_t expanded;     /* nodes that anova and additive have made so far */
+    int64_t copied;       /* parts of the kernels that a series repeats, so far */
     mc_users users;       /* functions that user("name") may name */
     struct mc_user *made; /* of these, so far */
 } mc_parser;
@@ -34,6 +35,9 @@ mercer_status mc_parse_sum(mc_parser *parser, mc_node **out);  /* a whole expres
 mercer_status mc_parse_anova(mc_parser *parser, mc_node **out);
 mercer_status mc_parse_additive(mc_parser *parser, mc_node **out);
 mercer_status mc_parse_blended(mc_parser *parser, mc_node **out);
+/* parse_series.c: what stands behind '/', as the factor it is: c^-1; and series(...), as the sum it is */
+mercer_status mc_parse_divisor(mc_parser *parser, mc_node **out);
+mercer_status mc_parse_series(mc_parser *parser, mc_node **out);
 
 /* parse_value.c: "(gamma=1, ...)" or nothing; given: parameters that the name of the atom has set */
 mercer_status mc_parse_arguments(mc_parser *parser, mc_node *atom, bool *given);

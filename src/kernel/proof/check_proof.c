@@ -346,6 +346,8 @@ typedef bool expansion_test(const mc_expansion *e, const mc_proof_line *line);
 static bool multiplied_out(checker *c, const mc_proof_line *line, const mc_term *term, mc_expand_mode mode,
                            expansion_test *test) {
     mc_expansion e;
+    if (c->status)
+        return false;
     c->status = mc_expand_term(&c->pool, term, mode, line->d, &c->work, &e);
     bool holds = !c->status && test(&e, line);
     for (int g = 0; holds && g < e.generators; g++)

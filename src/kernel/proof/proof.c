@@ -105,7 +105,8 @@ static mercer_status settle_columns(mercer_ctx *ctx, const mercer_kernel *kernel
     f->d = d > 0 ? d : kernel->d > 0 ? kernel->d : exact;
     if (f->d == 0 && mc_domain_columns(mc_kernel_shown(kernel)) >= least)
         f->d = mc_domain_columns(mc_kernel_shown(kernel)); /* rows of fewer columns are such rows with zeros */
-    return mc_node_fits(ctx, mc_kernel_shown(kernel), f->d > 0 ? f->d : least);
+    MC_TRY(mc_node_fits(ctx, mc_kernel_shown(kernel), f->d > 0 ? f->d : least));
+    return mc_check_domain(ctx, mc_kernel_shown(kernel), kernel->text);
 }
 
 /* A proof that nobody will read needs no words. */

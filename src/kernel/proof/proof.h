@@ -36,6 +36,8 @@ mercer_status mc_proof_write(mercer_ctx *ctx, mercer_proof *proof, mc_proof_find
    has one everywhere. */
 /* The most columns that atoms seeing all of them allow; 0: any number. */
 int64_t mc_domain_columns(const mc_node *root);
+/* An error where a condition on the points holds at none: everything could be proved of them. */
+mercer_status mc_check_domain(mercer_ctx *ctx, const mc_node *root, const char *kernel);
 mercer_status mc_describe_domain(mercer_ctx *ctx, const mc_node *root, mc_text *out);
 /* witness_print.c: the points, the values and their sum. */
 void mc_witness_print(const mc_proof_findings *f, const mercer_witness *w, mc_text *out);

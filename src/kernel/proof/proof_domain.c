@@ -14,8 +14,23 @@
 typedef struct writer {
     mercer_ctx *ctx;
     mc_text *out;
+    const char *kernel; /* its text, where conditions that hold at no point are an error; NULL: they are not */
     mercer_status status;
 } writer;
+
+/* Surely false, wherever f is defined. */
+static bool holds_nowhere(const mc_function *f, const char *holds) {
+    const mc_interval range = mc_function_range(f);
+    if (strcmp(holds, "> 0") == 0)
+        return range.hi <= 0;
+    return strcmp(holds, ">= 0") == 0 ? range.hi < 0 : mc_iv_is_zero(&range);
+}
+
+static mercer_status fail_nowhere(writer *w, const char *condition) {
+    return mc_fail(w->ctx, MERCER_INVALID,
+                   "%.300s has a value at no point: it needs %.200s, which never holds; change that function",
+                   w->kernel, condition);
+}
 
 /* Once each, the first after "with", the others after "and". */
 static void add_condition(writer *w, const mc_function *f, const char *holds, const mc_node *view) {
@@ -29,6 +44,8 @@ static void add_condition(writer *w, const mc_function *f, const char *holds, co
     }
     if ((w->status = mc_text_take(&words, &condition)))
         return;
+    if (w->kernel && holds_nowhere(f, holds))
+        w->status = fail_nowhere(w, condition);
     if (!w->out->length || !strstr(w->out->bytes, condition))
         mc_text_add(w->out, "%s%s", w->out->length ? " and " : "with ", condition);
     mc_free(condition);
@@ -93,6 +110,18 @@ int64_t mc_domain_columns(const mc_node *node) {
 
 static bool wants_nonnegative(const mc_node *node) {
     return node->kind == MC_ATOM && mc_atoms[node->atom].nonnegative;
+}
+
+mercer_status mc_check_domain(mercer_ctx *ctx, const mc_node *root, const char *kernel) {
+    mc_text conditions = mc_text_open(ctx);
+    char *said = NULL;
+    writer w = {.ctx = ctx, .out = &conditions, .kernel = kernel};
+    collect_domain_conditions(&w, root, NULL);
+    mc_text_add(&conditions, "%s", "");
+    MC_THEN(w.status, mc_text_take(&conditions, &said));
+    mc_text_close(&conditions);
+    mc_free(said);
+    return w.status;
 }
 
 mercer_status mc_describe_domain(mercer_ctx *ctx, const mc_node *root, mc_text *out) {
