@@ -7,6 +7,7 @@
 #include "data/table/columns.h"
 #include "data/table/means.h"
 #include "kernel/evaluate/feature_map.h"
+#include "kernel/language/centre.h"
 #include "kernel/language/localise.h"
 #include "problem/check_precomputed.h"
 #include <math.h>
@@ -89,9 +90,39 @@ static mercer_status scale_rows(mercer_ctx *ctx, const char *scale, const mercer
     return status;
 }
 
+/* The verdict on the centred kernel, which takes the place of the other where it is proved. */
+static mercer_status require_centred_kernel(mercer_ctx *ctx, mc_problem *p, bool *proved) {
+    mercer_kernel *centred = NULL, *bound = NULL;
+    *proved = false;
+    MC_TRY(mc_kernel_centre(ctx, p->kernel, &centred));
+    if (!centred)
+        return MERCER_OK;
+    mercer_status status = mc_kernel_bind(ctx, centred, p->x, &bound);
+    mercer_kernel_free(centred);
+    MC_TRY(status);
+    status = mc_kernel_require(ctx, bound, mc_data_width(p->x), false);
+    *proved = !status;
+    mercer_kernel_free(status ? bound : p->kernel);
+    p->kernel = status ? p->kernel : bound;
+    return status == MERCER_NOT_A_KERNEL ? MERCER_OK : status;
+}
+
+static mercer_status require_kernel(mercer_ctx *ctx, bool balanced, bool offered, mc_problem *p) {
+    bool proved = false;
+    const mercer_status status = mc_kernel_require(ctx, p->kernel, mc_data_width(p->x), offered);
+    if (status != MERCER_NOT_A_KERNEL || !balanced)
+        return status;
+    MC_TRY(require_centred_kernel(ctx, p, &proved));
+    if (!proved) /* its own reason again */
+        return mc_kernel_require(ctx, p->kernel, mc_data_width(p->x), offered);
+    mc_clear_failure(ctx);
+    return MERCER_OK;
+}
+
 /* The verdict on the kernel; consent turns a refusal into a fact to remember. */
-static mercer_status require_proved_kernel(mercer_ctx *ctx, mc_consent consent, mc_problem *p) {
-    mercer_status status = mc_kernel_require(ctx, p->kernel, mc_data_width(p->x), consent != MC_CONSENT_NEVER);
+static mercer_status require_proved_kernel(mercer_ctx *ctx, mc_admission admission, mc_problem *p) {
+    const mc_consent consent = admission.consent;
+    mercer_status status = require_kernel(ctx, admission.balanced, consent != MC_CONSENT_NEVER, p);
     if (!status)
         status = mc_precomputed_check(ctx, p->kernel, p->x, consent != MC_CONSENT_NEVER);
     p->proved = status == MERCER_OK;
@@ -169,13 +200,13 @@ static mercer_status write_weights(mercer_ctx *ctx, mc_problem *p) {
     return MERCER_OK;
 }
 
-static mercer_status make_ready(mercer_ctx *ctx, const char *scale, mc_consent consent, const mercer_kernel *kernel,
+static mercer_status make_ready(mercer_ctx *ctx, const char *scale, mc_admission admission, const mercer_kernel *kernel,
                                 const mercer_data *data, bool targets, mc_problem *p) {
     MC_TRY(scale_rows(ctx, scale, kernel, data, p));
     MC_TRY(mc_schema_means(ctx, data, &p->x->schema));
     MC_TRY(mc_kernel_bind(ctx, kernel, p->x, &p->kernel));
     MC_TRY(mc_kernel_check_data(ctx, p->kernel, p->x));
-    MC_TRY(require_proved_kernel(ctx, consent, p));
+    MC_TRY(require_proved_kernel(ctx, admission, p));
     MC_TRY(targets ? write_targets(ctx, p) : forget_targets(p));
     MC_TRY(write_weights(ctx, p));
     MC_TRY(MC_ALLOC(ctx, p->gram, 1));
@@ -185,28 +216,28 @@ static mercer_status make_ready(mercer_ctx *ctx, const char *scale, mc_consent c
     return MERCER_OK;
 }
 
-static mercer_status open_problem(mercer_ctx *ctx, const char *scale, mc_consent consent, const mercer_kernel *kernel,
-                                  const mercer_data *data, bool targets, mc_problem *out) {
+static mercer_status open_problem(mercer_ctx *ctx, const char *scale, mc_admission admission,
+                                  const mercer_kernel *kernel, const mercer_data *data, bool targets, mc_problem *out) {
     mc_aligned rows;
     *out = (mc_problem){0};
     if (targets)
         MC_TRY(check_target(ctx, data));
     MC_TRY(mc_align_tables(ctx, kernel, data, NULL, &rows));
-    const mercer_status status = make_ready(ctx, scale, consent, kernel, rows.x, targets, out);
+    const mercer_status status = make_ready(ctx, scale, admission, kernel, rows.x, targets, out);
     mc_aligned_free(&rows);
     if (status)
         mc_problem_close(out);
     return status;
 }
 
-mercer_status mc_problem_open(mercer_ctx *ctx, const char *scale, mc_consent consent, const mercer_kernel *kernel,
+mercer_status mc_problem_open(mercer_ctx *ctx, const char *scale, mc_admission admission, const mercer_kernel *kernel,
                               const mercer_data *data, mc_problem *out) {
-    return open_problem(ctx, scale, consent, kernel, data, true, out);
+    return open_problem(ctx, scale, admission, kernel, data, true, out);
 }
 
-mercer_status mc_problem_open_rows(mercer_ctx *ctx, const char *scale, mc_consent consent, const mercer_kernel *kernel,
-                                   const mercer_data *data, mc_problem *out) {
-    return open_problem(ctx, scale, consent, kernel, data, false, out);
+mercer_status mc_problem_open_rows(mercer_ctx *ctx, const char *scale, mc_admission admission,
+                                   const mercer_kernel *kernel, const mercer_data *data, mc_problem *out) {
+    return open_problem(ctx, scale, admission, kernel, data, false, out);
 }
 
 mercer_status mc_problem_drop_rows(mercer_ctx *ctx, mc_problem *p) {

@@ -26,17 +26,26 @@ typedef struct mc_problem {
 /* Whether a kernel that is not proved is taken: the machine never does, or its setting says so. */
 typedef enum mc_consent { MC_CONSENT_NEVER, MC_CONSENT_REFUSED, MC_CONSENT_GIVEN } mc_consent;
 
-static inline mc_consent mc_consent_of(bool allow_indefinite) {
-    return allow_indefinite ? MC_CONSENT_GIVEN : MC_CONSENT_REFUSED;
+/* What a machine takes in place of a proved kernel. balanced: its coefficients sum to zero, so that a conditionally
+   positive function is as good as the kernel that centring makes of it (kernel/language/centre.h). */
+typedef struct mc_admission {
+    mc_consent consent;
+    bool balanced;
+} mc_admission;
+
+static inline mc_admission mc_admit(bool allow_indefinite, bool balanced) {
+    return (mc_admission){allow_indefinite ? MC_CONSENT_GIVEN : MC_CONSENT_REFUSED, balanced};
 }
 
+static const mc_admission mc_admit_proved = {MC_CONSENT_NEVER, false};
+
 /* scale: a name of mc_scaling_names. */
-mercer_status mc_problem_open(mercer_ctx *ctx, const char *scale, mc_consent consent, const mercer_kernel *kernel,
+mercer_status mc_problem_open(mercer_ctx *ctx, const char *scale, mc_admission admission, const mercer_kernel *kernel,
                               const mercer_data *data, mc_problem *out);
 /* The same for a machine that learns from the rows alone: a target is not needed and not looked at; outputs is 1 and Y
    NULL. */
-mercer_status mc_problem_open_rows(mercer_ctx *ctx, const char *scale, mc_consent consent, const mercer_kernel *kernel,
-                                   const mercer_data *data, mc_problem *out);
+mercer_status mc_problem_open_rows(mercer_ctx *ctx, const char *scale, mc_admission admission,
+                                   const mercer_kernel *kernel, const mercer_data *data, mc_problem *out);
 /* No row is needed any more: an empty table keeps the names and the schema. */
 mercer_status mc_problem_drop_rows(mercer_ctx *ctx, mc_problem *problem);
 void mc_problem_close(mc_problem *problem);

@@ -73,7 +73,7 @@ mercer_status mc_tune_kernel(mercer_ctx *ctx, const mercer_machine *machine, con
         return mc_kernel_parse(ctx, "rbf", (mc_users){0}, out);
     MC_TRY(mc_kernel_parse(ctx, "rbf", (mc_users){0}, &plain));
     const mercer_status status =
-        mc_problem_open_rows(ctx, scale_of(machine, settings), MC_CONSENT_NEVER, plain, data, &problem);
+        mc_problem_open_rows(ctx, scale_of(machine, settings), mc_admit_proved, plain, data, &problem);
     mercer_kernel_free(plain);
     MC_TRY(status);
     const double gamma = mercer_kernel_parameter(problem.kernel, 0);

@@ -187,7 +187,7 @@ static void test_samples_lead_to_the_same_optimum(void **state) {
     mc_evidence *e = NULL;
     mc_gp_found alone, led;
     double mean = 0;
-    assert_ok(ctx, mc_problem_open(ctx, "none", MC_CONSENT_NEVER, kernel, data, &p));
+    assert_ok(ctx, mc_problem_open(ctx, "none", mc_admit_proved, kernel, data, &p));
     mc_problem_means(&p, &mean);
     assert_ok(ctx, mc_problem_centre(ctx, &p, &mean));
     assert_ok(ctx, mc_evidence_open(ctx, p.x, 1, p.Y, NULL, &e));

@@ -21,7 +21,7 @@ static setup prepare(mercer_ctx *ctx, const char *kernel, int64_t n, bool weight
     setup s = {0};
     assert_ok(ctx, mercer_data_generate(ctx, "friedman1", n, 0.1, test_seed(), &s.data));
     assert_ok(ctx, mercer_kernel_parse(ctx, kernel, &s.kernel));
-    assert_ok(ctx, mc_problem_open(ctx, "standard", MC_CONSENT_NEVER, s.kernel, s.data, &s.p));
+    assert_ok(ctx, mc_problem_open(ctx, "standard", mc_admit_proved, s.kernel, s.data, &s.p));
     mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 5);
     if (weighted) {
         assert_ok(ctx, MC_ALLOC(ctx, s.p.root, n));

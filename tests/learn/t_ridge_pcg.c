@@ -594,7 +594,7 @@ static void test_steps_that_are_not_worth_it_end_in_a_factorisation(void **state
     mercer_kernel *kernel = NULL;
     assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=0.7)", &kernel));
     mc_problem p;
-    assert_ok(ctx, mc_problem_open(ctx, "none", MC_CONSENT_NEVER, kernel, data, &p));
+    assert_ok(ctx, mc_problem_open(ctx, "none", mc_admit_proved, kernel, data, &p));
     double X[200], alpha[200], b = 0, mean = 0;
     mc_ridge_system r = {.p = &p,
                          .lambda = 1e-3,

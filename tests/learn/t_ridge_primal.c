@@ -253,7 +253,7 @@ static void test_the_certificate_of_weights_that_are_off_holds(void **state) {
         mc_problem problem;
         mc_residual_findings good, bad;
         double before[ROWS], after[ROWS];
-        assert_ok(ctx, mc_problem_open(ctx, "none", MC_CONSENT_NEVER, kernel, data, &problem));
+        assert_ok(ctx, mc_problem_open(ctx, "none", mc_admit_proved, kernel, data, &problem));
         assert_ok(ctx, mc_certify_weights(ctx, &problem, 0.5, intercept, model->f.primal, model->f.intercept, &good));
         predict_sheet(ctx, model, &s, before);
         for (int64_t j = 0; j < model->f.features; j++)

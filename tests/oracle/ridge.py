@@ -69,6 +69,20 @@ def intercept():
     close(predict(T), KT @ alpha + b, 1e-8)
 
 
+def conditionally_positive():
+    """Coefficients that sum to zero need no kernel: the bordered system of the function as it is written."""
+    root = {"power(p=1.5)": lambda r: -r**1.5, "log(length_scale=2) - 3": lambda r: -np.log(1 + r**2 / 4) - 3,
+            "multiquadric(c=0.7) + 0.5*power": lambda r: -np.sqrt(0.49 + r**2) - 0.5 * r}
+    for kernel, k in root.items():
+        near, far = (k(np.linalg.norm(A[:, None] - X, axis=2)) for A in (X, T))
+        report = fit(table("d.csv", X, y), "--lambda", "0.1", "--intercept", kernel=kernel)
+        A = np.block([[near + 0.1 * np.eye(n), np.ones((n, 1))], [np.ones((1, n)), np.zeros((1, 1))]])
+        solution = np.linalg.solve(A, np.append(y, 0))
+        assert abs(solution[:n].sum()) < 1e-9
+        close(predict(T), far @ solution[:n] + solution[n], 1e-8)
+        close(report["norm"], np.sqrt(solution[:n] @ near @ solution[:n]), 1e-8)
+
+
 def leave_one_out():
     report = fit(table("d.csv", X, y), "--lambda", "0.1", "--no-intercept", "--loo")
     errors = []
@@ -297,6 +311,7 @@ run({
     "several outputs equal KernelRidge": several_outputs,
     "sample weights equal KernelRidge": weights,
     "the intercept solves the bordered system": intercept,
+    "conditionally positive functions solve the bordered system": conditionally_positive,
     "leave-one-out equals n refits": leave_one_out,
     "a path of lambdas equals refits and closed forms": path_of_lambdas,
     "a path with an intercept equals RidgeCV": path_against_ridge_cv,

@@ -5,6 +5,7 @@ import pathlib
 
 import numpy as np
 from oracle import mercer, mercer_json, path, rng, run
+from sklearn.svm import SVC, SVR
 
 n, d = 70, 3
 X = rng.normal(size=(n, d))
@@ -173,7 +174,38 @@ def heart_scale():
     assert report["support_vectors"] == 132 and report["bounded_vectors"] == 107, report
 
 
+CONDITIONAL = {
+    "power": lambda r: -r,
+    "log(p=1.5, length_scale=0.5)": lambda r: -np.log(1 + (2 * r) ** 1.5),
+    "2*multiquadric(c=0.3) - 1": lambda r: -2 * np.sqrt(0.09 + r**2) - 1,
+}
+
+
+def conditionally_positive():
+    """scikit-learn, which asks for no kernel, on the matrix of the function as it is written; the certificate is that of this matrix."""
+    new = rng.normal(size=(30, d))
+    for kernel, k in CONDITIONAL.items():
+        near, far = (k(np.linalg.norm(A[:, None] - X, axis=2)) for A in (X, new))
+        for machine, target, theirs in (("svc", classes(2), SVC(kernel="precomputed", C=3, tol=1e-10)),
+                                        ("svr", Y, SVR(kernel="precomputed", C=3, epsilon=0.1, tol=1e-10))):
+            options = ["--epsilon", "0.1"] if machine == "svr" else []
+            report = mercer_json("fit", write("data.csv", X, target), "-m", machine, "-k", kernel, "--C", "3", "--scale", "none",
+                                 "--tolerance", "1e-10", *options, "-o", path("m"))
+            theirs.fit(near, target)
+            arrays, meta = load("m")
+            c, intercept = next(decisions(arrays, meta))[2:]
+            shift = k(np.linalg.norm(X, axis=1)) @ c
+            mine, expected = far @ c - shift + intercept, theirs.decision_function(far) if machine == "svc" else theirs.predict(far)
+            side = np.sign(mine[np.argmax(np.abs(mine))] * expected[np.argmax(np.abs(mine))]) if machine == "svc" else 1
+            assert abs(c.sum()) < 1e-9 and np.abs(side * mine - expected).max() < 1e-5, (kernel, machine, np.abs(side * mine - expected).max())
+            quadratic, seen = c @ near @ c, report["certificate"]
+            dual = np.abs(c).sum() - quadratic / 2 if machine == "svc" else Y @ c - 0.1 * np.abs(c).sum() - quadratic / 2
+            assert abs(dual - seen["dual"]) <= 1e-7 * max(1, abs(dual)), (kernel, machine, dual, seen["dual"])
+            assert seen["gap"] <= 1e-6 * max(1, abs(dual)), seen
+
+
 run({
+    "svc and svr of conditionally positive functions equal scikit-learn": conditionally_positive,
     "svc by every kernel, with weights": two_classes,
     "pairs, one against the rest, class weights": many_classes,
     "nu-svc": nu_svc,

@@ -46,13 +46,14 @@ int choose_model_path(session *s, char *path, size_t size) {
     return EXIT_DONE;
 }
 
-/* Without consent only a proved kernel passes, so the question is open only with it. */
+/* Without consent only a proved kernel passes, so the question is open only with it. The model has the kernel that was
+   fitted: a conditionally positive function may have been centred. */
 static int find_verdict(session *s, fit *f) {
     f->verdict = MERCER_PROVED;
     if (!job_flag(&f->job, "allow-indefinite"))
         return EXIT_DONE;
     mercer_proof *proof = NULL;
-    TRY_CTX(s, mercer_prove(s->ctx, f->job.kernel, mercer_data_columns(f->job.data), &proof));
+    TRY_CTX(s, mercer_prove(s->ctx, mercer_model_kernel(f->model), mercer_data_columns(f->job.data), &proof));
     f->verdict = mercer_proof_verdict(proof);
     mercer_proof_free(proof);
     mercer_read set = mercer_read_defaults();
@@ -109,7 +110,6 @@ static int choose_parameters(session *s, fit *f) {
 }
 
 static int fit_and_save(session *s, fit *f) {
-    TRY(find_verdict(s, f));
     TRY(read_start(s, f));
     TRY(choose_parameters(s, f));
     const double began = clock_now();
@@ -124,6 +124,7 @@ static int fit_and_save(session *s, fit *f) {
         return session_fail_at(s, status, f->job.expression);
     if (!fit_was_stopped(f))
         TRY(session_alive(s));
+    TRY(find_verdict(s, f));
     session_finish(s);
     TRY_CTX(s, mercer_model_save(s->ctx, f->model, f->path));
     return trace_write(s, f->trace, mercer_model_report(f->model)->solver);

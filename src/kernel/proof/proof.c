@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/status.h"
+#include "kernel/language/centre.h"
 #include "kernel/language/fits.h"
 #include <math.h>
 #include <string.h>
@@ -207,19 +208,41 @@ static void advise_dimension(const mercer_kernel *kernel, int64_t d, mc_text *ou
         mc_text_add(out, "choose %lld of them, and that as its dimension", (long long)highest);
 }
 
+/* What cures one that is conditionally positive, where the coefficients do not sum to zero. */
+static mercer_status advise_centring(mercer_ctx *ctx, const mercer_kernel *kernel, int order, mc_text *out) {
+    mercer_kernel *centred = NULL;
+    mc_text_add(out, ", but conditionally positive definite of order %d", order);
+    if (order > 1) {
+        mc_text_add(out, ", which no machine takes: use power, log or multiquadric with centred=1");
+        return MERCER_OK;
+    }
+    MC_TRY(mc_kernel_centre(ctx, kernel, &centred));
+    mc_text_add(out, ", which serves where the coefficients sum to zero, as in svc and svr, and with an intercept in "
+                     "ridge and the losses");
+    if (centred)
+        mc_text_add(out, "; use %.200s instead", centred->text);
+    mercer_kernel_free(centred);
+    return MERCER_OK;
+}
+
 static mercer_status fail_not_a_kernel(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d,
                                        const mercer_proof *proof, bool offered) {
     const char *cure = offered ? "; to use it all the same, pass --allow-indefinite (allow_indefinite in C and Python)"
                                : "; this machine takes proved kernels only";
     char *reason = NULL;
     mc_text text = mc_text_open(ctx);
-    mc_text_add(&text,
-                proof->verdict == MERCER_UNKNOWN ? "neither proved nor refuted to be a kernel" : "not a kernel: ");
-    if (proof->verdict == MERCER_REFUTED)
+    mc_text_add(&text, proof->verdict == MERCER_UNKNOWN ? "neither proved nor refuted to be a kernel" : "not a kernel");
+    mercer_status status = proof->order > 0 ? advise_centring(ctx, kernel, proof->order, &text) : MERCER_OK;
+    if (proof->verdict == MERCER_REFUTED && proof->order == 0) {
+        mc_text_add(&text, ": ");
         mc_witness_short(&proof->witness, &text);
+    }
     advise_dimension(kernel, d, &text);
-    MC_TRY(mc_text_take(&text, &reason));
-    const mercer_status status = mc_fail(ctx, MERCER_NOT_A_KERNEL, "%.300s is %.400s%s", kernel->text, reason, cure);
+    if (!status)
+        status = mc_text_take(&text, &reason);
+    mc_text_close(&text);
+    MC_TRY(status);
+    status = mc_fail(ctx, MERCER_NOT_A_KERNEL, "%.300s is %.500s%s", kernel->text, reason, cure);
     mc_free(reason);
     return status;
 }

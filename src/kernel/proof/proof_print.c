@@ -141,8 +141,10 @@ static mercer_status say_conditional(mercer_ctx *ctx, const mercer_proof *proof,
         MC_TRY(say_step(ctx, proof, i, out));
     say_terms(&f->conditional, out);
     if (f->order == 1)
-        mc_text_add(out, "\nk(x, z) - k(x, 0) - k(0, z) + k(0, 0) is a kernel, which centred=1 makes of power, log and "
-                         "multiquadric.\n");
+        mc_text_add(out,
+                    "\nMachines whose coefficients sum to 0 take it: svc, svr, and with an intercept ridge and the "
+                    "losses. For the others\nk(x, z) - k(x, 0) - k(0, z) + k(0, 0) is a kernel, which centred=1 "
+                    "makes of power, log and multiquadric.\n");
     return MERCER_OK;
 }
 

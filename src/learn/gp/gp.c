@@ -443,7 +443,7 @@ static mercer_status prepare_gp(mercer_ctx *ctx, const void *settings, const mer
                                 const mercer_data *data, mc_problem *out) {
     const mercer_gp *set = settings;
     MC_TRY(check_target(ctx, data));
-    return mc_problem_open(ctx, set->scale, MC_CONSENT_NEVER, kernel, data, out);
+    return mc_problem_open(ctx, set->scale, mc_admit_proved, kernel, data, out);
 }
 
 static void rank_gp_solvers(mercer_ctx *ctx, const void *settings, const mc_problem *problem, mc_solver_options *out) {

@@ -82,10 +82,10 @@ static mercer_status split_held_out(mercer_ctx *ctx, const mercer_lms *set, cons
 static mercer_status open_train(mercer_ctx *ctx, const mercer_lms *set, const mercer_kernel *kernel,
                                 const mercer_data *data, const division *d, mc_problem *out) {
     if (!d->rows)
-        return mc_problem_open(ctx, set->scale, MC_CONSENT_NEVER, kernel, data, out);
+        return mc_problem_open(ctx, set->scale, mc_admit_proved, kernel, data, out);
     mercer_data *train = NULL;
     MC_TRY(mc_data_take(ctx, data, d->rows, d->train, &train));
-    const mercer_status status = mc_problem_open(ctx, set->scale, MC_CONSENT_NEVER, kernel, train, out);
+    const mercer_status status = mc_problem_open(ctx, set->scale, mc_admit_proved, kernel, train, out);
     mercer_data_free(train);
     return status;
 }

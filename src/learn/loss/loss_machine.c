@@ -53,7 +53,8 @@ static mercer_status check_kind(mercer_ctx *ctx, const char *name, const mc_loss
 static mercer_status open_problem(mercer_ctx *ctx, const char *name, const mc_loss *loss, const mercer_loss *set,
                                   const mercer_kernel *kernel, const mercer_data *data, mc_problem *out) {
     MC_TRY(check_kind(ctx, name, loss, data));
-    return mc_problem_open(ctx, set->scale, MC_CONSENT_NEVER, kernel, data, out);
+    const mc_admission admission = {MC_CONSENT_NEVER, set->intercept || !loss->smooth};
+    return mc_problem_open(ctx, set->scale, admission, kernel, data, out);
 }
 
 /* Without a row of a class its probability, and with it an intercept, would have no smallest loss. */

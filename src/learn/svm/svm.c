@@ -41,9 +41,9 @@ static mercer_status check_kind(mercer_ctx *ctx, const mc_svm_variant *variant, 
 static mercer_status open_problem(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel,
                                   const mercer_data *data, mc_problem *out) {
     MC_TRY(check_kind(ctx, &mc_svm_variants[kind], data));
-    return kind == MC_ONE_CLASS
-               ? mc_problem_open_rows(ctx, set->scale, mc_consent_of(set->allow_indefinite), kernel, data, out)
-               : mc_problem_open(ctx, set->scale, mc_consent_of(set->allow_indefinite), kernel, data, out);
+    const mc_admission admission = mc_admit(set->allow_indefinite, kind != MC_ONE_CLASS);
+    return kind == MC_ONE_CLASS ? mc_problem_open_rows(ctx, set->scale, admission, kernel, data, out)
+                                : mc_problem_open(ctx, set->scale, admission, kernel, data, out);
 }
 
 /* Rows stably sorted by class; order[i] <- where row i of the sorted ones stood. */
