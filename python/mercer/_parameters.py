@@ -238,6 +238,7 @@ ARGUMENTS: dict[str, str] = {
     "name": "its name.",
     "noise": "the spread of what is added at random.",
     "one_error": "take the simplest candidate within one standard error of the best.",
+    "order": "of conditional positive definiteness that was proved: 1 or 2; 0 for none.",
     "ordered": "folds are stretches of rows in their order, as time has it.",
     "other": "the other model, or the other kernel.",
     "other_decision": "which decision of the other model.",

@@ -206,29 +206,55 @@ mercer_status mc_smo_solve(mercer_ctx *ctx, const mc_smo_problem *problem, doubl
     return status;
 }
 
+/* How far from a bound a variable of size `largest` or less has to be to be more than what rounding left there: a pair
+   that should have ended at its bounds ends some units in the last place beside them. */
+static double rounding_at_bound(const mc_dual *dual, int64_t t, double largest) {
+    return fmin(1e-13 * largest, (dual->high[t] - dual->low[t]) / 4);
+}
+
+static double largest_variable(const mc_dual *dual, const double *beta) {
+    double largest = 0;
+    for (int64_t t = 0; t < dual->m; t++)
+        largest = fmax(largest, fabs(beta[t]));
+    return largest;
+}
+
+typedef struct group_slopes {
+    double sum;         /* of the free variables */
+    int64_t count;      /* of them */
+    double top, bottom; /* the largest slope of those that can rise, the least of those that can fall */
+} group_slopes;
+
+static void add_slope(group_slopes *s, double slope, bool rises, bool falls) {
+    s->sum += rises && falls ? slope : 0;
+    s->count += rises && falls;
+    s->top = rises ? fmax(s->top, slope) : s->top;
+    s->bottom = falls ? fmin(s->bottom, slope) : s->bottom;
+}
+
 /* The multiplier of a group's sum: the mean slope of the free variables; without any, the middle of the interval that
    the others leave, or its one finite end. */
-static double group_intercept(const mc_dual *dual, const double *beta, const double *f, const mc_extremes *e, int g) {
-    double sum = 0;
-    int64_t count = 0;
+static double group_intercept(const mc_dual *dual, const double *beta, const double *f, double largest, int g) {
+    group_slopes s = {.top = -INFINITY, .bottom = INFINITY};
     for (int64_t t = 0; t < dual->m; t++)
-        if (mc_dual_group(dual, t) == g && beta[t] > dual->low[t] && beta[t] < dual->high[t]) {
-            sum += mc_dual_slope(dual, f, t);
-            count++;
+        if (mc_dual_group(dual, t) == g) {
+            const double slack = rounding_at_bound(dual, t, largest);
+            add_slope(&s, mc_dual_slope(dual, f, t), dual->high[t] - beta[t] > slack, beta[t] - dual->low[t] > slack);
         }
-    if (count)
-        return sum / (double)count;
-    if (isfinite(e->top[g]) && isfinite(e->bottom[g]))
-        return (e->top[g] + e->bottom[g]) / 2;
-    return isfinite(e->top[g]) ? e->top[g] : isfinite(e->bottom[g]) ? e->bottom[g] : 0;
+    if (s.count)
+        return s.sum / (double)s.count;
+    if (isfinite(s.top) && isfinite(s.bottom))
+        return (s.top + s.bottom) / 2;
+    return isfinite(s.top) ? s.top : isfinite(s.bottom) ? s.bottom : 0;
 }
 
 void mc_dual_optimality(const mc_dual *dual, const double *beta, const double *f, mc_smo_result *result) {
     const mc_extremes e = mc_extremes_of(dual, beta, f);
     result->violation = fmax(0, e.violation);
     result->objective = dual_objective(dual, beta, f);
+    const double largest = largest_variable(dual, beta);
     for (int g = 0; g < 2; g++)
-        result->intercept[g] = group_intercept(dual, beta, f, &e, g);
+        result->intercept[g] = group_intercept(dual, beta, f, largest, g);
 }
 
 /* With b the multiplier of the sum, the dual function is attained where every variable stands at the bound its slope v

@@ -197,6 +197,17 @@ def formats(rng, X):
             long, twice, backward]
 
 
+def has_free_vectors(machine):
+    """Each of its pairs of classes has one support vector away from 0 and C at least, so that its offset is one number and no interval."""
+    size = np.abs(machine.dual_coef_)
+    free = (size > 1e-5) & (size < machine.C - 1e-5)
+    if free.shape[0] == 1:
+        return free.any()
+    ends = np.cumsum(machine.n_support_)
+    block = [slice(end - count, end) for end, count in zip(ends, machine.n_support_)]
+    return all(free[j - 1, block[i]].any() or free[i, block[j]].any() for i in range(len(block)) for j in range(i + 1, len(block)))
+
+
 @unittest.skipIf(sp is None, "scikit-learn is not installed")
 class Drawn(unittest.TestCase):
     """The seed is in the name of what fails: MERCER_TEST_SEED repeats it, MERCER_TEST_CASES says how many."""
@@ -208,8 +219,10 @@ class Drawn(unittest.TestCase):
         y[:3] = [0, 1, 0]
         kernel = {"kernel": str(rng.choice(["linear", "rbf", "poly"])), "gamma": float(rng.choice([0.1, 0.7])), "degree": 2, "coef0": 1.0}
         number = rng.randn(len(X))
-        # nu n is no whole number: then a support vector is free, and there is one rho.
-        return [(mercer.SVC, svm.SVC, {**kernel, "kernel": "rbf", "C": 2.0, "tol": 1e-8}, X, y, "decision_function"),
+        # nu n is no whole number: then a support vector is free, and there is one rho. Pairs of classes are compared as they are: a row
+        # that stands twice with two labels has the value 0 for certain, and votes by its rounding.
+        return [(mercer.SVC, svm.SVC, {**kernel, "kernel": "rbf", "C": 2.0, "tol": 1e-8, "decision_function_shape": "ovo"}, X, y,
+                 "decision_function"),
                 (mercer.SVR, svm.SVR, {**kernel, "kernel": "rbf", "tol": 1e-8}, X, number, "predict"),
                 (mercer.OneClassSVM, svm.OneClassSVM, {"gamma": 0.5, "nu": 0.3117, "tol": 1e-9}, X, None, "decision_function"),
                 (mercer.KernelRidge, kernel_ridge.KernelRidge, {**kernel, "alpha": 3.0}, X, number, "predict"),
@@ -231,7 +244,9 @@ class Drawn(unittest.TestCase):
         found = getattr(ours.fit(X, y), method)(X)
         self.assertEqual(found.shape, expected.shape)
         if method != "transform" or np.ptp(theirs.eigenvalues_) > 1e-6:  # directions of equal eigenvalues may turn
-            np.testing.assert_allclose(size(found), expected, rtol=0, atol=2e-4 * scale)
+            loose = ours.__class__ in (mercer.SVC, mercer.SVR) and not has_free_vectors(theirs)
+            centred = (lambda values: values - values.mean(axis=0)) if loose else (lambda values: values)
+            np.testing.assert_allclose(centred(size(found)), centred(expected), rtol=0, atol=2e-4 * scale)
         coats = formats(rng, X)
         for place in rng.permutation(len(coats))[:4]:
             other = getattr(clone(ours).fit(coats[place], y), method)(coats[place])

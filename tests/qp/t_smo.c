@@ -52,6 +52,25 @@ static void test_a_classifier_is_optimal_by_the_raw_numbers(void **state) {
     check_classifier(1500, 1, MERCER_F32, 1e-4); /* more variables than one working set holds */
 }
 
+/* Four variables at their bounds leave an interval, whose middle is taken; one that stands a few units in the last
+   place beside its bound leaves the same. */
+static void test_what_rounding_left_at_a_bound_does_not_choose_the_intercept(void **state) {
+    (void)state;
+    const double q[] = {-1, -1, 1, 1}, low[] = {0, 0, -2, -2}, high[] = {2, 2, 0, 0}, f[] = {0.2, 1.7, 0.3, -1.8};
+    const mc_dual dual = {.m = 4, .q = q, .low = low, .high = high};
+    const double left[4][4] = {
+        {2, 5.6e-16, -2, 0}, {2 - 4.5e-16, 0, -2, 0}, {2, 0, -2 + 4.5e-16, 0}, {2, 0, -2, -1e-16}};
+    mc_smo_result exact, rounded;
+    mc_dual_optimality(&dual, (const double[]){2, 0, -2, 0}, f, &exact);
+    assert_close(exact.intercept[0], 0.05, 1e-15);
+    for (int k = 0; k < 4; k++) {
+        mc_dual_optimality(&dual, left[k], f, &rounded);
+        assert_true(rounded.intercept[0] == exact.intercept[0]);
+    }
+    mc_dual_optimality(&dual, (const double[]){2, 1e-9, -2, 0}, f, &rounded); /* free, though little */
+    assert_close(rounded.intercept[0], -0.7, 1e-15);
+}
+
 static void test_two_points_have_a_closed_form(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
@@ -377,6 +396,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_classifier_is_optimal_by_the_raw_numbers),
         cmocka_unit_test(test_two_points_have_a_closed_form),
+        cmocka_unit_test(test_what_rounding_left_at_a_bound_does_not_choose_the_intercept),
         cmocka_unit_test(test_a_regression_is_optimal_by_the_raw_numbers),
         cmocka_unit_test(test_two_sums_are_kept_apart),
         cmocka_unit_test(test_shrinking_is_undone),
