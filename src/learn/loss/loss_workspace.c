@@ -48,6 +48,11 @@ static size_t factor_bytes(mercer_ctx *ctx, int64_t n, int64_t rank, int64_t k) 
     return mc_lowrank_bytes(ctx, n, rank) + mc_loss_precondition_bytes(ctx, n, rank, k);
 }
 
+/* Of few rows all of K is kept, in double. */
+static size_t whole_bytes(int64_t n) {
+    return n <= MC_LOSS_FEW ? bytes_of_doubles(n * n) : 0;
+}
+
 /* The largest rank whose factor leaves room. */
 static int64_t rank_within(mercer_ctx *ctx, int64_t n, int64_t k, size_t bytes) {
     int64_t rank = rank_most(n, k);
@@ -62,7 +67,7 @@ size_t mc_loss_workspace_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t col
     const size_t always = vectors_bytes(p->n, columns) + operators_bytes(ctx, p, columns);
     return always
            + (method == MC_LOSS_CHOLESKY ? 2 * bytes_of_doubles(mc_packed_count(p->n)) + bytes_of_doubles(p->n)
-                                         : factor_bytes(ctx, p->n, 0, columns));
+                                         : factor_bytes(ctx, p->n, 0, columns) + whole_bytes(p->n));
 }
 
 size_t mc_loss_workspace_most(mercer_ctx *ctx, const mc_problem *p, int64_t columns) {
@@ -129,6 +134,25 @@ static mercer_status grow_factor(mercer_ctx *ctx, mc_loss_workspace *s, double l
     return status;
 }
 
+static mercer_status apply_whole(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
+    (void)ctx;
+    const mc_loss_workspace *s = self;
+    mc_gemm(1, mc_row_major(s->whole, s->n, s->n, s->n), mc_row_major((double *)V, s->n, t, t), 0,
+            mc_row_major(Y, s->n, t, t));
+    return MERCER_OK;
+}
+
+/* A product of few rows is over before threads are awake, and most of it would be the making of entries. */
+static mercer_status keep_whole(mercer_ctx *ctx, mc_loss_workspace *s) {
+    int64_t ids[MC_LOSS_FEW];
+    for (int64_t i = 0; i < s->n; i++)
+        ids[i] = i;
+    MC_TRY(MC_ALLOC(ctx, s->whole, s->n * s->n));
+    MC_TRY(s->K.rows(ctx, s->K.self, MERCER_F64, ids, s->n, s->whole, s->n));
+    s->K = (mc_matrix){.n = s->n, .self = s, .apply = apply_whole};
+    return MERCER_OK;
+}
+
 static mercer_status open_pcg(mercer_ctx *ctx, mc_loss_workspace *s, double lambda) {
     bool floats = false;
     MC_TRY(weigh_floats(ctx, s, lambda, &floats));
@@ -138,6 +162,8 @@ static mercer_status open_pcg(mercer_ctx *ctx, mc_loss_workspace *s, double lamb
         s->K = mc_gram_matrix(s->fast);
     }
     MC_TRY(grow_factor(ctx, s, lambda));
+    if (s->n <= MC_LOSS_FEW)
+        return keep_whole(ctx, s);
     return mc_loss_workspace_is_near(s) ? MERCER_OK : mc_loss_workspace_store(ctx, s);
 }
 
@@ -215,7 +241,7 @@ void mc_loss_workspace_close(mc_loss_workspace *s) {
     mc_stored_close(s->stored);
     mc_gram_close(s->fast);
     mc_gram_close(s->exact);
-    void *const blocks[] = {s->packed, s->A, s->active, s->tau, s->rest, s->u, s->V, s->X, s->mean.C, s};
+    void *const blocks[] = {s->whole, s->packed, s->A, s->active, s->tau, s->rest, s->u, s->V, s->X, s->mean.C, s};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         mc_free(blocks[i]);
 }

@@ -43,6 +43,7 @@ struct mc_loss_workspace {
     mc_matrix K; /* for the steps */
     mc_loss_precondition *inverse;
     bool set;                              /* inverse is that of an earlier step of the task now being solved */
+    double *whole;                         /* conjugate gradients of few rows: K */
     double *packed, *A;                    /* Cholesky: K, and the system */
     int64_t *active, actives;              /* the rows of the system */
     double *tau, *rest, *u, *V, *X, *sums; /* X: four of them */
