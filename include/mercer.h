@@ -460,6 +460,8 @@ MERCER_API const mercer_witness *mercer_proof_witness(const mercer_proof *proof)
 /* the points with a value: "with x[1] > 0"; "": all */
 MERCER_API const char *mercer_proof_domain(const mercer_proof *proof);
 MERCER_API const char *mercer_proof_text(const mercer_proof *proof); /* the whole argument as on a blackboard */
+/* the same as JSON, for programs that check it without Mercer: docs/proofs.md */
+MERCER_API const char *mercer_proof_object(const mercer_proof *proof);
 
 /* Is a matrix of numbers positive semidefinite? Every rounding error is bounded, so an answer holds for K to the last
    bit: proved by a Cholesky factor of K - c I whose product is compared with it, refuted by weights v with v'Kv < 0, or

@@ -48,3 +48,7 @@ text = open("cancel.txt").read()
 full = {a: Decimal(b) for a, b in re.findall(r"    (\S+) = (\S+)", text)}
 value, bound = (Decimal(v.rstrip(".")) for v in re.search(r"= (\S+), give or take (\S+) ", text).groups())
 print("checked:", abs(10**20 * (3 * full["0.1"] - full["0.3"] - full["4e-17"]) - value) <= bound)'
+
+# the proof as data
+mercer prove 'rbf(gamma=1)*linear[2]' -q -o -
+mercer prove 'laplacian(gamma=0.1..2) - 1.5' -q -o object.json; cat object.json

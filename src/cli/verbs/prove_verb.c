@@ -5,6 +5,7 @@
 
 static const option options[] = {
     {"dimension", 'd', "D", "decide on R^D only (default: for every number of columns the expression allows)"},
+    {"output", 'o', "FILE", "write the proof as a proof object: JSON with every step, which others can check"},
     {0},
 };
 
@@ -103,6 +104,13 @@ static int report(session *s, const mercer_proof *proof, json_t *object) {
     return json_finish(s, object);
 }
 
+static int write_object(session *s, const mercer_proof *proof) {
+    const char *path = args_text(&s->args, "output"), *object = mercer_proof_object(proof);
+    if (path && strcmp(path, "-") == 0)
+        s->out = stderr;
+    return path ? write_text(s, path, object, strlen(object)) : EXIT_DONE;
+}
+
 static int prove_and_report(session *s, const mercer_kernel *kernel) {
     int64_t d = 0;
     TRY(args_whole(&s->args, "dimension", 1, 1000000, &d));
@@ -111,7 +119,8 @@ static int prove_and_report(session *s, const mercer_kernel *kernel) {
     if (status)
         return session_fail_at(s, status, s->args.operand[0]);
     const mercer_verdict verdict = mercer_proof_verdict(proof);
-    const int code = report(s, proof, json_proof(kernel, d, proof));
+    int code = write_object(s, proof);
+    THEN(code, report(s, proof, json_proof(kernel, d, proof)));
     mercer_proof_free(proof);
     return code ? code : verdict_status[verdict];
 }
@@ -127,14 +136,15 @@ static int run_prove(session *s) {
 const verb verb_prove = {
     .name = "prove",
     .summary = "prove that an expression is a kernel, or refute it",
-    .usage = "KERNEL [-d D] [options]",
+    .usage = "KERNEL [-d D] [-o proof.json] [options]",
     .notes = "Prints a derivation, or points and weights that show the expression is not positive definite, or that "
              "neither was found.\n"
              "Exit status: 0 proved, 1 refuted, 3 unknown, 2 error. Put -- before an expression that starts with a "
              "minus.\n\n"
              "  mercer prove 'rbf(sigma=1) + linear^2'\n"
              "  mercer prove 'tanh(a=1, c=0)'\n"
-             "  mercer prove -- '-linear'",
+             "  mercer prove -- '-linear'\n"
+             "  mercer prove 'rbf(gamma=1) + linear^2' -o proof.json",
     .least = 1,
     .most = 1,
     .tables = {options, seed_options, common_options},

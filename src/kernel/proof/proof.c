@@ -187,6 +187,12 @@ const char *mercer_proof_domain(const mercer_proof *proof) {
     return proof->domain;
 }
 
+const char *mercer_proof_object(const mercer_proof *proof) {
+    if (!proof)
+        return NULL;
+    return proof->object;
+}
+
 const char *mercer_proof_text(const mercer_proof *proof) {
     if (!proof)
         return NULL;

@@ -11,7 +11,7 @@ struct mercer_proof {
     int steps;
     mercer_step *step;
     mercer_witness witness;
-    char *text, *domain;
+    char *text, *domain, *object;
     mc_pool pool; /* holds all of the above */
 };
 
@@ -39,6 +39,8 @@ int64_t mc_domain_columns(const mc_node *root);
 /* An error where a condition on the points holds at none: everything could be proved of them. */
 mercer_status mc_check_domain(mercer_ctx *ctx, const mc_node *root, const char *kernel);
 mercer_status mc_describe_domain(mercer_ctx *ctx, const mc_node *root, mc_text *out);
+/* proof_object.c: the whole proof as JSON. */
+mercer_status mc_proof_object(mercer_ctx *ctx, mercer_verdict verdict, const mc_proof_findings *f, mc_text *out);
 /* witness_print.c: the points, the values and their sum. */
 void mc_witness_print(const mc_proof_findings *f, const mercer_witness *w, mc_text *out);
 /* "k(x, x) = -1 at x = (0, 0)": the witness in a few words. */

@@ -256,8 +256,18 @@ static mercer_status write_domain(mercer_ctx *ctx, mercer_proof *proof, const mc
     return status;
 }
 
+static mercer_status write_object(mercer_ctx *ctx, mercer_proof *proof, const mc_proof_findings *f) {
+    mc_text text = mc_text_open(ctx);
+    mercer_status status = mc_proof_object(ctx, proof->verdict, f, &text);
+    if (!status)
+        status = move_text_to_pool(&proof->pool, &text, &proof->object);
+    mc_text_close(&text);
+    return status;
+}
+
 static mercer_status write_parts(mercer_ctx *ctx, mercer_proof *proof, mc_proof_findings *f) {
     MC_TRY(write_domain(ctx, proof, f));
+    MC_TRY(write_object(ctx, proof, f));
     if (proof->verdict == MERCER_PROVED)
         return write_steps(ctx, proof, &f->derivation);
     if (f->order > 0)
