@@ -162,6 +162,11 @@ static bool is_unit_generator(const mc_term *term) {
     case MC_RQ:
     case MC_PERIODIC:
     case MC_CHI2:
+    case MC_TANIMOTO:
+    case MC_WENDLAND:
+    case MC_SINC:
+    case MC_GIBBS:
+    case MC_RBF_FORM:
     case MC_WHITE: return true;
     default: return false;
     }

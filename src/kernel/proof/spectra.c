@@ -175,6 +175,12 @@ static mc_interval laplace_over_laplace(const spectrum *p, const spectrum *q, in
     return mc_iv_power(mc_iv_min(ratio, mc_iv_div(mc_iv(1), ratio)), (double)d);
 }
 
+/* In every column an exponential over a Gaussian. */
+static mc_interval laplace_over_gaussian(const spectrum *p, const spectrum *q, int64_t d) {
+    const spectrum column = {.family = MATERN, .order = 0.5, .scale = mc_iv_square(p->scale)};
+    return mc_iv_power(matern_over_gaussian(&column, q, 1), (double)d);
+}
+
 /* The mean over one period is e^-k I0(k) in every column; the series of I0 has positive terms. */
 static mc_interval periodic_over_constant(const spectrum *p, int64_t d) {
     mc_interval sum = mc_iv(1), term = mc_iv(1);
@@ -198,6 +204,8 @@ static mc_interval share_on_columns(const spectrum *p, const spectrum *q, int64_
         return gaussian_over_gaussian(p, q, d);
     if (p->family == LAPLACE && q->family == LAPLACE)
         return laplace_over_laplace(p, q, d);
+    if (p->family == LAPLACE && q->family == GAUSSIAN)
+        return laplace_over_gaussian(p, q, d);
     return p->family == PERIODIC && q->family == CONSTANT ? periodic_over_constant(p, d) : mc_iv(0);
 }
 

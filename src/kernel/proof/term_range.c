@@ -82,6 +82,11 @@ static mc_interval atom_diagonal(const mc_node *atom) {
     case MC_RQ:
     case MC_PERIODIC:
     case MC_CHI2:
+    case MC_TANIMOTO:
+    case MC_WENDLAND:
+    case MC_SINC:
+    case MC_GIBBS:
+    case MC_RBF_FORM:
     case MC_WHITE: return mc_iv(1);
     case MC_COSINE: return mc_iv_of(0, 1);
     case MC_THIN_PLATE: return mc_iv(0);
