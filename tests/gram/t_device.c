@@ -178,8 +178,9 @@ static void close_all(mercer_ctx *ctx, mc_device *device) {
 static void run_kernels(int64_t d, int64_t t, bool symmetric, mercer_dtype precision) {
     mercer_ctx *ctx = open_ctx(1);
     mc_device *device = open_test_device(ctx);
+    const int64_t n = on_a_card() ? 211 : 131; /* blocks of 64 rows and some more */
     for (int k = 0; k < KERNELS; k++)
-        compare(ctx, device, (problem){kernels[k], 211, symmetric ? 0 : 90, d, t, precision, false});
+        compare(ctx, device, (problem){kernels[k], n, symmetric ? 0 : 90, d, t, precision, false});
     close_all(ctx, device);
 }
 

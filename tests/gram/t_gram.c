@@ -284,11 +284,14 @@ static const char *const multiplied[] = {
 static void test_products_are_those_of_the_entries(void **state) {
     (void)state;
     static const int64_t sizes[] = {1, 2, 47, 48, 49, 250}, columns[] = {1, 3, 5, 17, 110};
+    int64_t item = 0;
     for (size_t isa = 0; isa < 3; isa++) {
         mercer_ctx *ctx = open_isa(isas[isa], 1);
         for (size_t s = 0; ctx && s < 6; s++)
             for (size_t e = 0; e < sizeof multiplied / sizeof multiplied[0]; e++)
                 for (int precision = 0; precision < 2; precision++) {
+                    if (!test_takes(item++))
+                        continue;
                     points x = draw(sizes[s], 2 + (int64_t)(7 * e), s, 0, 1, false), z = draw(131, x.d, 7, 0, 1, false);
                     compare_products(ctx, multiplied[e], x, NULL, columns[(s + e) % 5], (mercer_dtype)precision);
                     compare_products(ctx, multiplied[e], x, &z, columns[(s + e + 1) % 5], (mercer_dtype)precision);
