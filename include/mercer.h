@@ -324,8 +324,8 @@ typedef struct mercer_kernel mercer_kernel;
      rq(alpha=1, length_scale) (1 + |u|^2/(2 alpha length_scale^2))^-alpha
      periodic(period=1, length_scale=1) exp(-2 sum_j sin^2(pi u_j/period)/length_scale^2)
      chi2(gamma=1) exp(-gamma sum_j u_j^2/(x_j + z_j)), intersection sum_j min(x_j, z_j): where no value is negative
-     spectrum(p=3)[name]: what two strings of a text column share, the sum over all strings s of p bytes of
-     count_s(x) count_s(z)
+     spectrum(p=3)[name]: what two strings of a text column share, sum of count_s(x) count_s(z) over the strings s of
+     p bytes    spectrum(p=6, mismatches=2), subsequence, weighted_degree, words [name]: docs/sets.md
      precomputed: rows hold the values (mercer_read.gram)    user("name"): a function of yours
 
      2*k  k + k  k - k  k*k  k^2  exp(k)  normalize(k)  k[1:3, age]: some columns, from 1, both ends in

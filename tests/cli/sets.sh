@@ -40,3 +40,9 @@ mercer cluster rows.csv -k linear -c 3 -o groups.csv; sort groups.csv | uniq -c
 mercer cluster rows.csv -c 13; echo "exit $?"
 mercer cluster rows.csv --method spectral -k 'rbf(sigma=0.3)' -c 3 --json | python3 -c 'import json, sys; r = json.load(sys.stdin); print(r["method"], r["sizes"], len(r["eigenvalues"]))'
 mercer cluster rows.csv --method spectral -k linear; echo "exit $?"; mercer cluster rows.csv --method x; echo "exit $?"
+# Other kernels of texts.
+for kernel in 'spectrum(p=3, mismatches=1)' 'subsequence(p=2, decay=0.5, span=4)' 'weighted_degree(p=3)' words; do
+    mercer gram "$kernel[word]" words.csv -q | head -1
+    mercer fit words.csv -m svc -k "normalize($kernel[word])" -o texts.mercer -q && mercer predict texts.mercer words.csv -q | tr '\n' ' '
+done
+mercer fit words.csv -k 'subsequence(p=4, span=3)[word]'; echo "exit $?"

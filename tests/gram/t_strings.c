@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "gram/operator/operator_state.h"
+#include "kernel/evaluate/text_features.h"
 #include "kernel/language/kernel.h"
 #include <math.h>
 #include <stdio.h>
@@ -117,6 +118,39 @@ static void test_values_are_those_of_the_definition(void **state) {
     close_clean(ctx);
 }
 
+/* By pairs of places, which share no code with the features. */
+static void test_features_give_the_values_of_the_definition(void **state) {
+    (void)state;
+    static const char *const forms[] = {"spectrum(p=4, mismatches=2)[word]",
+                                        "spectrum(p=9, mismatches=1)[word]",
+                                        "subsequence(p=3, decay=0.6, span=7)[word]",
+                                        "subsequence(p=1, span=1)[word]",
+                                        "weighted_degree(p=5)[word]",
+                                        "words[word]"};
+    mercer_ctx *ctx = open_ctx(2);
+    texts x = draw(N, 8);
+    x.text[N / 2][300] = '\0'; /* the definition takes its time over long texts */
+    mercer_data *data = make(ctx, &x);
+    static double K[N * N];
+    for (size_t f = 0; f < sizeof forms / sizeof forms[0]; f++) {
+        mercer_kernel *k = bound_to(ctx, forms[f], 0, data);
+        assert_ok(ctx, mercer_gram(ctx, k, data, NULL, K));
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j <= i; j++) {
+                if (strlen(x.text[i]) + strlen(x.text[j]) > 400)
+                    continue;
+                const double exact = mc_text_value(k->root, x.text[i], x.text[j]);
+                /* of one letter 300 times some 4,500 values fall on one feature */
+                assert_true(fabs(K[i * N + j] - exact) <= 1e-12 * sqrt(K[i * N + i] * K[j * N + j]));
+                assert_true(K[i * N + j] == K[j * N + i]);
+            }
+        mercer_kernel_free(k);
+    }
+    mercer_data_free(data);
+    discard(&x);
+    close_clean(ctx);
+}
+
 /* Columns lent by the operator of all rows are those of a new one, bit for bit. */
 static void test_columns_are_lent(void **state) {
     (void)state;
@@ -171,11 +205,15 @@ static void test_products_go_through_the_coordinates(void **state) {
     (void)state;
     static const char *const forms[] = {"spectrum(p=%d)[word]",
                                         "3*normalize(2*spectrum(p=%d)[word]) + spectrum(p=2)[word]",
-                                        "normalize(spectrum(p=%d)[word]) + 0.25", "spectrum(p=%d)[word]^2"};
+                                        "normalize(spectrum(p=%d)[word]) + 0.25",
+                                        "subsequence(p=%d, decay=0.7)[word] + normalize(words[word])",
+                                        "spectrum(p=%d, mismatches=1)[word] + 2*weighted_degree(p=4)[word]",
+                                        "spectrum(p=%d)[word]^2"};
+    enum { FORMS = sizeof forms / sizeof forms[0] };
     static double K[N * N], Y[2][N * 9];
     static const int threads[] = {1, 2, 3, 7};
     texts x = draw(N, 6), z = draw(M, 7);
-    for (int f = 0; f < 4; f++)
+    for (int f = 0; f < FORMS; f++)
         for (int variant = 0; variant < 4; variant++)
             for (int k = 0; k < 4; k++) {
                 mercer_ctx *ctx = open_ctx(threads[k]);
@@ -185,7 +223,7 @@ static void test_products_go_through_the_coordinates(void **state) {
                 mc_gram *gram = NULL;
                 assert_ok(ctx, mc_gram_open(ctx, kernel, dx, dz, variant & 2 ? MERCER_F32 : MERCER_F64, &gram));
                 assert_ok(ctx, mc_gram_block(ctx, gram, 0, N, 0, m, MERCER_F64, K, m));
-                assert_int_equal(gram->factored.terms > 0, f < 3);
+                assert_int_equal(gram->factored.terms > 0, f < FORMS - 1);
                 for (int64_t t = 1; t <= 9; t += 4) {
                     check_product(ctx, gram, K, m, t, Y[k > 0]);
                     if (t == 9 && k > 0)
@@ -204,10 +242,13 @@ static void test_products_go_through_the_coordinates(void **state) {
 /* What the planner counts on is never less than what is taken. */
 static void test_the_plan_holds(void **state) {
     (void)state;
-    static const char *const forms[] = {"spectrum(p=%d)[word]",
-                                        "normalize(spectrum(p=%d)[word]) + 2*spectrum(p=5)[word]"};
+    static const char *const forms[] = {
+        "spectrum(p=%d)[word]", "normalize(spectrum(p=%d)[word]) + 2*spectrum(p=5)[word]",
+        "normalize(subsequence(p=3, span=9)[word]) + spectrum(p=%d)[word]",
+        "normalize(words[word] + spectrum(p=5, mismatches=2)[word])*spectrum(p=%d)[word]",
+        "weighted_degree(p=8)[word] + spectrum(p=%d)[word]"};
     texts x = draw(N, 4), z = draw(M, 5);
-    for (int f = 0; f < 2; f++)
+    for (int f = 0; f < (int)(sizeof forms / sizeof forms[0]); f++)
         for (int l = 0; l < LENGTHS; l++)
             for (int precision = 0; precision < 2; precision++) {
                 mercer_ctx *ctx = open_ctx(3);
@@ -237,6 +278,7 @@ static void test_the_plan_holds(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values_are_those_of_the_definition),
+        cmocka_unit_test(test_features_give_the_values_of_the_definition),
         cmocka_unit_test(test_columns_are_lent),
         cmocka_unit_test(test_products_go_through_the_coordinates),
         cmocka_unit_test(test_the_plan_holds),

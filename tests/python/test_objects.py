@@ -1,7 +1,10 @@
 """Rows that are no numbers: lists of texts for the string kernels of the language, and lists of any objects for a function as kernel. Both are
 compared with matrices computed here by the definition."""
+import collections
+import itertools
 import os
 import pickle
+import re
 import unittest
 
 import numpy as np
@@ -56,6 +59,52 @@ def predicted(estimator, X):
         if hasattr(estimator, name):
             return getattr(estimator, name)(X)
     return estimator.labels_
+
+
+def gapped(text, p, m):
+    """For every m of p places, the bytes at the others."""
+    return collections.Counter((kept, bytes(part[i] for i in kept))
+                               for part in parts(text, p) for kept in itertools.combinations(range(p), p - m))
+
+
+def subsequences(text, p, decay, span):
+    """Every choice of p places within span bytes."""
+    encoded, found = text.encode(), collections.Counter()
+    for chosen in itertools.combinations(range(len(encoded)), p):
+        if chosen[-1] - chosen[0] < span:
+            found[bytes(encoded[i] for i in chosen)] += decay ** (chosen[-1] - chosen[0] + 1)
+    return found
+
+
+def placed(text, p):
+    encoded = text.encode()
+    return collections.Counter({(i, encoded[i:i + length]): (2 * (p - length + 1) / (p * (p + 1))) ** 0.5
+                                for length in range(1, p + 1) for i in range(len(encoded) - length + 1)})
+
+
+def words(text):
+    return collections.Counter(re.findall(rb"[A-Za-z0-9_\x80-\xff]+", text.encode()))
+
+
+FEATURES = {"spectrum(p=3, mismatches=1)": lambda t: gapped(t, 3, 1), "spectrum(p=5, mismatches=3)": lambda t: gapped(t, 5, 3),
+            "subsequence(p=2, decay=0.7, span=16)": lambda t: subsequences(t, 2, 0.7, 16),
+            "subsequence(p=3, decay=0.5, span=6)": lambda t: subsequences(t, 3, 0.5, 6),
+            "weighted_degree(p=4)": lambda t: placed(t, 4), "words": words}
+
+
+class Features(unittest.TestCase):
+    """Kernels of texts against their features, by brute force over all choices of places."""
+
+    def test_kernels_of_texts(self):
+        print(f"# MERCER_TEST_SEED={SEED}")
+        rng = np.random.RandomState(SEED)
+        X = ["".join(rng.choice(list("ab cé_-"), size=rng.randint(0, 15))) for _ in range(25)] + ["ab ab_c ab", ""]
+        for kernel, features in FEATURES.items():
+            found = [features(text) for text in X]
+            wanted = np.asarray([[sum(a[f] * b[f] for f in a) for b in found] for a in found])
+            with self.subTest(kernel=kernel):
+                np.testing.assert_allclose(mercer.gram(kernel, X), wanted, rtol=1e-12, atol=1e-13)
+                np.testing.assert_allclose(mercer.gram(kernel, X[:5], X), wanted[:5], rtol=1e-12, atol=1e-13)
 
 
 class Against(unittest.TestCase):

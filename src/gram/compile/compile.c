@@ -101,7 +101,7 @@ static void free_part(mc_tile_part *p) {
         mc_free(sides[s]->values);
         mc_free(sides[s]->start);
         mc_free(sides[s]->coordinate);
-        mc_free(sides[s]->count);
+        mc_free(sides[s]->weight);
         mc_free(sides[s]->half);
         mc_free(sides[s]->norm2);
         mc_free(sides[s]->shift);
@@ -336,7 +336,10 @@ static mercer_status emit_atom(compiler *c, const mc_node *node, place at) {
     case MC_FORM:
         return emit_want(c, (want){.feature = MC_IMAGE, .use = MC_USE_DOT, .a = 1, .matrix = &p[0]}, MC_SAME, at,
                          &line);
-    case MC_SPECTRUM: return emit_want(c, (want){.use = MC_USE_DOT, .a = 1, .strings = node}, MC_SAME, at, &line);
+    case MC_SPECTRUM:
+    case MC_SUBSEQUENCE:
+    case MC_WEIGHTED_DEGREE:
+    case MC_WORDS: return emit_want(c, (want){.use = MC_USE_DOT, .a = 1, .strings = node}, MC_SAME, at, &line);
     case MC_TANIMOTO: return emit_want(c, sum_of(MC_MINIMUM, 1, NULL), MC_RATIO, at, &line);
     case MC_ADDITIVE_CHI2: return emit_want(c, sum_of(MC_HARMONIC, 2, NULL), MC_SAME, at, &line);
     case MC_WENDLAND: return emit_wendland(c, node, at);

@@ -41,7 +41,7 @@ typedef struct mc_packed_points {
     void *values;          /* dense: panels x d x columns; sparse: the values */
     int64_t *start;        /* sparse: n + 1 */
     int32_t *coordinate;   /* sparse */
-    uint32_t *count;       /* of strings, while opening: the values */
+    double *weight;        /* of texts, while opening: the values */
     int64_t widest;        /* sparse: the most values in one panel */
     void *half;            /* -|x|^2 / 2 of each point, padded */
     double *norm2, *shift; /* while opening: |x|^2 (sum |x_k| for sums), <centre, x> */
@@ -58,7 +58,7 @@ typedef struct mc_tile_part {
     double *period;         /* COS_SIN */
     double *length;         /* COS_SIN: the length scales, whose squares the weights may not hold */
     const mc_value *matrix; /* IMAGE */
-    /* the spectrum atom whose counts are the coordinates (string_features.c); NULL: they come from columns */
+    /* the atom of texts whose features are the coordinates (string_features.c); NULL: they come from columns */
     const mc_node *strings;
     /* the atom whose values come from elsewhere (precomputed.c): no coordinates; NULL: a statistic */
     const mc_node *precomputed;
@@ -75,7 +75,8 @@ typedef struct mc_tile_part {
     double centre2; /* |scaled centre|^2 */
     /* coordinates are whole numbers 0 .. 255, x over this, packed as bytes (pack_uint8.c); 0: they are reals */
     double uint8_unit;
-    double phase; /* COS_SIN: how far rounding of x can move a point, at most */
+    double rounding; /* of texts: units in the last place that a coordinate may be off by */
+    double phase;    /* COS_SIN: how far rounding of x can move a point, at most */
     mc_distance_method distance_method;
     bool norms_in_line;           /* its one distance line adds the norms itself: no strip of distances is made */
     mc_packed_points left, right; /* right has no arrays of its own when it is the left */

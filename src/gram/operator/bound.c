@@ -89,10 +89,12 @@ static argument dot_argument(const mc_tile_part *p, double a, double c, arithmet
     const double shifts = p->left.shift_max + p->right.shift_max + p->centre2;
     const double size = fabs(a) * (reach + shifts) + fabs(c);
     const double double_u = 0x1p-53; /* the shifts are summed up in double */
-    const double e0 = u * (fabs(a) * (f + 2) * reach + 3 * size) + double_u * (f + 3) * fabs(a) * shifts;
+    const double e0 = (u * (f + 2) + 2 * double_u * p->rounding) * fabs(a) * reach + 3 * u * size
+                      + double_u * (f + 3) * fabs(a) * shifts;
     /* what a centre rounds off hurts the shortest rows */
     const double least = fabs(a) * sqrt(p->left.least2 * p->right.least2) + fabs(c);
-    return (argument){.size = size, .e0 = e0, .share = shifts > 0 ? e0 / least : u * (f + 5)};
+    return (argument){
+        .size = size, .e0 = e0, .share = shifts > 0 ? e0 / least : u * (f + 5) + 2 * double_u * p->rounding};
 }
 
 static argument sum_argument(const mc_tile_part *p, double a, double c, arithmetic by) {

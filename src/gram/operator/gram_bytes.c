@@ -49,7 +49,7 @@ static void count_strings(const mc_node *node, need *n) {
 }
 
 static void count_atom(const mc_node *node, int64_t columns, bool all, need *n) {
-    if (node->atom == MC_SPECTRUM) {
+    if (mc_atoms[node->atom].text) {
         count_strings(node, n);
         return;
     }

@@ -56,7 +56,7 @@ static double *scratch_of(const side *s, int thread) {
 static int64_t row_counts(const mc_packed_points *pack, int64_t i, double *values, int32_t **coordinate) {
     const int64_t begin = pack->start[i], count = pack->start[i + 1] - begin;
     for (int64_t k = 0; k < count; k++)
-        values[k] = pack->count[begin + k];
+        values[k] = pack->weight[begin + k];
     *coordinate = count > 0 ? pack->coordinate + begin : NULL; /* of texts that are all too short there are none */
     return count;
 }
@@ -195,8 +195,8 @@ static mercer_status lay_out(mercer_ctx *ctx, side *s) {
         return MERCER_MEMORY;
     MC_TRY(mc_for(ctx, pack->n, 4 * g->ops->columns, pack_rows, s));
     pad_last_panel(s);
-    mc_free(pack->count);
-    pack->count = NULL;
+    mc_free(pack->weight);
+    pack->weight = NULL;
     return MERCER_OK;
 }
 

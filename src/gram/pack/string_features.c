@@ -1,104 +1,24 @@
-/* string_features.c: the coordinates of the spectrum kernel. The strings of p bytes that occur in either side are
-   numbered, exactly, whatever p is; a row is then a sparse vector of counts, and the kernel the inner product that the
-   tiles know. Counts are whole numbers, so that no order of summation changes a bit.
+/* string_features.c: the coordinates of kernels of texts. The features that occur in either side are numbered, exactly;
+   a row is then a sparse vector of their values, and the kernel the inner product that the tiles know. Where values are
+   whole numbers no order of summation changes a bit.
 
-   One pass over the texts numbers the parts and counts them; the numbering is then forgotten. */
+   One pass over the texts numbers the features and adds them up; the numbering is then forgotten. */
 #include "gram/pack/string_features.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/workspace.h"
+#include "kernel/evaluate/feature_numbering.h"
 #include "kernel/evaluate/spectrum_kernel.h"
-
-enum { CAPACITY = 256 }; /* strings that there is room for at first */
-
-typedef struct entry {
-    uint64_t key;
-    int64_t last_seen; /* its last place among the coordinates */
-} entry;
-
-/* Open addressing with linear probing. */
-typedef struct numbering {
-    mercer_ctx *ctx;
-    int32_t *slot; /* number of a part, from 1; 0: free */
-    int64_t slots; /* a power of two, twice the capacity */
-    int64_t count, capacity;
-    entry *entry;      /* of each number */
-    const char **part; /* of each number, where keys do not tell parts apart; NULL: they do */
-    bool exact;        /* they do */
-} numbering;
 
 /* Compressed rows while they are made. */
 typedef struct rows {
+    mc_feature_numbering *numbering;
     mc_packed_points *out;
-    int64_t count, capacity;
+    int64_t begin, count, capacity; /* of the values: where the row begins, so far, room for */
 } rows;
 
 static const char *text_of(const mc_node *node, const mercer_data *data, int64_t i) {
-    return data->text[i * data->texts + (int64_t)node->parameter[1].number];
-}
-
-static int64_t length_of(const mc_node *node) {
-    return (int64_t)node->parameter[0].number;
-}
-
-/* ---- Numbers ---- */
-
-static bool is_part(const numbering *n, int32_t id, const mc_part_walk *w) {
-    return n->entry[id].key == w->key && (n->exact || mc_part_equal(w, n->part[id]));
-}
-
-static void fill_slots(numbering *n) {
-    for (int64_t id = 0; id < n->count; id++) {
-        uint64_t s = mc_part_hash(n->entry[id].key) & (uint64_t)(n->slots - 1);
-        while (n->slot[s])
-            s = (s + 1) & (uint64_t)(n->slots - 1);
-        n->slot[s] = (int32_t)id + 1;
-    }
-}
-
-static mercer_status grow_entries(numbering *n, int64_t capacity) {
-    entry *grown = mc_grow_block(n->ctx, n->entry, capacity, sizeof *grown);
-    MC_TRY(grown ? MERCER_OK : MERCER_MEMORY);
-    n->entry = grown;
-    if (n->exact)
-        return MERCER_OK;
-    const char **part = mc_grow_block(n->ctx, n->part, capacity, sizeof *part);
-    MC_TRY(part ? MERCER_OK : MERCER_MEMORY);
-    n->part = part;
-    return MERCER_OK;
-}
-
-static mercer_status grow_numbering(numbering *n) {
-    const int64_t capacity = n->capacity ? 2 * n->capacity : CAPACITY;
-    if (capacity > INT32_MAX)
-        return mc_fail(n->ctx, MERCER_MEMORY, "spectrum: more than %lld different strings", (long long)n->count);
-    MC_TRY(grow_entries(n, capacity));
-    mc_free(n->slot);
-    MC_TRY(MC_ALLOC(n->ctx, n->slot, 2 * capacity));
-    n->slots = 2 * capacity;
-    n->capacity = capacity;
-    fill_slots(n);
-    return MERCER_OK;
-}
-
-static void close_numbering(numbering *n) {
-    mc_free(n->slot);
-    mc_free(n->entry);
-    mc_free(n->part);
-}
-
-/* The number of the part, which is given one where it has none: there is room. */
-static int32_t number_of(numbering *n, const mc_part_walk *w) {
-    uint64_t s = mc_part_hash(w->key) & (uint64_t)(n->slots - 1);
-    while (n->slot[s] && !is_part(n, n->slot[s] - 1, w))
-        s = (s + 1) & (uint64_t)(n->slots - 1);
-    if (!n->slot[s]) {
-        n->entry[n->count] = (entry){.key = w->key, .last_seen = -1};
-        if (!n->exact)
-            n->part[n->count] = w->at;
-        n->slot[s] = (int32_t)++n->count;
-    }
-    return n->slot[s] - 1;
+    return data->text[i * data->texts + (int64_t)node->parameter[MC_TEXT_COLUMN].number];
 }
 
 /* ---- Rows ---- */
@@ -110,39 +30,78 @@ static mercer_status reserve_row(mercer_ctx *ctx, rows *r, int64_t more) {
     int32_t *coordinate = mc_grow_block(ctx, r->out->coordinate, capacity, sizeof *coordinate);
     MC_TRY(coordinate ? MERCER_OK : MERCER_MEMORY);
     r->out->coordinate = coordinate;
-    uint32_t *count = mc_grow_block(ctx, r->out->count, capacity, sizeof *count);
-    MC_TRY(count ? MERCER_OK : MERCER_MEMORY);
-    r->out->count = count;
+    double *weight = mc_grow_block(ctx, r->out->weight, capacity, sizeof *weight);
+    MC_TRY(weight ? MERCER_OK : MERCER_MEMORY);
+    r->out->weight = weight;
     r->capacity = capacity;
     return MERCER_OK;
 }
 
-static mercer_status add_row(numbering *n, rows *r, mc_part_walk w) {
-    const int64_t begin = r->count;
-    MC_TRY(reserve_row(n->ctx, r, w.left));
-    for (; w.left > 0; mc_part_next(&w)) {
-        if (n->count == n->capacity)
-            MC_TRY(grow_numbering(n));
-        const int32_t id = number_of(n, &w);
-        int64_t *seen = &n->entry[id].last_seen;
-        if (*seen < begin) {
-            r->out->coordinate[r->count] = id;
-            r->out->count[r->count] = 0;
-            *seen = r->count++;
-        }
-        r->out->count[*seen]++;
+static mercer_status add_feature(void *arg, const mc_text_feature *feature) {
+    rows *r = arg;
+    int32_t id;
+    MC_TRY(mc_number_feature(r->numbering, feature, &id));
+    int64_t *seen = &r->numbering->entry[id].last_seen;
+    if (*seen < r->begin) {
+        r->out->coordinate[r->count] = id;
+        r->out->weight[r->count] = 0;
+        *seen = r->count++;
     }
+    r->out->weight[*seen] += feature->value;
     return MERCER_OK;
 }
 
-static mercer_status add_side(numbering *n, const mc_node *node, const mercer_data *data, mc_packed_points *out,
-                              int64_t *longest) {
-    rows r = {.out = out};
+static void swap_values(int32_t *coordinate, double *weight, int64_t i, int64_t j) {
+    const int32_t c = coordinate[i];
+    const double w = weight[i];
+    coordinate[i] = coordinate[j];
+    weight[i] = weight[j];
+    coordinate[j] = c;
+    weight[j] = w;
+}
+
+/* A heap of `count` coordinates, the largest first, but for that at i. */
+static void sift_down(int32_t *coordinate, double *weight, int64_t i, int64_t count) {
+    for (int64_t child = 2 * i + 1; child < count; child = 2 * i + 1) {
+        child += child + 1 < count && coordinate[child + 1] > coordinate[child];
+        if (coordinate[i] >= coordinate[child])
+            return;
+        swap_values(coordinate, weight, i, child);
+        i = child;
+    }
+}
+
+/* By coordinate: both k(x, z) and k(z, x) then add the same products in the same order. */
+static void sort_row(int32_t *coordinate, double *weight, int64_t count) {
+    for (int64_t i = count / 2; i-- > 0;)
+        sift_down(coordinate, weight, i, count);
+    for (int64_t last = count - 1; last > 0; last--) {
+        swap_values(coordinate, weight, 0, last);
+        sift_down(coordinate, weight, 0, last);
+    }
+}
+
+static mercer_status add_row(mc_tile_part *p, rows *r, const char *text) {
+    const int64_t features = mc_text_feature_count(p->strings, text);
+    r->begin = r->count;
+    MC_TRY(reserve_row(r->numbering->ctx, r, features));
+    MC_TRY(mc_text_features(p->strings, text, add_feature, r));
+    p->longest = r->count - r->begin > p->longest ? r->count - r->begin : p->longest;
+    if (mc_text_features_whole(p->strings))
+        return MERCER_OK;
+    sort_row(r->out->coordinate + r->begin, r->out->weight + r->begin, r->count - r->begin);
+    if ((double)features + 20 > p->rounding)
+        p->rounding = (double)features + 20; /* a value is a power by products, or a root; they are then summed up */
+    return MERCER_OK;
+}
+
+static mercer_status add_side(mc_feature_numbering *n, mc_tile_part *p, const mercer_data *data,
+                              mc_packed_points *out) {
+    rows r = {.numbering = n, .out = out};
     MC_TRY(MC_ALLOC(n->ctx, out->start, data->n + 1));
     for (int64_t i = 0; i < data->n; i++) {
-        MC_TRY(add_row(n, &r, mc_parts_of(text_of(node, data, i), (size_t)length_of(node))));
+        MC_TRY(add_row(p, &r, text_of(p->strings, data, i)));
         out->start[i + 1] = r.count;
-        *longest = r.count - out->start[i] > *longest ? r.count - out->start[i] : *longest;
     }
     for (int64_t id = 0; id < n->count; id++)
         n->entry[id].last_seen = -1; /* places of the other side are others */
@@ -150,47 +109,47 @@ static mercer_status add_side(numbering *n, const mc_node *node, const mercer_da
 }
 
 mercer_status mc_string_features_open(mercer_ctx *ctx, mc_tile_part *p, const mercer_data *x, const mercer_data *z) {
-    numbering n = {.ctx = ctx, .exact = length_of(p->strings) <= MC_PART_EXACT};
-    mercer_status status = add_side(&n, p->strings, x, &p->left, &p->longest);
+    mc_feature_numbering n = {.ctx = ctx, .exact = mc_text_features_exact(p->strings)};
+    mercer_status status = add_side(&n, p, x, &p->left);
     if (!status && z != x)
-        status = add_side(&n, p->strings, z, &p->right, &p->longest);
+        status = add_side(&n, p, z, &p->right);
     p->d = n.count > 0 ? n.count : 1; /* texts that are all too short have a coordinate, where they are 0 */
-    close_numbering(&n);
+    mc_close_numbering(&n);
     return status;
 }
 
 /* ---- Before they are made ---- */
 
-static int64_t parts_of(const mc_node *node, const mercer_data *data, int64_t i) {
-    const int64_t length = (int64_t)strlen(text_of(node, data, i)), p = length_of(node);
-    return length >= p ? length - p + 1 : 0;
-}
-
 static bool has_texts(const mc_node *node, const mercer_data *data) {
-    return (int64_t)node->parameter[1].number < data->texts;
+    return (int64_t)node->parameter[MC_TEXT_COLUMN].number < data->texts;
 }
 
 int64_t mc_string_features_total(const mc_node *node, const mercer_data *data) {
     int64_t total = 0;
     for (int64_t i = 0; has_texts(node, data) && i < data->n; i++)
-        total += parts_of(node, data, i);
+        total += mc_text_feature_count(node, text_of(node, data, i));
     return total;
 }
 
 int64_t mc_string_features_widest(const mc_node *node, const mercer_data *data, int64_t width) {
     int64_t widest = 0, panel = 0;
     for (int64_t i = 0; has_texts(node, data) && i < data->n; i++) {
-        panel = (i % width ? panel : 0) + parts_of(node, data, i);
+        panel = (i % width ? panel : 0) + mc_text_feature_count(node, text_of(node, data, i));
         widest = panel > widest ? panel : widest;
     }
     return widest;
 }
 
+/* Strings of p bytes that there are, where few enough. */
+static int64_t most_different(const mc_node *node) {
+    const bool counted = node->atom == MC_SUBSEQUENCE || (node->atom == MC_SPECTRUM && node->parameter[1].number == 0);
+    const int64_t p = (int64_t)node->parameter[0].number;
+    return counted && p < 4 ? (int64_t)1 << 8 * p : INT32_MAX;
+}
+
 /* Growing doubles, and the old block goes only when the new one is there. */
-size_t mc_string_features_bytes(const mc_node *node, int64_t parts) {
-    const int64_t p = length_of(node), most = p < 4 ? (int64_t)1 << 8 * p : INT32_MAX;
-    const int64_t different = (parts < most ? parts : most) + CAPACITY;
-    const size_t each = 2 * sizeof(int32_t) + sizeof(entry) + (p > MC_PART_EXACT ? sizeof(char *) : 0);
-    return mc_work_need(3 * different, each) + mc_work_need(3 * parts, sizeof(int32_t) + sizeof(uint32_t))
-           + 8 * MC_ALIGN;
+size_t mc_string_features_bytes(const mc_node *node, int64_t features) {
+    const int64_t most = most_different(node), different = features < most ? features : most;
+    return mc_numbering_bytes(mc_text_features_exact(node), different)
+           + mc_work_need(3 * features, sizeof(int32_t) + sizeof(double)) + 8 * MC_ALIGN;
 }

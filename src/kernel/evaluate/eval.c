@@ -14,7 +14,7 @@
 #include "kernel/evaluate/eval_special.h"
 #include "kernel/evaluate/matern_bessel.h"
 #include "kernel/evaluate/self_values.h"
-#include "kernel/evaluate/spectrum_kernel.h"
+#include "kernel/evaluate/text_features.h"
 #include "kernel/language/user_function.h"
 #include "kernel/evaluate/view.h"
 #include <math.h>
@@ -234,15 +234,15 @@ static double evaluate_precomputed(const mc_node *node, const pair *p) {
     return serial >= 1 && serial < (double)p->view->d && serial == floor(serial) ? x_at(p, (int64_t)serial) : NAN;
 }
 
-static double evaluate_spectrum(const mc_node *node, const pair *p) {
+static double evaluate_text(const mc_node *node, const pair *p) {
     const mc_view *row = p->view;
     while (row->parent)
         row = row->parent;
     double known;
     if (p->x == p->z && mc_self_value(row->self, node, row->row, &known))
         return known;
-    const int64_t at = row->d + (int64_t)node->parameter[1].number;
-    return mc_spectrum_value(mc_row_text(p->x, at), mc_row_text(p->z, at), (size_t)node->parameter[0].number);
+    const int64_t at = row->d + (int64_t)node->parameter[MC_TEXT_COLUMN].number;
+    return mc_text_value(node, mc_row_text(p->x, at), mc_row_text(p->z, at));
 }
 
 static double evaluate_user(const mc_node *node, const pair *p) {
@@ -267,7 +267,10 @@ static double (*const atom_value[MC_ATOM_COUNT])(const mc_node *, const pair *) 
     [MC_FORM] = evaluate_form,
     [MC_PRECOMPUTED] = evaluate_precomputed,
     [MC_USER] = evaluate_user,
-    [MC_SPECTRUM] = evaluate_spectrum,
+    [MC_SPECTRUM] = evaluate_text,
+    [MC_SUBSEQUENCE] = evaluate_text,
+    [MC_WEIGHTED_DEGREE] = evaluate_text,
+    [MC_WORDS] = evaluate_text,
 };
 
 static double (*const special_value[MC_ATOM_COUNT])(const mc_node *, const mc_view *, const double *,

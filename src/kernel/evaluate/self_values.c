@@ -5,6 +5,7 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "data/table/data.h"
+#include "kernel/evaluate/feature_numbering.h"
 #include "kernel/evaluate/spectrum_kernel.h"
 #include "kernel/language/node.h"
 
@@ -12,6 +13,7 @@ enum { LONG = 1024, GRAIN = 16 }; /* bytes of a text that is worth it; rows of a
 
 /* The values of one atom, in a list. */
 struct mc_self_values {
+    const mc_node *atom;
     size_t p;
     int64_t text;
     double *value; /* n */
@@ -52,6 +54,54 @@ static mercer_status count_texts(mercer_ctx *ctx, counting *c) {
     return status;
 }
 
+/* ---- Features that are not counted alone ---- */
+
+typedef struct summing {
+    mc_feature_numbering numbering;
+    double *sum; /* of each feature of the row; as many as a row has at most */
+} summing;
+
+static mercer_status add_feature(void *arg, const mc_text_feature *feature) {
+    summing *s = arg;
+    int32_t id;
+    MC_TRY(mc_number_feature(&s->numbering, feature, &id));
+    mc_numbered_feature *entry = &s->numbering.entry[id];
+    s->sum[id] = (entry->last_seen < 0 ? 0 : s->sum[id]) + feature->value;
+    entry->last_seen = 0;
+    return MERCER_OK;
+}
+
+static mercer_status sum_rows(const counting *c, summing *s) {
+    for (int64_t i = 0; i < c->data->n; i++) {
+        double value = 0;
+        mc_forget_features(&s->numbering);
+        MC_TRY(mc_text_features(c->of->atom, text_of(c, i), add_feature, s));
+        for (int64_t k = 0; k < s->numbering.count; k++)
+            value += s->sum[k] * s->sum[k];
+        c->of->value[i] = value;
+    }
+    return MERCER_OK;
+}
+
+static mercer_status sum_texts(mercer_ctx *ctx, counting *c) {
+    summing s = {.numbering = {.ctx = ctx, .exact = mc_text_features_exact(c->of->atom)}};
+    int64_t most = 1;
+    for (int64_t i = 0; i < c->data->n; i++) {
+        const int64_t features = mc_text_feature_count(c->of->atom, text_of(c, i));
+        most = features > most ? features : most;
+    }
+    mercer_status status = MC_ALLOC(ctx, s.sum, most);
+    MC_THEN(status, MC_ALLOC(ctx, c->of->value, c->data->n));
+    MC_THEN(status, sum_rows(c, &s));
+    mc_free(s.sum);
+    mc_close_numbering(&s.numbering);
+    return status;
+}
+
+static bool is_counted(const mc_node *atom) {
+    return atom->atom == MC_SPECTRUM && atom->parameter[1].number == 0;
+}
+
 static mercer_status add_atom(mercer_ctx *ctx, const mc_node *atom, const mercer_data *data, mc_self_values **list) {
     double known;
     mc_self_values *one = NULL;
@@ -59,15 +109,17 @@ static mercer_status add_atom(mercer_ctx *ctx, const mc_node *atom, const mercer
     if (mc_self_value(*list, atom, 0, &known))
         return MERCER_OK;
     MC_TRY(MC_ALLOC(ctx, one, 1));
-    *one = (mc_self_values){
-        .p = (size_t)atom->parameter[0].number, .text = (int64_t)atom->parameter[1].number, .next = *list};
+    *one = (mc_self_values){.atom = atom,
+                            .p = (size_t)atom->parameter[0].number,
+                            .text = (int64_t)atom->parameter[MC_TEXT_COLUMN].number,
+                            .next = *list};
     c.of = one;
     for (int64_t i = 0; i < data->n; i++) {
         const int64_t length = (int64_t)strlen(text_of(&c, i));
         c.longest = length > c.longest ? length : c.longest;
     }
-    const bool worth = c.longest > LONG;
-    const mercer_status status = worth ? count_texts(ctx, &c) : MERCER_OK;
+    const bool worth = !is_counted(atom) || c.longest > LONG;
+    const mercer_status status = !worth ? MERCER_OK : is_counted(atom) ? count_texts(ctx, &c) : sum_texts(ctx, &c);
     if (status || !worth) {
         mc_free(one->value);
         mc_free(one);
@@ -79,7 +131,7 @@ static mercer_status add_atom(mercer_ctx *ctx, const mc_node *atom, const mercer
 static mercer_status add_atoms(mercer_ctx *ctx, const mc_node *node, const mercer_data *data, mc_self_values **list) {
     for (int i = 0; i < node->children; i++)
         MC_TRY(add_atoms(ctx, node->child[i], data, list));
-    return mc_node_is_spectrum(node) && data->n > 0 ? add_atom(ctx, node, data, list) : MERCER_OK;
+    return mc_node_reads_text(node) && data->n > 0 ? add_atom(ctx, node, data, list) : MERCER_OK;
 }
 
 mercer_status mc_self_values_open(mercer_ctx *ctx, const mc_node *root, const mercer_data *data, mc_self_values **out) {
@@ -103,7 +155,7 @@ void mc_self_values_close(mc_self_values *self) {
 
 bool mc_self_value(const mc_self_values *self, const mc_node *atom, int64_t row, double *out) {
     for (; self; self = self->next)
-        if (self->p == (size_t)atom->parameter[0].number && self->text == (int64_t)atom->parameter[1].number) {
+        if (self->atom == atom || mc_node_equal(self->atom, atom)) {
             *out = self->value[row];
             return true;
         }

@@ -8,7 +8,7 @@
 
 typedef struct mc_self_values mc_self_values;
 
-/* Of all spectrum atoms of the tree; *out stays NULL where there is none, or no text so long. */
+/* Of all atoms of texts in the tree; *out stays NULL where there is none, or spectra alone and no text so long. */
 mercer_status mc_self_values_open(mercer_ctx *ctx, const mc_node *root, const mercer_data *data, mc_self_values **out);
 void mc_self_values_close(mc_self_values *self);
 /* The value of an atom in a row; false: it is not known. */

@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "data/table/data.h"
+#include "kernel/evaluate/text_features.h"
 #include "kernel/language/node.h"
 #include "kernel/language/parse.h"
 #include <math.h>
@@ -19,13 +20,11 @@
 
 /* ---- Parts ---- */
 
-/* Up to eight bytes the key is the part itself; beyond, a polynomial with this odd base, modulo 2^64. */
-static const uint64_t LONG_BASE = 0x9E3779B97F4A7C15u;
-
+/* Up to eight bytes the key is the part itself. */
 mc_part_walk mc_parts_of(const char *text, size_t p) {
     const size_t length = strlen(text);
     mc_part_walk w = {.at = text, .left = length >= p ? (int64_t)(length - p + 1) : 0, .p = p, .first_weight = 1};
-    w.base = p <= MC_PART_EXACT ? 256 : LONG_BASE;
+    w.base = p <= MC_PART_EXACT ? 256 : MC_LONG_BASE;
     for (size_t i = 1; i < p && w.left; i++)
         w.first_weight *= w.base;
     for (size_t i = 0; i < p && w.left; i++)
@@ -98,10 +97,10 @@ double mc_spectrum_value(const char *x, const char *z, size_t p) {
 
 /* ---- In the language ---- */
 
-/* Every atom below is a spectrum that has no column yet. */
+/* Every atom below reads a text and has no column yet. */
 static bool takes_text(const mc_node *node) {
     if (node->kind == MC_ATOM)
-        return mc_node_is_spectrum(node) && node->parameter[1].kind != MC_VALUE_TEXT;
+        return mc_node_reads_text(node) && node->parameter[MC_TEXT_COLUMN].kind != MC_VALUE_TEXT;
     for (int i = 0; i < node->children; i++)
         if (!takes_text(node->child[i]))
             return false;
@@ -111,24 +110,34 @@ static bool takes_text(const mc_node *node) {
 static mercer_status give_text(mercer_ctx *ctx, mc_node *node, const char *name, int64_t offset) {
     for (int i = 0; i < node->children; i++)
         MC_TRY(give_text(ctx, node->child[i], name, offset));
-    if (!mc_node_is_spectrum(node))
+    if (!mc_node_reads_text(node))
         return MERCER_OK;
-    node->parameter[1] = (mc_value){.kind = MC_VALUE_TEXT, .number = 0, .offset = offset};
-    node->parameter[1].file = mc_copy_text(ctx, name, strlen(name));
-    return node->parameter[1].file ? MERCER_OK : MERCER_MEMORY;
+    node->parameter[MC_TEXT_COLUMN] = (mc_value){.kind = MC_VALUE_TEXT, .number = 0, .offset = offset};
+    node->parameter[MC_TEXT_COLUMN].file = mc_copy_text(ctx, name, strlen(name));
+    return node->parameter[MC_TEXT_COLUMN].file ? MERCER_OK : MERCER_MEMORY;
+}
+
+static const mc_node *first_reader(const mc_node *node) {
+    const mc_node *found = mc_node_reads_text(node) ? node : NULL;
+    for (int i = 0; i < node->children && !found; i++)
+        found = first_reader(node->child[i]);
+    return found;
 }
 
 mercer_status mc_parse_text(mc_parser *p, mc_node **columns) {
     mc_node *node = *columns;
+    const mc_node *reader = first_reader(node->child[0]);
     char number[32];
-    if (!mc_node_any(node->child[0], mc_node_is_spectrum))
+    if (!reader)
         return MERCER_OK;
+    const char *name = mc_atoms[reader->atom].name;
     if (!takes_text(node->child[0]))
         return mc_lex_fail(&p->lexer, node->offset,
-                           "spectrum reads a column of text and other kernels columns of numbers: give each its own, "
-                           "as in rbf[1:8] + spectrum(p=3)[name]");
+                           "%s reads a column of text and other kernels columns of numbers: give each its own, as in "
+                           "rbf[1:8] + %s[name]",
+                           name, name);
     if (node->columns != 1)
-        return mc_lex_fail(&p->lexer, node->offset, "spectrum reads one column of text, not %lld",
+        return mc_lex_fail(&p->lexer, node->offset, "%s reads one column of text, not %lld", name,
                            (long long)node->columns);
     mc_print(number, sizeof number, "%lld", (long long)node->column[0] + 1);
     MC_TRY(give_text(p->lexer.ctx, node->child[0], node->column_name ? node->column_name[0] : number, node->offset));
@@ -145,16 +154,16 @@ static bool is_listed(const mc_text *list, const char *name) {
 }
 
 static void list_text_columns(const mc_node *node, mc_text *out) {
-    if (mc_node_is_spectrum(node) && node->parameter[1].kind == MC_VALUE_TEXT
-        && !is_listed(out, node->parameter[1].file))
-        mc_text_add(out, "%s%s", out->length ? "," : "", node->parameter[1].file);
+    if (mc_node_reads_text(node) && node->parameter[MC_TEXT_COLUMN].kind == MC_VALUE_TEXT
+        && !is_listed(out, node->parameter[MC_TEXT_COLUMN].file))
+        mc_text_add(out, "%s%s", out->length ? "," : "", node->parameter[MC_TEXT_COLUMN].file);
     for (int i = 0; i < node->children; i++)
         list_text_columns(node->child[i], out);
 }
 
 mercer_status mc_texts_list(mercer_ctx *ctx, const mc_node *root, char **out) {
     *out = NULL;
-    if (!mc_node_any(root, mc_node_is_spectrum))
+    if (!mc_node_any(root, mc_node_reads_text))
         return MERCER_OK;
     mc_text text = mc_text_open(ctx);
     list_text_columns(root, &text);
@@ -165,53 +174,64 @@ mercer_status mc_texts_list(mercer_ctx *ctx, const mc_node *root, char **out) {
 
 /* A text that is too short is 0 for the kernel; a column of them would be 0 for every machine. */
 static mercer_status check_long_enough(mercer_ctx *ctx, const mc_node *node, const mercer_data *data, int64_t at) {
+    int64_t longest = 0;
+    bool found = data->n == 0;
+    for (int64_t i = 0; i < data->n && !found; i++) {
+        const char *text = data->text[i * data->texts + at];
+        found = mc_text_feature_count(node, text) > 0;
+        longest = (int64_t)strlen(text) > longest ? (int64_t)strlen(text) : longest;
+    }
+    if (found)
+        return MERCER_OK;
+    if (mc_atoms[node->atom].parameters == 0)
+        return mc_fail_at(ctx, MERCER_DATA, node->offset, "%s: no text of '%.80s' has a word",
+                          mc_atoms[node->atom].name, node->parameter[MC_TEXT_COLUMN].file);
     const double p = node->parameter[0].number;
-    double longest = 0;
-    for (int64_t i = 0; i < data->n && longest < p; i++)
-        longest = fmax(longest, (double)strlen(data->text[i * data->texts + at]));
-    return longest >= p || data->n == 0
-               ? MERCER_OK
-               : mc_fail_at(
-                   ctx, MERCER_DATA, node->offset,
-                   "spectrum(p=%.0f): no text of '%.80s' has %.0f bytes, the longest has %.0f; use a smaller p", p,
-                   node->parameter[1].file, p, longest);
+    return mc_fail_at(ctx, MERCER_DATA, node->offset,
+                      "%s(p=%.0f): no text of '%.80s' has %.0f bytes, the longest has %lld; use a smaller p",
+                      mc_atoms[node->atom].name, p, node->parameter[MC_TEXT_COLUMN].file, p, (long long)longest);
 }
 
 static mercer_status bind_atom(mercer_ctx *ctx, mc_node *node, const mercer_data *data) {
-    mc_value *text = &node->parameter[1];
+    mc_value *text = &node->parameter[MC_TEXT_COLUMN];
     const int64_t at = text->kind == MC_VALUE_TEXT ? mc_data_text_find(data, text->file) : data->texts == 1 ? 0 : -1;
     if (at < 0 && text->kind == MC_VALUE_TEXT)
-        return mc_fail_at(
-            ctx, MERCER_DATA, node->offset, "the data have no text column '%.80s' for spectrum; %s", text->file,
-            data->texts ? "it is not among those kept as text" : "none was kept as text (mercer_read.text)");
+        return mc_fail_at(ctx, MERCER_DATA, node->offset, "the data have no text column '%.80s' for %s; %s", text->file,
+                          mc_atoms[node->atom].name,
+                          data->texts ? "it is not among those kept as text"
+                                      : "none was kept as text (mercer_read.text)");
     if (at < 0)
-        return mc_fail_at(ctx, MERCER_DATA, node->offset,
-                          "spectrum needs a text column, spectrum(p=%.0f)[name]: the data have %lld",
-                          node->parameter[0].number, (long long)data->texts);
+        return mc_fail_at(ctx, MERCER_DATA, node->offset, "%s needs a text column, %s[name]: the data have %lld",
+                          mc_atoms[node->atom].name, mc_atoms[node->atom].name, (long long)data->texts);
     if (text->kind != MC_VALUE_TEXT) {
         const char *name = mc_data_text_name(data, at);
         MC_TRY(give_text(ctx, node, name ? name : "1", node->offset));
     }
     text->number = (double)at;
+    const char *fault = mc_text_parameters_fault(node);
+    if (fault)
+        return mc_fail_at(ctx, MERCER_DATA, node->offset, "%s: %s", mc_atoms[node->atom].name, fault);
     return check_long_enough(ctx, node, data, at);
 }
 
 mercer_status mc_texts_bind(mercer_ctx *ctx, mc_node *root, const mercer_data *data) {
     for (int i = 0; i < root->children; i++)
         MC_TRY(mc_texts_bind(ctx, root->child[i], data));
-    return mc_node_is_spectrum(root) ? bind_atom(ctx, root, data) : MERCER_OK;
+    return mc_node_reads_text(root) ? bind_atom(ctx, root, data) : MERCER_OK;
 }
 
 static mercer_status check_atom(mercer_ctx *ctx, const mc_node *node, const mercer_data *data) {
-    const int64_t at = (int64_t)node->parameter[1].number;
+    const int64_t at = (int64_t)node->parameter[MC_TEXT_COLUMN].number;
     if (at < data->texts && data->text)
         return MERCER_OK;
-    return mc_fail(ctx, MERCER_DATA, "spectrum reads text column %lld (%.80s) and the data have %lld",
-                   (long long)at + 1, node->parameter[1].file ? node->parameter[1].file : "", (long long)data->texts);
+    return mc_fail(ctx, MERCER_DATA, "%s reads text column %lld (%.80s) and the data have %lld",
+                   mc_atoms[node->atom].name, (long long)at + 1,
+                   node->parameter[MC_TEXT_COLUMN].file ? node->parameter[MC_TEXT_COLUMN].file : "",
+                   (long long)data->texts);
 }
 
 mercer_status mc_texts_check(mercer_ctx *ctx, const mc_node *root, const mercer_data *data) {
     for (int i = 0; i < root->children; i++)
         MC_TRY(mc_texts_check(ctx, root->child[i], data));
-    return mc_node_is_spectrum(root) ? check_atom(ctx, root, data) : MERCER_OK;
+    return mc_node_reads_text(root) ? check_atom(ctx, root, data) : MERCER_OK;
 }

@@ -7,7 +7,8 @@
 
 /* The parts of p bytes of a text, one after the other; the key of a part follows from that of the one before, so that
    a step costs the same whatever p is. */
-enum { MC_PART_EXACT = 8 }; /* parts up to so many bytes are equal where their keys are */
+#define MC_LONG_BASE 0x9E3779B97F4A7C15u /* longer parts are hashed by a polynomial with this odd base, modulo 2^64 */
+enum { MC_PART_EXACT = 8 };              /* parts up to so many bytes are equal where their keys are */
 typedef struct mc_part_walk {
     const char *at;
     int64_t left; /* parts from here on, this one included; 0: it is past the end */
@@ -49,8 +50,8 @@ typedef struct mc_part_tally {
 void mc_parts_count(mc_part_tally *tally, mc_part_walk *walk, int64_t most);
 double mc_parts_self(const mc_part_tally *tally); /* sum of the squares of the counts */
 
-static inline bool mc_node_is_spectrum(const mc_node *node) {
-    return node->kind == MC_ATOM && node->atom == MC_SPECTRUM;
+static inline bool mc_node_reads_text(const mc_node *node) {
+    return node->kind == MC_ATOM && mc_atoms[node->atom].text;
 }
 
 /* Sum over all strings s of p bytes of how often s occurs in x times how often in z. */

@@ -23,7 +23,13 @@
      precomputed    x_s, s the first column of z: rows are a serial number from 1 and then the values k(x, x_1), k(x,
      x_2), ... A row that
                     is none of the numbered ones has 0 there, or -k(x, x) where that is known
-     spectrum       sum over all strings s of p bytes of count_s(x) count_s(z), in a column of text
+     spectrum       sum over all strings s of p bytes of count_s(x) count_s(z), in a column of text; with m mismatches
+                    sum over the pairs of parts of p bytes, which differ in h <= m places, of C(p - h, m - h)
+     subsequence    sum over pairs of equal subsequences of p bytes, each within `span` bytes of its text, of
+                    decay^(bytes from the first to the last, in both texts)
+     weighted_degree  sum over places i and lengths l <= p of 2 (p - l + 1)/(p (p + 1)) where x and z have the same l
+                    bytes from place i on
+     words          sum over all words of how often they occur in x and z
      user           what a function of the calling program says
      tanimoto       sum_j min(x_j, z_j) / sum_j max(x_j, z_j), 1 when both rows are 0; x, z >= 0
      additive_chi2  sum_j 2 x_j z_j / (x_j + z_j), terms 0/0 are 0; x, z >= 0
@@ -49,6 +55,7 @@
 #include "kernel/language/atoms.h"
 #include "base/print.h"
 #include "kernel/evaluate/matern_bessel.h"
+#include "kernel/evaluate/text_features.h"
 #include "kernel/language/kernel.h"
 #include <float.h>
 #include <math.h>
@@ -113,9 +120,26 @@ const mc_atom_row mc_atoms[MC_ATOM_COUNT] = {
                  .opaque = true},
     [MC_SPECTRUM] =
         {.name = "spectrum",
-         .parameters = 1,
-         .parameter = {{.name = "p", .initial = 3, .low = 1, .high = 65536, .kernel_low = 1, .integer = true}},
+         .parameters = 2,
+         .parameter = {{.name = "p", .initial = 3, .low = 1, .high = 65536, .kernel_low = 1, .integer = true},
+                       {.name = "mismatches", .initial = 0, .low = 0, .high = 15, .integer = true, .quiet = true}},
+         .text = true,
          .opaque = true},
+    [MC_SUBSEQUENCE] =
+        {.name = "subsequence",
+         .parameters = 3,
+         .parameter = {{.name = "p", .initial = 3, .low = 1, .high = 8, .kernel_low = 1, .integer = true},
+                       {.name = "decay", .initial = 0.5, .low = 0x1p-30, .high = 1, .fixed = true},
+                       {.name = "span", .initial = 6, .low = 1, .high = MC_SPAN_MAX, .integer = true}},
+         .text = true,
+         .opaque = true},
+    [MC_WEIGHTED_DEGREE] =
+        {.name = "weighted_degree",
+         .parameters = 1,
+         .parameter = {{.name = "p", .alias = "degree", .initial = 3, .low = 1, .high = 8, .integer = true}},
+         .text = true,
+         .opaque = true},
+    [MC_WORDS] = {.name = "words", .alias = "bag_of_words", .text = true, .opaque = true},
     [MC_PRECOMPUTED] = {.name = "precomputed", .opaque = true},
     [MC_TANIMOTO] = {.name = "tanimoto", .alias = "minmax", .nonnegative = true},
     [MC_ADDITIVE_CHI2] = {.name = "additive_chi2", .nonnegative = true},

@@ -159,7 +159,7 @@ static mercer_status fill_widths(mercer_ctx *ctx, mc_node *root, const mercer_da
 
 /* An atom of numbers would see no column, and be the same for all rows. */
 static mercer_status refuse_numbers(mercer_ctx *ctx, const mc_node *node, const mercer_data *data) {
-    if (node->kind == MC_ATOM && node->atom != MC_SPECTRUM && node->atom != MC_WHITE) {
+    if (node->kind == MC_ATOM && !mc_atoms[node->atom].text && node->atom != MC_WHITE) {
         const char *name = mercer_data_text_name(data, 0);
         return mc_fail_at(ctx, MERCER_DATA, node->offset,
                           "%s reads columns of numbers, and the data have texts alone; take spectrum(p=3)[%.80s]",

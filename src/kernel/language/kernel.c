@@ -20,8 +20,7 @@ bool mc_node_open(const mc_node *node) {
     for (int64_t i = 0; node->kind == MC_COLUMNS && i < node->columns; i++)
         if (node->column[i] < 0)
             return true;
-    const bool wordless =
-        node->kind == MC_ATOM && node->atom == MC_SPECTRUM && node->parameter[1].kind != MC_VALUE_TEXT;
+    const bool wordless = mc_node_reads_text(node) && node->parameter[MC_TEXT_COLUMN].kind != MC_VALUE_TEXT;
     return wordless || has_kind(node, MC_VALUE_AUTO, MC_VALUE_FILE);
 }
 

@@ -40,6 +40,9 @@ typedef enum mc_atom {
     MC_LOG,
     MC_MULTIQUADRIC,
     MC_THIN_PLATE,
+    MC_SUBSEQUENCE,
+    MC_WEIGHTED_DEGREE,
+    MC_WORDS,
     MC_ATOM_COUNT
 } mc_atom;
 
@@ -52,8 +55,8 @@ typedef enum mc_value_kind {
     MC_VALUE_MATRIX,
     MC_VALUE_FILE, /* form("A.npy"), read when the kernel is bound */
     MC_VALUE_USER, /* user("name"): a function of the program; file: its name */
-    /* spectrum(p=3)[name]: its text column, parameter 1 (not written as one). file: the name; number: its place
-       among the texts of the data, once bound */
+    /* spectrum(p=3)[name]: its text column, parameter MC_TEXT_COLUMN (not written as one). file: the name; number: its
+       place among the texts of the data, once bound */
     MC_VALUE_TEXT,
     MC_VALUE_RANGE, /* lo..hi, for tune */
     MC_VALUE_SET    /* {a, b, c}, for tune */
@@ -72,7 +75,7 @@ typedef struct mc_value {
     int64_t offset;       /* byte in the text, for messages */
 } mc_value;
 
-enum { MC_PARAMETERS_MAX = 3, MC_CHOICES_MAX = 3 };
+enum { MC_PARAMETERS_MAX = 4, MC_TEXT_COLUMN = 3, MC_CHOICES_MAX = 3 };
 
 /* One row per parameter of an atom. A value in [low, high] parses; below kernel_low, or not whole where integer is set,
    it parses only to be refuted. A parameter with choices, integer or fixed set is never learned. */
@@ -94,6 +97,7 @@ typedef struct mc_atom_row {
     mc_parameter_row parameter[MC_PARAMETERS_MAX];
     bool nonnegative; /* defined on vectors without negative entries */
     bool pairwise;    /* no tile program: the reference evaluator has its values, one pair after the other */
+    bool text;        /* reads a column of text: an inner product of features (text_features.h) */
     /* not a kernel, but sum w_i w_j k(x_i, x_j) >= 0 where w sums to zero: 1; where w is orthogonal to linear functions
        too: 2. The last parameter of those of order 1 says whether it is centred, which makes a kernel of it */
     int order;

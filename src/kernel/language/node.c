@@ -204,7 +204,7 @@ static bool same_atom(const mc_node *a, const mc_node *b) {
             return false;
     if (a->atom == MC_GIBBS)
         return mc_function_equal(a->function, b->function);
-    return a->atom != MC_SPECTRUM || mc_value_equal(&a->parameter[1], &b->parameter[1]);
+    return !mc_atoms[a->atom].text || mc_value_equal(&a->parameter[MC_TEXT_COLUMN], &b->parameter[MC_TEXT_COLUMN]);
 }
 
 bool mc_node_equal(const mc_node *a, const mc_node *b) {

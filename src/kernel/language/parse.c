@@ -12,6 +12,7 @@
 
    Nesting is limited, so that no text can exhaust the stack here or in anything that walks the tree afterwards. */
 #include "kernel/language/parse.h"
+#include "kernel/evaluate/text_features.h"
 #include "base/status.h"
 #include "kernel/language/atoms.h"
 #include "kernel/language/node.h"
@@ -127,11 +128,8 @@ static mercer_status parse_atom(mc_parser *p, mc_atom atom, mc_node **out) {
     mc_atom_preset(*out, p->lexer.text + name.offset, (size_t)name.length, given);
     mc_lex_next(&p->lexer);
     MC_TRY(mc_parse_arguments(p, *out, given));
-    const mc_value *first = &(*out)->parameter[0];
-    if (atom == MC_SPECTRUM && first->kind == MC_VALUE_NUMBER && first->number != floor(first->number))
-        return mc_lex_fail(&p->lexer, first->offset, "spectrum's p must be a whole number of bytes, got %g",
-                           first->number);
-    return MERCER_OK;
+    const char *fault = mc_text_parameters_fault(*out);
+    return fault ? mc_lex_fail(&p->lexer, name.offset, "%s: %s", mc_atoms[atom].name, fault) : MERCER_OK;
 }
 
 static const struct {

@@ -76,7 +76,7 @@ static void print_value(mc_text *out, const mc_value *value) {
 }
 
 static bool has_text(const mc_node *node) {
-    return node->kind == MC_ATOM && node->atom == MC_SPECTRUM && node->parameter[1].kind == MC_VALUE_TEXT;
+    return node->kind == MC_ATOM && mc_atoms[node->atom].text && node->parameter[MC_TEXT_COLUMN].kind == MC_VALUE_TEXT;
 }
 
 static bool is_plain_name(const char *name) {
@@ -117,7 +117,7 @@ void mc_atom_print(mc_text *out, const mc_node *node) {
     mc_text_add(out, "%s", *before == ',' ? ")" : "");
     if (has_text(node)) {
         mc_text_add(out, "[");
-        print_column_name(out, node->parameter[1].file);
+        print_column_name(out, node->parameter[MC_TEXT_COLUMN].file);
         mc_text_add(out, "]");
     }
 }

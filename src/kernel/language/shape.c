@@ -173,6 +173,9 @@ static facts (*const atom_facts[MC_ATOM_COUNT])(const mc_node *, int64_t) = {
     [MC_LOG] = conditional_facts,
     [MC_MULTIQUADRIC] = conditional_facts,
     [MC_THIN_PLATE] = conditional_facts,
+    [MC_SUBSEQUENCE] = intersection_facts,
+    [MC_WEIGHTED_DEGREE] = intersection_facts,
+    [MC_WORDS] = intersection_facts,
 };
 
 static facts number_facts(double c) {

@@ -136,7 +136,14 @@ static bool verify_user(checker *c, const mc_proof_line *line) {
 /* For every length p that it may have. */
 static bool verify_spectrum(checker *c, const mc_proof_line *line) {
     (void)c;
-    return is_atom(line, MC_SPECTRUM) && no_premise(line) && mc_value_range(&line->term->node->parameter[0]).lo >= 1;
+    return is_atom(line, MC_SPECTRUM) && no_premise(line) && mc_value_range(&line->term->node->parameter[0]).lo >= 1
+           && mc_value_range(&line->term->node->parameter[1]).hi == 0;
+}
+
+/* Whatever their parameters are: features are real numbers. */
+static bool verify_text_features(checker *c, const mc_proof_line *line) {
+    (void)c;
+    return line->term->kind == MC_T_ATOM && mc_atoms[line->term->node->atom].text && no_premise(line);
 }
 
 /* Atoms that are kernels wherever they are defined. */
@@ -469,6 +476,7 @@ static const struct {
     [MC_RULE_PRECOMPUTED] = {MC_IS_KERNEL, verify_precomputed},
     [MC_RULE_USER] = {MC_IS_KERNEL, verify_user},
     [MC_RULE_SPECTRUM] = {MC_IS_KERNEL, verify_spectrum},
+    [MC_RULE_TEXT_FEATURES] = {MC_IS_KERNEL, verify_text_features},
     [MC_RULE_TANIMOTO] = {MC_IS_KERNEL, verify_whole_atom},
     [MC_RULE_ADDITIVE_CHI2] = {MC_IS_KERNEL, verify_whole_atom},
     [MC_RULE_WENDLAND] = {MC_IS_KERNEL, verify_wendland},

@@ -190,7 +190,12 @@ static int prove_atom(prover *p, const mc_term *term, int64_t d) {
     case MC_TANH: return prove_tanh(p, term, d);
     case MC_WHITE: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_WHITE);
     case MC_FORM: return prove_form(p, term, d, MC_RULE_FORM);
-    case MC_SPECTRUM: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_SPECTRUM);
+    case MC_SPECTRUM:
+        return from_none(p, MC_IS_KERNEL, term, d,
+                         mc_value_range(&node->parameter[1]).hi == 0 ? MC_RULE_SPECTRUM : MC_RULE_TEXT_FEATURES);
+    case MC_SUBSEQUENCE:
+    case MC_WEIGHTED_DEGREE:
+    case MC_WORDS: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_TEXT_FEATURES);
     case MC_TANIMOTO: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_TANIMOTO);
     case MC_ADDITIVE_CHI2: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_ADDITIVE_CHI2);
     case MC_WENDLAND:

@@ -24,6 +24,9 @@ static mc_interval atom_range(const mc_node *atom) {
     case MC_RBF_FORM:
     case MC_ADDITIVE_CHI2:
     case MC_SPECTRUM:
+    case MC_SUBSEQUENCE:
+    case MC_WEIGHTED_DEGREE:
+    case MC_WORDS:
     case MC_INTERSECTION: return mc_iv_of(0, INFINITY);
     case MC_ARCCOS: return atom->parameter[0].number == 0 ? mc_iv_of(0, 1) : mc_iv_of(0, INFINITY);
     case MC_POWER_DISTANCE:
