@@ -16,13 +16,14 @@ class Proof:
     """The answer of prove: verdict ('proved', 'refuted', 'unknown'), canonical (the expression), domain (the points for which it has a
     value, '' where it has one everywhere), derivation (steps with claim, rule, because, premises), witness (kernel: the expression with a
     value for all that it leaves open; points, weights, value, bound; None unless refuted), order (of what is not proved: 1 where it is
-    conditionally positive definite, 2 where it is so of order 2, which the derivation then derives; else 0). As text it is the whole argument; it counts
+    conditionally positive definite, 2 where it is so of order 2, which the derivation then derives; else 0), proof_object (all of it as
+    JSON, for programs that check it without Mercer). As text it is the whole argument; it counts
     as true when proved."""
 
     def __init__(self, canonical: str, verdict: str, argument: str, domain: str, derivation: list[_model.Record],
-                 witness: _model.Record | None, order: int = 0) -> None:
+                 witness: _model.Record | None, order: int = 0, proof_object: str = "") -> None:
         self.canonical, self.verdict, self.argument, self.domain = canonical, verdict, argument, domain
-        self.derivation, self.witness, self.order = derivation, witness, order
+        self.derivation, self.witness, self.order, self.proof_object = derivation, witness, order, proof_object
 
     def __bool__(self):
         return self.verdict == "proved"
@@ -70,7 +71,8 @@ def prove(kernel: str, d: int = 0) -> Proof:
         steps = [_step(lib.mercer_proof_step(proof, i).contents) for i in range(lib.mercer_proof_steps(proof))]
         return Proof(text(lib.mercer_kernel_text(expression)), _VERDICTS[lib.mercer_proof_verdict(proof)],
                      text(lib.mercer_proof_text(proof)), text(lib.mercer_proof_domain(proof)), steps,
-                     _witness(lib.mercer_proof_witness(proof)), lib.mercer_proof_order(proof))
+                     _witness(lib.mercer_proof_witness(proof)), lib.mercer_proof_order(proof),
+                     text(lib.mercer_proof_object(proof)))
 
 
 def _bound(context, kernel, X, fitted=None):

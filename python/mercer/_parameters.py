@@ -275,6 +275,7 @@ ARGUMENTS: dict[str, str] = {
     "verbose": "show how far it is, on standard error or in the notebook.",
     "verdict": "'proved', 'refuted' or 'unknown'.",
     "weights": "the name or number of the column of weights; None: all 1.",
+    "proof_object": "the whole argument as JSON; docs/proofs.md has the format.",
     "width": "columns of the answer.",
     "witness": "points and weights that refute; None without.",
     "y": "the target: numbers, or classes as text or whole numbers; none may be missing.",
