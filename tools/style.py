@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""style.py ROOT: what the style guide can check by machine: sizes of files and functions, where threads and malloc may stand."""
+"""style.py ROOT: what the style guide can check by machine: sizes of files and functions, where threads and malloc may stand, names that
+mean one thing."""
+import collections
 import pathlib
 import re
 import sys
@@ -53,12 +55,30 @@ def faults_in(name, text):
                     yield f"{name}:{number}: {pattern} does not belong here"
 
 
+def defined_types(text):
+    return re.findall(r"^typedef (?:struct|enum|union)\b[^{};]*\{[^}]*(?:\{[^}]*\}[^}]*)*\}\s*(\w+);", text, re.M)
+
+
+def repeated_names(files, root):
+    """A file name and the name of a type mean one thing in all of src/."""
+    places = collections.defaultdict(set)
+    for file in files:
+        place = str(file.relative_to(root))
+        places[f"the file name {file.name}"].add(place)
+        for name in defined_types(file.read_text()):
+            places[f"the type {name}"].add(place)
+    for what, where in sorted(places.items()):
+        if len(where) > 1:
+            yield f"{what} stands for several things: {', '.join(sorted(where))}"
+
+
 def main(root):
     root = pathlib.Path(root)
     faults = []
     for folder in ("src", "include", "tests", "examples", "bench"):
         for file in sorted((root / folder).rglob("*.[ch]")):
             faults += faults_in(str(file.relative_to(root)), file.read_text())
+    faults += repeated_names(sorted((root / "src").rglob("*.[ch]")), root)
     print("\n".join(faults) or "the style holds")
     return bool(faults)
 

@@ -8,11 +8,11 @@
 #include <string.h>
 
 /* What went wrong on a thread, and in which job. */
-typedef struct failure {
+typedef struct job_failure {
     mercer_status status;
     int64_t job;
     char message[MC_MESSAGE_SIZE];
-} failure;
+} job_failure;
 
 typedef struct jobs {
     mercer_ctx *ctx;
@@ -22,7 +22,7 @@ typedef struct jobs {
     mc_job *job;
     void *arg;
     atomic_int stop;
-    failure *failed; /* of each thread */
+    job_failure *failed; /* of each thread */
 } jobs;
 
 int mc_jobs_at_once(const mercer_ctx *ctx, int64_t count, size_t bytes) {
@@ -48,11 +48,11 @@ static mercer_status open_job(const jobs *j, int64_t k, int thread, mercer_ctx *
 }
 
 static void note_failure(jobs *j, const mercer_ctx *own, mercer_status status, int64_t k, int thread) {
-    failure *f = &j->failed[thread];
+    job_failure *f = &j->failed[thread];
     atomic_store_explicit(&j->stop, (int)status, memory_order_relaxed);
     if (f->status && (f->message[0] || !own->message[0]))
         return;
-    *f = (failure){.status = status, .job = k};
+    *f = (job_failure){.status = status, .job = k};
     memcpy(f->message, own->message, sizeof f->message);
 }
 
@@ -72,14 +72,14 @@ static void run_job(void *arg, int64_t k, int64_t begin, int64_t end, int thread
 }
 
 /* A job that was stopped because of another has nothing to say. */
-static bool says_more(const failure *a, const failure *b) {
+static bool says_more(const job_failure *a, const job_failure *b) {
     return !b || (a->message[0] != '\0') > (b->message[0] != '\0')
            || ((a->message[0] != '\0') == (b->message[0] != '\0') && a->job < b->job);
 }
 
 /* The first job of those that failed says why; a stop is the context's too. */
 static mercer_status report_failure(jobs *j, int threads) {
-    const failure *first = NULL;
+    const job_failure *first = NULL;
     for (int k = 0; k < threads; k++)
         if (j->failed[k].status && says_more(&j->failed[k], first))
             first = &j->failed[k];

@@ -14,12 +14,12 @@
 const double mc_power_of_ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                   1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
-typedef struct scan {
+typedef struct digit_scan {
     const char *first, *last; /* of the digits, a point among them */
     uint64_t w;
     int64_t q;       /* the power of ten of the last digit */
     int64_t dropped; /* digits after those of w */
-} scan;
+} digit_scan;
 
 static const char *skip_digits(const char *p, const char *end) {
     while (p < end && mc_is_digit(*p))
@@ -28,7 +28,7 @@ static const char *skip_digits(const char *p, const char *end) {
 }
 
 /* w from the first digit that is not zero on. */
-static void first_digits(scan *s) {
+static void first_digits(digit_scan *s) {
     const char *p = s->first;
     while (p < s->last && (*p == '0' || *p == '.'))
         p++;
@@ -45,7 +45,7 @@ static void first_digits(scan *s) {
 }
 
 /* After the sign. NULL when no digit is there. */
-static const char *scan_number(const char *p, const char *end, scan *s) {
+static const char *scan_number(const char *p, const char *end, digit_scan *s) {
     s->first = p;
     s->q = 0;
     p = skip_digits(p, end);
@@ -65,7 +65,7 @@ static const char *scan_number(const char *p, const char *end, scan *s) {
     return p;
 }
 
-static uint64_t round_number(const scan *s) {
+static uint64_t round_number(const digit_scan *s) {
     const int64_t q = s->q + s->dropped;
     if (s->w <= (uint64_t)1 << 53 && q >= -MC_NUMBER_TENS && q <= MC_NUMBER_TENS && !s->dropped)
         return mc_one_rounding(s->w, q);
@@ -79,7 +79,7 @@ static uint64_t round_number(const scan *s) {
 
 const char *mc_number_read(const char *text, const char *end, double *out) {
     const bool negative = text < end && *text == '-', positive = text < end && *text == '+';
-    scan s;
+    digit_scan s;
     const char *stop = scan_number(text + (negative | positive), end, &s);
     if (!stop)
         return NULL;
@@ -93,7 +93,7 @@ const char *mc_number_read(const char *text, const char *end, double *out) {
 enum { WHOLE = 310 }; /* digits of the largest double */
 
 /* The digits of a number from the first to the last that is not zero; -1: more than capacity of them. */
-static int64_t significant_digits(const scan *s, char *digits, int64_t capacity) {
+static int64_t significant_digits(const digit_scan *s, char *digits, int64_t capacity) {
     int64_t count = 0, kept = 0;
     for (const char *p = s->first; p < s->last; p++) {
         if (*p == '.')
@@ -123,7 +123,7 @@ bool mc_number_survives(const char *text, const char *end) {
     const uint64_t safe = 1000000000000000;
     char digits[MOST_DIGITS];
     double value = 0;
-    scan s;
+    digit_scan s;
     if (!scan_number(text + (*text == '-' || *text == '+'), end, &s))
         return false;
     if (s.w < safe && !s.dropped && s.q > SAFE_POWER && s.q <= 0)

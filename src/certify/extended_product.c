@@ -14,7 +14,7 @@
 enum { STRIP = 64 };
 static const double WORK = 2e7, PAIR = 8; /* columns of pairs; a pair costs as much as so many columns beside its own */
 
-typedef struct product {
+typedef struct extended_product {
     const mc_node *root;
     mc_view view;
     int64_t n, t, strips;
@@ -22,10 +22,10 @@ typedef struct product {
     double *x;         /* the rows, dense */
     mc_extended *part; /* strips x n x t */
     mc_extended_product *out;
-} product;
+} extended_product;
 
 static void lay_out_product(mc_work *work, void *self) {
-    product *p = self;
+    extended_product *p = self;
     const int64_t cells = p->n * p->t;
     p->strips = mc_chunk_count(p->n, STRIP);
     p->x = mc_work_take(work, p->n * p->view.d, sizeof *p->x);
@@ -36,7 +36,7 @@ static void lay_out_product(mc_work *work, void *self) {
 
 bool mc_extended_pays(const mercer_ctx *ctx, const mercer_data *x, int64_t t) {
     mc_extended_product out;
-    product p = {.view = {.d = x->d}, .n = x->n, .t = t, .out = &out};
+    extended_product p = {.view = {.d = x->d}, .n = x->n, .t = t, .out = &out};
     return (double)x->n * (double)x->n * ((double)x->d + PAIR) <= WORK
            && mc_slices_bytes(lay_out_product, &p) + 2 * MC_ALIGN <= mc_memory_left(ctx);
 }
@@ -48,13 +48,13 @@ static void accumulate_extended(mc_extended *all, double v, mc_extended k, long 
     all->error += fabsl(v * k.error) + depth * fabsl(term);
 }
 
-static mc_extended *part_of(const product *p, int64_t strip, int64_t row) {
+static mc_extended *part_of(const extended_product *p, int64_t strip, int64_t row) {
     return p->part + (strip * p->n + row) * p->t;
 }
 
 static void multiply_strip(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)thread;
-    const product *p = arg;
+    const extended_product *p = arg;
     const int64_t d = p->view.d, t = p->t;
     const long double depth = (long double)(STRIP + p->strips + 4) * LDBL_EPSILON;
     for (int64_t i = begin; i < end; i++)
@@ -69,7 +69,7 @@ static void multiply_strip(void *arg, int64_t chunk, int64_t begin, int64_t end,
         }
 }
 
-static void add_parts(const product *p) {
+static void add_parts(const extended_product *p) {
     p->out->known = true;
     for (int64_t i = 0; i < p->n * p->t; i++) {
         long double sum = 0, wrong = 0;
@@ -85,7 +85,7 @@ static void add_parts(const product *p) {
 
 mercer_status mc_extended_product_open(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, int64_t t,
                                        const double *V, mc_extended_product *out) {
-    product p = {.root = kernel->root, .view = {.d = x->d}, .n = x->n, .t = t, .V = V, .out = out};
+    extended_product p = {.root = kernel->root, .view = {.d = x->d}, .n = x->n, .t = t, .V = V, .out = out};
     MC_TRY(mc_work_lay(ctx, &out->work, lay_out_product, &p));
     for (int64_t i = 0; i < x->n; i++)
         mc_data_values(x, i, p.x + i * x->d);

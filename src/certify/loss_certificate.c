@@ -181,14 +181,14 @@ typedef struct evaluation {
 
 enum { CHUNKS = 64, LEAST = 512, RUN = 16 }; /* of rows; entries of a chunk at least; entries summed up in double */
 
-typedef struct totals {
+typedef struct loss_totals {
     long double energy, slopes, bends, mass, sizes, lost, gains, loss, conjugate;
-} totals;
+} loss_totals;
 
 typedef struct adding {
     const mc_loss_task *t;
     double *g, *root; /* n x k: scratch */
-    totals *part;
+    loss_totals *part;
 } adding;
 
 /* The task on some of its rows. */
@@ -204,7 +204,7 @@ static mc_loss_task rows_of_task(const mc_loss_task *t, int64_t begin, int64_t e
 }
 
 /* Entries begin .. end - 1, RUN at most. */
-static void add_run(const mc_loss_task *t, int64_t begin, int64_t end, const double *g, totals *sums) {
+static void add_run(const mc_loss_task *t, int64_t begin, int64_t end, const double *g, loss_totals *sums) {
     double energy = 0, slopes = 0, bends = 0, mass = 0, sizes = 0, lost = 0, gains = 0;
     int64_t row = begin / t->k, column = begin % t->k;
     for (int64_t i = begin; i < end; i++) {
@@ -233,7 +233,7 @@ static void add_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int t
     const adding *a = arg;
     const mc_loss_task part = rows_of_task(a->t, begin, end);
     double *g = a->g + begin * part.k;
-    totals sums = {.loss = mc_loss_sum(&part, part.f, part.b), .conjugate = mc_loss_conjugate(&part, part.alpha)};
+    loss_totals sums = {.loss = mc_loss_sum(&part, part.f, part.b), .conjugate = mc_loss_conjugate(&part, part.alpha)};
     if (part.loss->smooth)
         mc_loss_derivatives(&part, false, g, a->root + begin * part.k);
     for (int64_t i = 0; i < part.n * part.k; i += RUN)
@@ -241,8 +241,8 @@ static void add_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int t
     a->part[chunk] = sums;
 }
 
-static mercer_status add_all_rows(mercer_ctx *ctx, const mc_loss_task *t, double *g, double *root, totals *all) {
-    totals part[CHUNKS + 1];
+static mercer_status add_all_rows(mercer_ctx *ctx, const mc_loss_task *t, double *g, double *root, loss_totals *all) {
+    loss_totals part[CHUNKS + 1];
     adding a = {t, g, root, part};
     const int64_t least = LEAST / t->k + 1, even = t->n / CHUNKS + 1,
                   rows = t->own         ? t->n
@@ -268,7 +268,7 @@ static mercer_status add_all_rows(mercer_ctx *ctx, const mc_loss_task *t, double
 static mercer_status measure_loss_gap(mercer_ctx *ctx, const mc_loss_task *t, const evaluation *by, double reach,
                                       double *g, double *root, double *room, mc_loss_findings *out) {
     const double unit = (double)(24 + t->k) * DBL_EPSILON; /* sums over the classes of a row round k times, runs RUN */
-    totals s;
+    loss_totals s;
     MC_TRY(add_all_rows(ctx, t, g, root, &s));
     const double loss = (double)s.loss, conjugate = (double)s.conjugate;
     const double each = by->extended ? by->doubt : 1.01 * mc_product_doubt(by->error, (double)s.mass, reach);

@@ -26,7 +26,7 @@
 
 static const double slack = 1.01, SAME = 1e-8, NEGATIVE = 1e-5;
 
-typedef struct check {
+typedef struct pca_check {
     const mc_problem *p;
     const mc_pca_matrix *m;
     int64_t n, k, t; /* t: columns of the product */
@@ -37,11 +37,11 @@ typedef struct check {
     double *reach;    /* n x t: sum_j |K_ij| |B_jk|; NULL where the kernel is proved */
     double *row;      /* n: of K, on the way there */
     mc_fitted *f;
-} check;
+} pca_check;
 
 /* Unit length; a column that was mostly q, which has the eigenvalue 0, is emptied. The sign is settled: entries that
    rounding alone tells from the largest count as equal to it. */
-static void normalise_eigenvector(const check *c, int64_t k) {
+static void normalise_eigenvector(const pca_check *c, int64_t k) {
     long double square = 0;
     double largest = 0;
     int64_t first = 0;
@@ -57,7 +57,7 @@ static void normalise_eigenvector(const check *c, int64_t k) {
         c->V[i * c->k + k] *= factor;
 }
 
-static void write_columns(const check *c) {
+static void write_columns(const pca_check *c) {
     mc_pca_project(c->m, c->k, c->V);
     for (int64_t k = 0; k < c->k; k++)
         normalise_eigenvector(c, k);
@@ -70,7 +70,7 @@ static void write_columns(const check *c) {
 }
 
 /* sum_i B_ia (K B)_ib. */
-static double bilinear_form(const check *c, int64_t a, int64_t b) {
+static double bilinear_form(const pca_check *c, int64_t a, int64_t b) {
     long double sum = 0;
     for (int64_t i = 0; i < c->n; i++)
         sum += (long double)c->B[i * c->t + a] * c->KB[i * c->t + b];
@@ -78,7 +78,7 @@ static double bilinear_form(const check *c, int64_t a, int64_t b) {
 }
 
 /* |K| |B|, a row of K at a time. */
-static mercer_status write_reach(mercer_ctx *ctx, const check *c, const mc_gram *gram, double *row) {
+static mercer_status write_reach(mercer_ctx *ctx, const pca_check *c, const mc_gram *gram, double *row) {
     for (int64_t i = 0; i < c->n; i++) {
         MC_TRY(mc_gram_block(ctx, gram, i, i + 1, 0, c->n, MERCER_F64, row, c->n));
         for (int64_t k = 0; k < c->t; k++) {
@@ -92,7 +92,7 @@ static mercer_status write_reach(mercer_ctx *ctx, const check *c, const mc_gram 
 }
 
 /* A bound on the rounding of column k of S K B. */
-static double rounding_of(const check *c, int64_t k, double theta) {
+static double rounding_of(const pca_check *c, int64_t k, double theta) {
     const double t = (double)(c->n + 2) * DBL_EPSILON / 2, gamma = t / (1 - t), u = DBL_EPSILON / 2;
     long double absolute = 0, reach = 0, square = 0;
     for (int64_t i = 0; i < c->n; i++) {
@@ -110,7 +110,7 @@ static double rounding_of(const check *c, int64_t k, double theta) {
 }
 
 /* |P S K B_k - theta v_k|. */
-static double residual_of(const check *c, int64_t k, double theta) {
+static double residual_of(const pca_check *c, int64_t k, double theta) {
     const double along = c->m->q ? bilinear_form(c, c->k, k) : 0; /* q' S K S v */
     long double square = 0;
     for (int64_t i = 0; i < c->n; i++) {
@@ -121,21 +121,21 @@ static double residual_of(const check *c, int64_t k, double theta) {
     return (double)sqrtl(square);
 }
 
-static double variance_of(const check *c) {
+static double variance_of(const pca_check *c) {
     long double sum = 0;
     for (int64_t i = 0; i < c->n; i++)
         sum += (long double)mc_problem_root(c->p, i) * mc_problem_root(c->p, i) * c->diagonal[i];
     return (double)sum - (c->m->q ? bilinear_form(c, c->k, c->k) : 0);
 }
 
-static double weight_sum(const check *c) {
+static double weight_sum(const pca_check *c) {
     long double W = 0;
     for (int64_t i = 0; i < c->n; i++)
         W += (long double)mc_problem_root(c->p, i) * mc_problem_root(c->p, i);
     return (double)W;
 }
 
-static void keep_component(const check *c, int64_t k, double theta) {
+static void keep_component(const pca_check *c, int64_t k, double theta) {
     mc_fitted *f = c->f;
     for (int64_t i = 0; i < c->n; i++)
         f->alpha[i * c->k + k] = c->B[i * c->t + k] / sqrt(theta);
@@ -144,7 +144,7 @@ static void keep_component(const check *c, int64_t k, double theta) {
 
 /* The last of the eigenvalues that were asked for lies further below zero than rounding reaches: the matrix is not that
    of a kernel. */
-static mercer_status check_positive(mercer_ctx *ctx, const check *c, const double *spectrum, int64_t rank) {
+static mercer_status check_positive(mercer_ctx *ctx, const pca_check *c, const double *spectrum, int64_t rank) {
     const double last = spectrum[2 * (c->k - 1)];
     long double size = 0;
     for (int64_t i = 0; i < c->n; i++)
@@ -160,7 +160,7 @@ static mercer_status check_positive(mercer_ctx *ctx, const check *c, const doubl
 
 /* How many of the k can be told from zero, and from what taking the mean off leaves of it; all of them, or an error
    that says so. */
-static mercer_status check_rank(mercer_ctx *ctx, const check *c, const double *spectrum) {
+static mercer_status check_rank(mercer_ctx *ctx, const pca_check *c, const double *spectrum) {
     const double mean = c->m->q ? 8 * DBL_EPSILON * bilinear_form(c, c->k, c->k) : 0,
                  least = fmax((double)c->n * DBL_EPSILON * spectrum[0], mean);
     int64_t rank = 0;
@@ -179,7 +179,7 @@ static mercer_status check_rank(mercer_ctx *ctx, const check *c, const double *s
                    (long long)c->k, (long long)rank);
 }
 
-static void write_report(const check *c, double rounding, mercer_report *out) {
+static void write_report(const pca_check *c, double rounding, mercer_report *out) {
     const double *spectrum = c->f->spectrum;
     double worst = 0, explained = 0;
     for (int64_t k = 0; k < c->k; k++) {
@@ -195,7 +195,7 @@ static void write_report(const check *c, double rounding, mercer_report *out) {
 }
 
 /* row: scratch for one of K. */
-static mercer_status bound_eigenvalues(mercer_ctx *ctx, const check *c, const mc_gram *gram) {
+static mercer_status bound_eigenvalues(mercer_ctx *ctx, const pca_check *c, const mc_gram *gram) {
     double rounding = 0;
     write_columns(c);
     MC_TRY(mc_gram_diagonal(ctx, gram, c->diagonal));
@@ -216,7 +216,7 @@ static mercer_status bound_eigenvalues(mercer_ctx *ctx, const check *c, const mc
 }
 
 static void lay_out_workspace(mc_work *work, void *self) {
-    check *c = self;
+    pca_check *c = self;
     c->B = mc_work_take(work, c->n * c->t, 8);
     c->KB = mc_work_take(work, c->n * c->t, 8);
     c->diagonal = mc_work_take(work, c->n, 8);
@@ -225,11 +225,11 @@ static void lay_out_workspace(mc_work *work, void *self) {
 }
 
 size_t mc_pca_finish_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t k) {
-    return mc_slices_bytes(lay_out_workspace, &(check){.p = p, .n = p->n, .k = k, .t = k + 1})
+    return mc_slices_bytes(lay_out_workspace, &(pca_check){.p = p, .n = p->n, .k = k, .t = k + 1})
            + mc_pca_matrix_bytes(p->n, 1) + mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, k + 1);
 }
 
-static mercer_status certify_rows(mercer_ctx *ctx, check *c) {
+static mercer_status certify_rows(mercer_ctx *ctx, pca_check *c) {
     mc_gram *gram = NULL;
     mc_work work = {0};
     MC_TRY(mc_problem_gram_open(ctx, c->p, &gram));
@@ -244,7 +244,7 @@ static mercer_status certify_rows(mercer_ctx *ctx, check *c) {
 mercer_status mc_pca_finish(mercer_ctx *ctx, const mc_problem *p, bool center, int64_t k, double *V, mc_fitted *out) {
     mc_pca_matrix m;
     MC_TRY(mc_pca_matrix_open(ctx, p, center, 1, &m));
-    check c = {.p = p, .m = &m, .n = p->n, .k = k, .t = k + center, .V = V, .f = out};
+    pca_check c = {.p = p, .m = &m, .n = p->n, .k = k, .t = k + center, .V = V, .f = out};
     const mercer_status status = certify_rows(ctx, &c);
     mc_pca_matrix_close(&m);
     return status;

@@ -21,9 +21,9 @@
 static const double slack = 1.01; /* for what is of second order, roots of computed k(x, x) included */
 
 /* What the error of one decision grows with: a part for all rows, and one that sqrt(k(x, x)) multiplies. */
-typedef struct growth {
+typedef struct error_growth {
     double fixed, steep;
-} growth;
+} error_growth;
 
 static double length_of(const double *w, int64_t D) {
     long double square = 0;
@@ -33,7 +33,7 @@ static double length_of(const double *w, int64_t D) {
 }
 
 /* root: sqrt(k) of the centres. */
-static growth growth_of(const mc_fitted *f, int64_t k, const double *root, mc_product_error error) {
+static error_growth growth_of(const mc_fitted *f, int64_t k, const double *root, mc_product_error error) {
     const int64_t n = f->centres->n;
     const double u = DBL_EPSILON / 2;
     long double mass = 0, reach = 0;
@@ -46,14 +46,14 @@ static growth growth_of(const mc_fitted *f, int64_t k, const double *root, mc_pr
     int64_t D;
     const double *weights = mc_fitted_weights(f, &D);
     if (!weights)
-        return (growth){slack * (mc_product_doubt(error, (double)mass, 0) + b),
-                        slack * (error.sum + 2 * u) * (double)reach};
+        return (error_growth){slack * (mc_product_doubt(error, (double)mass, 0) + b),
+                              slack * (error.sum + 2 * u) * (double)reach};
     const double w = mc_weights_error(f->centres->d, D) * length_of(weights + k * D, D);
     const double mapped = mc_weights_error(f->centres->d, 0) + (double)(n + 2) * DBL_EPSILON;
-    return (growth){slack * b, slack * (w + mapped * (double)reach)};
+    return (error_growth){slack * b, slack * (w + mapped * (double)reach)};
 }
 
-static void bound_rows(const mc_fitted *f, const growth *each, int64_t n, double *out) {
+static void bound_rows(const mc_fitted *f, const error_growth *each, int64_t n, double *out) {
     const mercer_certificate *c = &f->report.certificate;
     for (int64_t i = 0; i < n; i++) {
         const double root = sqrt(fmax(0, out[i])); /* NaN: k(x, x) is not known */
@@ -66,7 +66,7 @@ static void bound_rows(const mc_fitted *f, const growth *each, int64_t n, double
 }
 
 /* scratch: one for each centre. */
-static mercer_status bound_block(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, growth *each,
+static mercer_status bound_block(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, error_growth *each,
                                  double *scratch, double *out) {
     mc_product_error error = {0};
     int64_t D;
@@ -84,7 +84,7 @@ static mercer_status bound_block(mercer_ctx *ctx, const mc_fitted *f, const merc
 
 mercer_status mc_fitted_bound(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out) {
     const mercer_certificate *c = &f->report.certificate;
-    growth *each = NULL;
+    error_growth *each = NULL;
     double *scratch = NULL;
     if (!isfinite(c->prediction_error_constant) || !isfinite(c->prediction_error_slope)) {
         for (int64_t i = 0; i < rows->n; i++)

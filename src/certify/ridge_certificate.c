@@ -60,7 +60,7 @@
 
 static const double slack = MC_CERTIFY_SLACK;
 
-typedef struct check {
+typedef struct ridge_check {
     const mc_problem *p;
     const mc_gram *gram;             /* NULL: there is a cached product */
     const mc_cached_product *cached; /* of this alpha; NULL: none */
@@ -82,12 +82,12 @@ typedef struct check {
     double inverse_root_g;
     double scale;  /* largest M_ii */
     double weight; /* their sum */
-} check;
+} ridge_check;
 
 typedef mc_certify_column column;
 
 /* kappa, the largest M_ii and 1 / sqrt(g), from the diagonal of K. */
-static mercer_status measure_diagonal(mercer_ctx *ctx, check *c) {
+static mercer_status measure_diagonal(mercer_ctx *ctx, ridge_check *c) {
     if (c->cached)
         memcpy(c->root, c->cached->diagonal, (size_t)c->p->n * sizeof *c->root);
     else
@@ -107,12 +107,12 @@ static mercer_status measure_diagonal(mercer_ctx *ctx, check *c) {
 }
 
 /* Sums over the rows that the bounds need. */
-typedef struct sums {
+typedef struct alpha_sums {
     long double alpha, absolute, reach; /* sum alpha, sum |alpha|, sum sqrt(k_jj) |alpha_j| */
-} sums;
+} alpha_sums;
 
-static sums sum_column(const check *c, int64_t k) {
-    sums t = {0};
+static alpha_sums sum_column(const ridge_check *c, int64_t k) {
+    alpha_sums t = {0};
     for (int64_t i = 0; i < c->p->n; i++) {
         const double a = c->alpha[i * c->p->outputs + k];
         t.alpha += a;
@@ -123,12 +123,12 @@ static sums sum_column(const check *c, int64_t k) {
 }
 
 /* K alpha as well as it is known. */
-static long double product_at(const check *c, int64_t at) {
+static long double product_at(const ridge_check *c, int64_t at) {
     return c->again ? c->again->value[at] : c->KA[at];
 }
 
 /* S y - b s - A beta at row i: what the loss leaves, less what lambda makes of it. */
-static double residual_at(const check *c, int64_t i, int64_t k, double *left) {
+static double residual_at(const ridge_check *c, int64_t i, int64_t k, double *left) {
     const int64_t at = i * c->p->outputs + k;
     const double s = mc_problem_root(c->p, i);
     const long double rest = s * ((long double)c->p->Y[at] - c->b[k] - product_at(c, at));
@@ -137,14 +137,14 @@ static double residual_at(const check *c, int64_t i, int64_t k, double *left) {
 }
 
 /* What (K alpha)_i can be wrong by. */
-static double product_error(const check *c, int64_t i, int64_t k, const sums *t) {
+static double product_error(const ridge_check *c, int64_t i, int64_t k, const alpha_sums *t) {
     const double mass = (double)t->absolute,
                  plain = (1 + c->sum) * c->entry * mass + c->sum * c->root[i] * (double)t->reach;
     return c->sized ? fmin(plain, c->relative * fabs(c->size[i * c->p->outputs + k]) + c->rest * mass) : plain;
 }
 
 /* What y - b - (K alpha)_i can be wrong by. */
-static double rest_error(const check *c, int64_t i, int64_t k, const sums *t) {
+static double rest_error(const ridge_check *c, int64_t i, int64_t k, const alpha_sums *t) {
     const int64_t at = i * c->p->outputs + k;
     const double terms = fabs(c->p->Y[at]) + fabs(c->b[k]) + fabs(c->KA[at]);
     return c->again ? c->again->error[at] + 4 * (double)LDBL_EPSILON * terms
@@ -152,7 +152,7 @@ static double rest_error(const check *c, int64_t i, int64_t k, const sums *t) {
 }
 
 /* The bound on the rounding of r. */
-static double rounding_column(const check *c, int64_t k, const sums *t) {
+static double rounding_column(const ridge_check *c, int64_t k, const alpha_sums *t) {
     const double u = DBL_EPSILON / 2;
     long double e2 = 0;
     for (int64_t i = 0; i < c->p->n; i++) {
@@ -165,7 +165,7 @@ static double rounding_column(const check *c, int64_t k, const sums *t) {
 }
 
 /* |r|^2 and the parts of the objective. */
-static void residual_column(const check *c, int64_t k, column *out) {
+static void residual_column(const ridge_check *c, int64_t k, column *out) {
     const mc_problem *p = c->p;
     long double r2 = 0, y2 = 0, loss = 0, square = 0;
     for (int64_t i = 0; i < p->n; i++) {
@@ -185,7 +185,7 @@ static void residual_column(const check *c, int64_t k, column *out) {
 }
 
 /* What alpha' K alpha can be wrong by. */
-static double square_error(const check *c, int64_t k, const sums *t) {
+static double square_error(const ridge_check *c, int64_t k, const alpha_sums *t) {
     long double error = 0;
     for (int64_t i = 0; i < c->p->n; i++) {
         const int64_t at = i * c->p->outputs + k;
@@ -196,7 +196,7 @@ static double square_error(const check *c, int64_t k, const sums *t) {
 }
 
 /* The most that rounding can make of a prediction at a row like those of the fit. */
-static double prediction_error(const check *c, int64_t k, const sums *t) {
+static double prediction_error(const ridge_check *c, int64_t k, const alpha_sums *t) {
     double worst = 0;
     for (int64_t i = 0; i < c->p->n; i++)
         worst = fmax(worst, product_error(c, i, k, t) + DBL_EPSILON * fabs(c->KA[i * c->p->outputs + k] + c->b[k]));
@@ -204,7 +204,7 @@ static double prediction_error(const check *c, int64_t k, const sums *t) {
 }
 
 /* The bounds of the head comment from |r| and |q|. */
-static void bound_column(const check *c, int64_t k, const sums *t, column *out) {
+static void bound_column(const ridge_check *c, int64_t k, const alpha_sums *t, column *out) {
     const double h = c->inverse_root_g, R = out->residual + out->rounding;
     const double drift = (double)((long double)c->p->n * LDBL_EPSILON * t->absolute);
     const double q = c->intercept ? slack * (fabs((double)t->alpha) + drift) : 0;
@@ -221,7 +221,7 @@ static void bound_column(const check *c, int64_t k, const sums *t, column *out) 
 
 /* lambda = 0, one output: |s' r| / |s|, and the rounding of the gradient: that of r through M, then that of the
  * product. */
-static void prepare_gradient(const check *c, int64_t k, const double *scaled, column *out) {
+static void prepare_gradient(const ridge_check *c, int64_t k, const double *scaled, column *out) {
     long double along = 0, length = 0, absolute = 0, reach = 0, trace = 0, e2 = 0;
     for (int64_t i = 0; i < c->p->n; i++) {
         const double s = mc_problem_root(c->p, i), v = scaled[i * c->p->outputs + k];
@@ -239,7 +239,7 @@ static void prepare_gradient(const check *c, int64_t k, const double *scaled, co
 }
 
 /* lambda = 0: the gradient M r in place of K alpha. */
-static mercer_status bound_by_gradient(mercer_ctx *ctx, const check *c, column *columns) {
+static mercer_status bound_by_gradient(mercer_ctx *ctx, const ridge_check *c, column *columns) {
     const int64_t n = c->p->n, outputs = c->p->outputs;
     double *scaled = c->scratch, left;
     for (int64_t i = 0; i < n * outputs; i++)
@@ -299,7 +299,7 @@ void mc_certify_gap(mercer_certificate *c, double raised, double zero) {
 }
 
 /* Whether a product with |alpha| can make the bounds smaller. */
-static bool is_rounding_all(const check *c, const column *columns) {
+static bool is_rounding_all(const ridge_check *c, const column *columns) {
     double residual = 0, rounding = 0;
     for (int64_t k = 0; k < c->p->outputs; k++) {
         residual = hypot(residual, columns[k].residual);
@@ -316,7 +316,7 @@ static int64_t columns_multiplied(double lambda, int64_t outputs) {
 }
 
 /* K alpha and K |alpha| from one pass over K. */
-static mercer_status multiply_both(mercer_ctx *ctx, check *c) {
+static mercer_status multiply_both(mercer_ctx *ctx, ridge_check *c) {
     const int64_t t = c->p->outputs, cells = c->p->n * t;
     for (int64_t i = 0; i < cells; i++) {
         c->scratch[i / t * 2 * t + i % t] = c->alpha[i];
@@ -331,7 +331,7 @@ static mercer_status multiply_both(mercer_ctx *ctx, check *c) {
     return MERCER_OK;
 }
 
-static mercer_status multiply_sizes(mercer_ctx *ctx, check *c, const mc_gram *gram) {
+static mercer_status multiply_sizes(mercer_ctx *ctx, ridge_check *c, const mc_gram *gram) {
     for (int64_t i = 0; i < c->p->n * c->p->outputs; i++)
         c->scratch[i] = fabs(c->alpha[i]);
     return mc_gram_apply(ctx, gram, c->p->outputs, c->scratch, c->size);
@@ -339,7 +339,7 @@ static mercer_status multiply_sizes(mercer_ctx *ctx, check *c, const mc_gram *gr
 
 /* What K |alpha| says of the error of K alpha: with T = sum_j K_ij |alpha_j| that is at most entry's two terms and
    `sum` of T, and T is known by the same terms of its own product. */
-static mercer_status size_terms(mercer_ctx *ctx, check *c, const mc_gram *gram) {
+static mercer_status size_terms(mercer_ctx *ctx, ridge_check *c, const mc_gram *gram) {
     double relative, rest, known, doubt;
     mc_gram_entry_terms(gram, &relative, &rest);
     mc_gram_product_terms(gram, c->multiplied ? 2 * c->p->outputs : c->p->outputs, &known, &doubt);
@@ -354,7 +354,7 @@ static mercer_status size_terms(mercer_ctx *ctx, check *c, const mc_gram *gram) 
     return MERCER_OK;
 }
 
-static mercer_status sharpen_rounding_bounds(mercer_ctx *ctx, check *c) {
+static mercer_status sharpen_rounding_bounds(mercer_ctx *ctx, ridge_check *c) {
     mc_gram *own = NULL;
     if (!c->gram)
         MC_TRY(mc_problem_gram_open(ctx, c->p, &own));
@@ -364,16 +364,16 @@ static mercer_status sharpen_rounding_bounds(mercer_ctx *ctx, check *c) {
     return status;
 }
 
-static void bound_columns(const check *c, column *columns) {
+static void bound_columns(const ridge_check *c, column *columns) {
     for (int64_t k = 0; k < c->p->outputs; k++) {
-        const sums t = sum_column(c, k);
+        const alpha_sums t = sum_column(c, k);
         columns[k].rounding = rounding_column(c, k, &t);
         columns[k].square_error = square_error(c, k, &t);
         bound_column(c, k, &t, &columns[k]);
     }
 }
 
-static bool is_vague(const check *c, const column *columns) {
+static bool is_vague(const ridge_check *c, const column *columns) {
     bool vague = false;
     for (int64_t k = 0; k < c->p->outputs; k++)
         vague = vague || columns[k].prediction > 1e-6 * columns[k].target / sqrt(c->weight);
@@ -384,14 +384,14 @@ int64_t mc_certify_columns_most(int64_t outputs) {
     return columns_multiplied(1, outputs);
 }
 
-static void measure_columns(const check *c, column *columns) {
+static void measure_columns(const ridge_check *c, column *columns) {
     for (int64_t k = 0; k < c->p->outputs; k++)
         residual_column(c, k, &columns[k]);
     bound_columns(c, columns);
 }
 
 /* The columns again from long doubles, where these know the kernel. */
-static mercer_status look_twice(mercer_ctx *ctx, check *c, column *columns) {
+static mercer_status look_twice(mercer_ctx *ctx, ridge_check *c, column *columns) {
     mc_extended_product again;
     MC_TRY(mc_extended_product_open(ctx, c->p->kernel, c->p->x, c->p->outputs, c->alpha, &again));
     c->again = again.known ? &again : NULL;
@@ -402,7 +402,7 @@ static mercer_status look_twice(mercer_ctx *ctx, check *c, column *columns) {
     return MERCER_OK;
 }
 
-static mercer_status certify_columns(mercer_ctx *ctx, check *c, mc_residual_findings *out) {
+static mercer_status certify_columns(mercer_ctx *ctx, ridge_check *c, mc_residual_findings *out) {
     column *columns = c->columns;
     MC_TRY(measure_diagonal(ctx, c));
     if (c->cached)
@@ -425,7 +425,7 @@ static mercer_status certify_columns(mercer_ctx *ctx, check *c, mc_residual_find
 }
 
 static void lay_out_check(mc_work *work, void *self) {
-    check *c = self;
+    ridge_check *c = self;
     const int64_t n = c->p->n, outputs = c->p->outputs, wide = columns_multiplied(1, outputs);
     c->root = mc_work_take(work, n, sizeof *c->root);
     c->KA = mc_work_take(work, n * outputs, sizeof *c->KA);
@@ -437,7 +437,7 @@ static void lay_out_check(mc_work *work, void *self) {
 
 size_t mc_certify_bytes(int64_t n, int64_t outputs) {
     const mc_problem p = {.n = n, .outputs = outputs};
-    return mc_slices_bytes(lay_out_check, &(check){.p = &p});
+    return mc_slices_bytes(lay_out_check, &(ridge_check){.p = &p});
 }
 
 /* ---- The cached product ---- */
@@ -539,7 +539,7 @@ static bool has_product(const mc_cached_product *w, const mc_problem *p, const d
 
 /* ---- The whole ---- */
 
-static mercer_status certify_with(mercer_ctx *ctx, check *c, mc_residual_findings *out) {
+static mercer_status certify_with(mercer_ctx *ctx, ridge_check *c, mc_residual_findings *out) {
     mc_work work;
     MC_TRY(mc_work_lay(ctx, &work, lay_out_check, c));
     const mercer_status status = certify_columns(ctx, c, out);
@@ -550,7 +550,7 @@ static mercer_status certify_with(mercer_ctx *ctx, check *c, mc_residual_finding
 mercer_status mc_certify_with_product(mercer_ctx *ctx, const mc_problem *problem, double lambda, bool intercept,
                                       const double *alpha, const double *b, const mc_cached_product *cached,
                                       mc_residual_findings *out) {
-    check c = {.p = problem, .alpha = alpha, .b = b, .lambda = lambda, .intercept = intercept};
+    ridge_check c = {.p = problem, .alpha = alpha, .b = b, .lambda = lambda, .intercept = intercept};
     if (lambda > 0 && has_product(cached, problem, alpha)) { /* without lambda a further product is needed */
         c.cached = cached;
         c.entry = cached->entry;

@@ -35,12 +35,12 @@
 enum { LANES = 2, TILE = 256, ROWS = 64 };
 static const double MEANINGLESS = 1e6; /* a bound on |v - v*| that many times |v| says nothing */
 
-typedef struct sums {
+typedef struct residual_sums {
     /* |rho|^2, |S y|^2, s'rho, s'|rho|, the rounding of g and of s'rho */
     long double loss, target, along, absolute, wrong, moved;
-} sums;
+} residual_sums;
 
-typedef struct check {
+typedef struct primal_check {
     const mc_problem *p;
     mc_panels panels;
     double lambda;
@@ -51,19 +51,19 @@ typedef struct check {
     double *length;              /* outputs: |v| */
     bool *skip;                  /* D: features that an intercept makes idle */
     double curvature;            /* beside lambda, of the others */
-    sums *sums;                  /* outputs */
+    residual_sums *sums;         /* outputs */
     mc_certify_column *columns;  /* outputs */
     double kappa, scale, weight; /* largest |phi_i|, |z_i|; W */
-} check;
+} primal_check;
 
-static double root_at(const check *c, int64_t i) {
+static double root_at(const primal_check *c, int64_t i) {
     return c->p->root ? c->p->root[c->panels.begin + i] : 1;
 }
 
 /* rho and |z| of some rows. */
 static void residual_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const check *c = arg;
+    const primal_check *c = arg;
     const int64_t t = c->p->outputs, D = c->panels.D;
     const double *Z = c->panels.Z + begin * c->panels.D, *Y = c->p->Y + c->panels.begin * t;
     for (int64_t i = begin; i < end; i++) {
@@ -81,13 +81,13 @@ static void residual_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, 
 /* g <- g - Z' rho for a range of features. */
 static void add_gradient(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const check *c = arg;
+    const primal_check *c = arg;
     const int64_t t = c->p->outputs, rows = c->panels.rows, m = end - begin;
     mc_gemm(-1, mc_column_major(c->panels.Z + begin, m, rows, c->panels.D), mc_row_major(c->rho, rows, t, t), 1,
             mc_row_major(c->g + begin * t, m, t, t));
 }
 
-static void add_row(const check *c, int64_t i, int64_t k, sums *out) {
+static void add_row(const primal_check *c, int64_t i, int64_t k, residual_sums *out) {
     const int64_t t = c->p->outputs;
     const double u = DBL_EPSILON / 2, s = root_at(c, i), y = c->p->Y[(c->panels.begin + i) * t + k],
                  rho = c->rho[i * t + k];
@@ -104,7 +104,7 @@ static void add_row(const check *c, int64_t i, int64_t k, sums *out) {
 
 static void add_sums(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)begin, (void)end, (void)thread;
-    check *c = arg;
+    primal_check *c = arg;
     for (int64_t i = 0; i < c->panels.rows; i++) {
         const double s = root_at(c, i);
         c->weight += s * s;
@@ -116,7 +116,7 @@ static void add_sums(void *arg, int64_t chunk, int64_t begin, int64_t end, int t
 }
 
 /* live: of the features that are not idle. */
-static double gradient_length(const check *c, int64_t k, bool live) {
+static double gradient_length(const primal_check *c, int64_t k, bool live) {
     long double square = 0;
     for (int64_t j = 0; j < c->panels.D; j++) {
         if (live && c->skip[j])
@@ -127,8 +127,8 @@ static double gradient_length(const check *c, int64_t k, bool live) {
     return (double)sqrtl(square);
 }
 
-static mc_certify_column column_of(const check *c, int64_t k) {
-    const sums *t = &c->sums[k];
+static mc_certify_column column_of(const primal_check *c, int64_t k) {
+    const residual_sums *t = &c->sums[k];
     const double slack = MC_CERTIFY_SLACK, length = gradient_length(c, k, false), v = c->length[k], W = c->weight;
     const double wrong = slack * ((double)t->wrong + DBL_EPSILON * c->lambda * v);
     const double drift = (double)(t->moved + (long double)c->p->n * LDBL_EPSILON * t->absolute);
@@ -153,19 +153,19 @@ static mc_certify_column column_of(const check *c, int64_t k) {
 }
 
 /* Whether what is claimed of predictions is more than 1e-7 of the target. */
-static bool is_vague(const check *c, const mc_certify_column *columns) {
+static bool is_vague(const primal_check *c, const mc_certify_column *columns) {
     bool vague = false;
     for (int64_t k = 0; k < c->p->outputs; k++)
         vague = vague || columns[k].prediction > 1e-7 * columns[k].target / sqrt(c->weight);
     return vague && c->lambda > 0 && mc_curvature_pays(c->p->n, c->panels.D);
 }
 
-static void conclude_columns(const check *c, mc_certify_column *columns) {
+static void conclude_columns(const primal_check *c, mc_certify_column *columns) {
     for (int64_t k = 0; k < c->p->outputs; k++)
         columns[k] = column_of(c, k);
 }
 
-static mercer_status certify_normal_equations(mercer_ctx *ctx, check *c, mc_certify_column *columns,
+static mercer_status certify_normal_equations(mercer_ctx *ctx, primal_check *c, mc_certify_column *columns,
                                               mc_residual_findings *out) {
     const mc_pass passes[] = {{residual_rows, 0, ROWS}, {add_gradient, c->panels.D, TILE}, {add_sums, 1, 1}};
     for (int64_t k = 0; k < c->p->outputs; k++) {
@@ -187,7 +187,7 @@ static mercer_status certify_normal_equations(mercer_ctx *ctx, check *c, mc_cert
 }
 
 static void lay_out_workspace(mc_work *work, void *self) {
-    check *c = self;
+    primal_check *c = self;
     const int64_t D = c->panels.D, outputs = c->p->outputs, height = c->panels.height;
     c->g = mc_work_take(work, D * outputs, 8);
     c->rho = mc_work_take(work, height * outputs, 8);
@@ -199,14 +199,14 @@ static void lay_out_workspace(mc_work *work, void *self) {
 }
 
 size_t mc_certify_weights_bytes(int64_t d, int64_t D, int64_t outputs, int threads, int64_t scratch) {
-    check c = {.p = &(mc_problem){.outputs = outputs}, .panels = {.D = D, .height = LANES * MC_LANE}};
+    primal_check c = {.p = &(mc_problem){.outputs = outputs}, .panels = {.D = D, .height = LANES * MC_LANE}};
     return mc_slices_bytes(lay_out_workspace, &c) + mc_curvature_bytes(D)
            + mc_panels_bytes(d, D, LANES, threads, scratch);
 }
 
 mercer_status mc_certify_weights(mercer_ctx *ctx, const mc_problem *problem, double lambda, bool intercept,
                                  const double *weights, const double *b, mc_residual_findings *out) {
-    check c = {.p = problem, .lambda = lambda, .intercept = intercept, .V = weights, .b = b};
+    primal_check c = {.p = problem, .lambda = lambda, .intercept = intercept, .V = weights, .b = b};
     mc_work work = {0};
     MC_TRY(mc_panels_open(ctx, problem, LANES, &c.panels));
     mercer_status status = mc_work_lay(ctx, &work, lay_out_workspace, &c);

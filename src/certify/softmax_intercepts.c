@@ -22,12 +22,12 @@
 enum { DOUBLINGS = 64, HALVINGS = 6, FEW = 1 << 18 }; /* FEW: entries of all pairs, for each to be searched */
 static const double slack = 1e-14;                    /* of sums, exponentials and quotients, each of a few roundings */
 
-typedef struct pair {
+typedef struct class_pair {
     const mc_softmax *p;
     int64_t k, l;
     double growth; /* E */
     double total;  /* the cost of the rows of class k */
-} pair;
+} class_pair;
 
 /* a and their sum in place of F. */
 static void fill_shares(const mc_softmax *p) {
@@ -40,7 +40,7 @@ static void fill_shares(const mc_softmax *p) {
     }
 }
 
-static bool is_too_large(const pair *q, double w) {
+static bool is_too_large(const class_pair *q, double w) {
     const mc_softmax *p = q->p;
     const double fade = exp(-w);
     long double sum = 0;
@@ -54,7 +54,7 @@ static bool is_too_large(const pair *q, double w) {
     return sum * (1 - slack) > q->total;
 }
 
-static double largest_distance(const pair *q, double first) {
+static double largest_distance(const class_pair *q, double first) {
     double w = first, less = 0;
     int k = 0;
     if (!is_too_large(q, INFINITY))
@@ -114,8 +114,9 @@ double mc_softmax_intercepts_bound(const mc_softmax *p, double *room) {
             if (l == k)
                 continue;
             const double quick = quick_distance(total[k], base[k], gain[k * classes + l], rounding);
-            worst = fmax(worst,
-                         isfinite(quick) || !few ? quick : largest_distance(&(pair){p, k, l, growth, total[k]}, first));
+            worst = fmax(worst, isfinite(quick) || !few
+                                    ? quick
+                                    : largest_distance(&(class_pair){p, k, l, growth, total[k]}, first));
         }
     return worst;
 }

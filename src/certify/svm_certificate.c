@@ -116,14 +116,14 @@ static double off_balance(const mc_svm *s, const mc_svm_program *t, double sum, 
 }
 
 /* What the certificate adds up over the rows of a task. */
-typedef struct totals {
+typedef struct svm_totals {
     long double norm2, loss, gain, weight, sum, zero; /* zero: the loss of f = 0 */
     long double mass, steep;        /* slopes in f: of the norm, and of the losses of the rows that count */
     long double gains, sizes, lost; /* what the terms of the gain, of the norm and of these losses are made of */
     double margin, doubt, bend;     /* doubt: of the margin */
-} totals;
+} svm_totals;
 
-static void add_row(const mc_svm *s, const mc_svm_program *t, int64_t i, totals *all) {
+static void add_row(const mc_svm *s, const mc_svm_program *t, int64_t i, svm_totals *all) {
     const double scale = s->kind == MC_NU_SVC ? t->unit : 1, c = mc_svm_program_coefficient(t, i),
                  bound = mc_svm_program_bound(s, t, i) * scale, f = t->unit * t->f[i], bend = bend_of(s, t, i);
     const double lost = loss_of(s, t, i, f + t->intercept), terms = bend + fabs(f) + fabs(t->intercept);
@@ -166,7 +166,7 @@ static double hard_primal(const mc_svm_program *t, double margin, double error) 
 }
 
 /* What the values of a task can be wrong by; those of all tasks are added up. */
-static void bound_rounding(const mc_svm *s, mc_svm_program *t, const totals *all, double extra) {
+static void bound_rounding(const mc_svm *s, mc_svm_program *t, const svm_totals *all, double extra) {
     const double error = t->unit * t->certified.error, u = DBL_EPSILON * (double)s->tasks;
     const double half = (double)(all->mass * error / 2 + 4 * DBL_EPSILON * all->sizes);
     const double dual = half + 8 * DBL_EPSILON * (double)all->gains + u * fabs(t->dual)
@@ -180,7 +180,7 @@ static void bound_rounding(const mc_svm *s, mc_svm_program *t, const totals *all
 }
 
 static void measure_svm_gap(const mc_svm *s, mc_svm_program *t, mc_product_error error) {
-    totals all = {.margin = INFINITY};
+    svm_totals all = {.margin = INFINITY};
     t->certified.error = fmax(t->certified.error, error_of(s, t, error));
     for (int64_t i = 0; i < t->n; i++)
         add_row(s, t, i, &all);

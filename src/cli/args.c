@@ -122,18 +122,18 @@ static int bad_operands(const verb *v, const args *a) {
 
 /* ---- Reading ---- */
 
-typedef struct reader {
+typedef struct args_reader {
     args *args;
     char *const *argv;
     int argc, i;
-} reader;
+} args_reader;
 
 /* Several kernels may be compared; verbs that take one say so in job.c. */
 static bool may_repeat(const verb *v, const char *name) {
     return v->machine && strcmp(name, "kernel") == 0;
 }
 
-static int record_option(reader *r, const char *name, const char *value, bool setting) {
+static int record_option(args_reader *r, const char *name, const char *value, bool setting) {
     args *a = r->args;
     for (int k = 0; k < a->count && !may_repeat(a->verb, name); k++)
         if (strcmp(a->given[k].name, name) == 0)
@@ -143,7 +143,7 @@ static int record_option(reader *r, const char *name, const char *value, bool se
 }
 
 /* The value after = or the next word. */
-static int need_value(reader *r, const char *name, const char *inline_value, const char **value) {
+static int need_value(args_reader *r, const char *name, const char *inline_value, const char **value) {
     *value = inline_value;
     if (!inline_value && r->i + 1 >= r->argc)
         return print_error("--%s needs a value after it", name);
@@ -152,7 +152,7 @@ static int need_value(reader *r, const char *name, const char *inline_value, con
     return EXIT_DONE;
 }
 
-static int take_option(reader *r, const option *o, const char *inline_value) {
+static int take_option(args_reader *r, const option *o, const char *inline_value) {
     const char *value = "yes";
     if (o->argument)
         TRY(need_value(r, o->name, inline_value, &value));
@@ -164,7 +164,7 @@ static int take_option(reader *r, const option *o, const char *inline_value) {
 }
 
 /* name is the text after the dashes, cut at any =. */
-static int take_setting(reader *r, const char *name, const char *inline_value) {
+static int take_setting(args_reader *r, const char *name, const char *inline_value) {
     const mercer_setting *row = find_setting(name), *negated = NULL;
     if (!row && strncmp(name, "no-", 3) == 0)
         negated = find_setting(name + 3);
@@ -178,7 +178,7 @@ static int take_setting(reader *r, const char *name, const char *inline_value) {
     return record_option(r, row->name, value, true);
 }
 
-static int take_long(reader *r, const char *name) {
+static int take_long(args_reader *r, const char *name) {
     const verb *v = r->args->verb;
     const char *equals = strchr(name, '=');
     const size_t length = equals ? (size_t)(equals - name) : strlen(name);
@@ -190,7 +190,7 @@ static int take_long(reader *r, const char *name) {
     return v->machine ? take_setting(r, bare, equals ? equals + 1 : NULL) : unknown_long(v, bare);
 }
 
-static int take_letters(reader *r, const char *word) {
+static int take_letters(args_reader *r, const char *word) {
     const option *o = find_letter(r->args->verb, word[1]);
     if (!o || (!o->argument && word[2]))
         return unknown_letter(r->args->verb, word);
@@ -217,7 +217,7 @@ int args_parse(const verb *v, int argc, char *const *argv, args *out) {
         return EXIT_MEMORY;
     }
     bool open = true; /* until -- */
-    reader r = {.args = out, .argv = argv, .argc = argc};
+    args_reader r = {.args = out, .argv = argv, .argc = argc};
     for (; r.i < argc; r.i++) {
         const char *word = argv[r.i];
         if (!open || !is_option(word))

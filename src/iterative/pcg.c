@@ -37,7 +37,7 @@ static const int64_t PATIENCE = 40; /* where the problem names none */
 
 /* Everything that changes, in one block: this is what a checkpoint holds. Numbers per column first, then five n x t
  * blocks. */
-typedef struct head {
+typedef struct pcg_head {
     mc_pcg_result result;
     bool inner;   /* inside an inner run */
     bool careful; /* its products are those of the exact operator */
@@ -46,14 +46,14 @@ typedef struct head {
     double before; /* the exact residual that the next one is held against */
     /* smallest inner residual, and the exact residual before this inner run, both worst over columns and relative */
     double best, outer;
-} head;
+} pcg_head;
 
 struct mc_pcg {
     mc_pcg_problem p;
     double *X;
     void *block;
     size_t bytes;
-    head *h;
+    pcg_head *h;
     double *rz, *norm_b, *start, *step, *beta, *part; /* t each: z'r, |b|, |r| at the start of the inner run, ... */
     double *R, *Z, *P, *AP, *dX;
 };
@@ -68,13 +68,14 @@ static int64_t small_numbers(int64_t n, int64_t t) {
 }
 
 size_t mc_pcg_bytes(int64_t n, int64_t t) {
-    return sizeof(mc_pcg) + sizeof(head) + (size_t)(small_numbers(n, t) + 5 * n * t) * sizeof(double) + 8 * MC_ALIGN;
+    return sizeof(mc_pcg) + sizeof(pcg_head) + (size_t)(small_numbers(n, t) + 5 * n * t) * sizeof(double)
+           + 8 * MC_ALIGN;
 }
 
 static void lay_out_pcg_state(mc_pcg *s) {
     const int64_t t = s->p.t, size = s->p.n * t;
     s->h = s->block;
-    double *next = (double *)(void *)((char *)s->block + (sizeof(head) + 7) / 8 * 8);
+    double *next = (double *)(void *)((char *)s->block + (sizeof(pcg_head) + 7) / 8 * 8);
     double **numbers[] = {&s->rz, &s->norm_b, &s->start, &s->step, &s->beta};
     for (int i = 0; i < 5; i++, next += t)
         *numbers[i] = next;
@@ -94,7 +95,7 @@ mercer_status mc_pcg_open(mercer_ctx *ctx, const mc_pcg_problem *problem, double
     s->X = X;
     mc_progress_start(ctx);
     const int64_t numbers = small_numbers(problem->n, problem->t) + 5 * problem->n * problem->t;
-    s->bytes = (sizeof(head) + 7) / 8 * 8 + (size_t)numbers * sizeof(double);
+    s->bytes = (sizeof(pcg_head) + 7) / 8 * 8 + (size_t)numbers * sizeof(double);
     s->block = mc_alloc(ctx, (int64_t)s->bytes, 1);
     if (!s->block) {
         mc_pcg_close(s);
@@ -129,8 +130,8 @@ void *mc_pcg_state(mc_pcg *s, size_t *bytes) {
 
 /* A flag is looked at as the byte it is: any other would be no bool. */
 static bool flags_hold(const mc_pcg *s) {
-    static const size_t flags[] = {offsetof(head, result.converged), offsetof(head, inner), offsetof(head, careful),
-                                   offsetof(head, doubted)};
+    static const size_t flags[] = {offsetof(pcg_head, result.converged), offsetof(pcg_head, inner),
+                                   offsetof(pcg_head, careful), offsetof(pcg_head, doubted)};
     for (size_t k = 0; k < sizeof flags / sizeof *flags; k++)
         if (((const unsigned char *)s->block)[flags[k]] > 1)
             return false;
@@ -138,7 +139,7 @@ static bool flags_hold(const mc_pcg *s) {
 }
 
 bool mc_pcg_state_holds(const mc_pcg *s) {
-    const head *h = s->h;
+    const pcg_head *h = s->h;
     const mc_pcg_result *r = &h->result;
     if (!flags_hold(s) || r->column < 0 || r->column >= s->p.t || r->iterations < 0
         || r->iterations > s->p.iterations_max)
@@ -231,7 +232,7 @@ static void take_back(mc_pcg *s) {
 /* A X being in R: the verdict, or the start of an inner run. A refinement that helped too little is followed by careful
    ones, from a residual measured anew; once they are careful there is no more to gain. */
 static mercer_status check_outer_residual(mercer_ctx *ctx, mc_pcg *s, bool *done) {
-    head *h = s->h;
+    pcg_head *h = s->h;
     double residual = 0;
     MC_TRY(measure_residual(ctx, s, &residual));
     if (residual > h->before)
@@ -339,7 +340,7 @@ mercer_status mc_pcg_settle(mercer_ctx *ctx, mc_pcg *s) {
 
 /* Whether the inner run has come to its aim, or to its end for want of progress. */
 static bool run_ends(mc_pcg *s, double residual) {
-    head *h = s->h;
+    pcg_head *h = s->h;
     h->stalled = residual < 0.9 * h->best ? 0 : h->stalled + 1;
     h->best = fmin(h->best, residual);
     const bool enough = residual <= AIM * s->p.tolerance || residual <= s->p.floor * h->outer;
@@ -349,7 +350,7 @@ static bool run_ends(mc_pcg *s, double residual) {
 /* A doubt was dispelled: what the run gained is kept, and floats go on from there; or it gained nothing, and is done
    again in double. */
 static mercer_status go_on(mercer_ctx *ctx, mc_pcg *s) {
-    head *h = s->h;
+    pcg_head *h = s->h;
     h->doubted = false;
     h->careful = !(h->best <= WORTH * h->outer);
     if (!h->careful)

@@ -162,17 +162,17 @@ double mc_precondition_log_det(const mc_precondition *s) {
     return sum;
 }
 
-typedef struct product {
+typedef struct precondition_product {
     const mc_precondition *s;
     int64_t t;
     const double *V;
     double *Y;
-} product;
+} precondition_product;
 
 /* V, row-major, to planes. */
 static void copy_to_planes(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const product *p = arg;
+    const precondition_product *p = arg;
     for (int64_t i = begin; i < end; i++)
         for (int64_t k = 0; k < p->t; k++)
             p->s->V[k * p->s->f->n + i] = p->V[i * p->t + k];
@@ -182,7 +182,7 @@ static void copy_to_planes(void *arg, int64_t chunk, int64_t begin, int64_t end,
    rows. */
 static void project_segment(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)begin, (void)end, (void)thread;
-    const product *p = arg;
+    const precondition_product *p = arg;
     const mc_lowrank *f = p->s->f;
     const int64_t panels = mc_chunk_count(f->rank, MC_PANEL), segment = chunk / panels, panel = chunk % panels;
     const int64_t stop = (segment + 1) * SEGMENT < f->n ? (segment + 1) * SEGMENT : f->n;
@@ -215,7 +215,7 @@ static mercer_status solve_small(mercer_ctx *ctx, const mc_precondition *s, int6
 /* Y <- (V - F C) / shift on a chunk of rows. */
 static void subtract_projection(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
-    const product *p = arg;
+    const precondition_product *p = arg;
     const mc_lowrank *f = p->s->f;
     const int64_t t = p->t, m = end - begin;
     double *Z = p->s->scratch + thread * scratch_numbers(f->rank, p->s->t);
@@ -241,7 +241,7 @@ static void subtract_projection(void *arg, int64_t chunk, int64_t begin, int64_t
 static mercer_status apply_woodbury(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
     const mc_precondition *s = self;
     const int64_t panels = mc_chunk_count(s->f->rank, MC_PANEL);
-    product p = {.s = s, .t = t, .V = V, .Y = Y};
+    precondition_product p = {.s = s, .t = t, .V = V, .Y = Y};
     MC_TRY(mc_for(ctx, s->f->n, GRAIN, copy_to_planes, &p));
     if (panels) {
         MC_TRY(mc_for(ctx, count_segments(s->f->n) * panels, 1, project_segment, &p));

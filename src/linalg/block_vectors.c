@@ -4,15 +4,15 @@
 
 enum { GRAIN = 4096 };
 
-typedef struct block {
+typedef struct vector_block {
     int64_t t;
     const double *a, *X, *Z;
     double *Y; /* what is written; the partial sums of a dot product, t per chunk */
-} block;
+} vector_block;
 
 static void dot_chunk(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)thread;
-    const block *b = arg;
+    const vector_block *b = arg;
     double *part = b->Y + chunk * b->t;
     for (int64_t k = 0; k < b->t; k++)
         part[k] = 0;
@@ -27,7 +27,7 @@ int64_t mc_dot_columns_scratch(int64_t n, int64_t t) {
 
 mercer_status mc_dot_columns(mercer_ctx *ctx, int64_t n, int64_t t, const double *A, const double *B, double *scratch,
                              double *out) {
-    block b = {.t = t, .X = A, .Z = B, .Y = scratch};
+    vector_block b = {.t = t, .X = A, .Z = B, .Y = scratch};
     const mercer_status status = mc_for(ctx, n, GRAIN, dot_chunk, &b);
     for (int64_t k = 0; k < t; k++)
         out[k] = 0;
@@ -39,26 +39,26 @@ mercer_status mc_dot_columns(mercer_ctx *ctx, int64_t n, int64_t t, const double
 
 static void axpy_chunk(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const block *b = arg;
+    const vector_block *b = arg;
     for (int64_t i = begin; i < end; i++)
         for (int64_t k = 0; k < b->t; k++)
             b->Y[i * b->t + k] += b->a[k] * b->X[i * b->t + k];
 }
 
 mercer_status mc_axpy_columns(mercer_ctx *ctx, int64_t n, int64_t t, const double *a, const double *X, double *Y) {
-    block b = {.t = t, .a = a, .X = X, .Y = Y};
+    vector_block b = {.t = t, .a = a, .X = X, .Y = Y};
     return mc_for(ctx, n, GRAIN, axpy_chunk, &b);
 }
 
 static void xpay_chunk(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const block *b = arg;
+    const vector_block *b = arg;
     for (int64_t i = begin; i < end; i++)
         for (int64_t k = 0; k < b->t; k++)
             b->Y[i * b->t + k] = b->X[i * b->t + k] + b->a[k] * b->Y[i * b->t + k];
 }
 
 mercer_status mc_xpay_columns(mercer_ctx *ctx, int64_t n, int64_t t, const double *b, const double *X, double *Y) {
-    block all = {.t = t, .a = b, .X = X, .Y = Y};
+    vector_block all = {.t = t, .a = b, .X = X, .Y = Y};
     return mc_for(ctx, n, GRAIN, xpay_chunk, &all);
 }

@@ -39,19 +39,19 @@ mercer_status mc_packed_scale(mercer_ctx *ctx, int64_t n, double *A, const doubl
     return mc_for(ctx, n, COLUMNS, scale_columns, &c);
 }
 
-typedef struct taking {
+typedef struct factor_taking {
     int64_t n;
     bool wide;
     const void *const *row;
     const int64_t *id;
     double raise, *A;
-} taking;
+} factor_taking;
 
 /* What lies together in the packed triangle is a part of one row of K: from the diagonal on, or, in the second half, up
    to it. */
 static void take_lines(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const taking *t = arg;
+    const factor_taking *t = arg;
     const int64_t half = t->n - t->n / 2;
     for (int64_t k = begin; k < end; k++) {
         const int64_t from = k < half ? k : half, to = k < half ? t->n : k + 1;
@@ -66,7 +66,7 @@ static void take_lines(void *arg, int64_t chunk, int64_t begin, int64_t end, int
 
 mercer_status mc_packed_take(mercer_ctx *ctx, int64_t n, mercer_dtype dtype, const void *const *row, const int64_t *id,
                              double raise, double *A) {
-    taking t = {n, dtype == MERCER_F64, row, id, raise, A};
+    factor_taking t = {n, dtype == MERCER_F64, row, id, raise, A};
     return mc_for(ctx, n, COLUMNS, take_lines, &t);
 }
 

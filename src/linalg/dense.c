@@ -109,20 +109,20 @@ void mc_trsv(mc_dense L, bool transposed, mc_dense x) {
     mc_dense_ops_of(x)->trsv(by_rows(L), transposed != by_rows(L), L.rows, L.a, L.ld, x.a, blas_increment(x));
 }
 
-typedef struct product {
+typedef struct dense_product {
     mc_dense A, B, C;
-} product;
+} dense_product;
 
 static void multiply_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const product *p = arg;
+    const dense_product *p = arg;
     const int64_t rows = end - begin;
     mc_gemm(1, mc_submatrix(p->A, begin, 0, rows, p->A.columns), p->B, 0,
             mc_submatrix(p->C, begin, 0, rows, p->C.columns));
 }
 
 static mercer_status host_gemm(mercer_ctx *ctx, mc_dense A, mc_dense B, mc_dense C) {
-    product p = {A, B, C};
+    dense_product p = {A, B, C};
     return C.columns ? mc_for(ctx, C.rows, ROWS, multiply_rows, &p) : MERCER_OK;
 }
 

@@ -117,17 +117,17 @@ static mercer_status run_routine(mercer_ctx *ctx, mc_device_routine routine, mc_
 /* ---- Triangles ---- */
 
 /* The share of the whole that is done with the first so many rows of so many. */
-typedef struct meter {
+typedef struct row_meter {
     int64_t rows, all;
-} meter;
+} row_meter;
 
-static mercer_status add_progress(mercer_ctx *ctx, meter *work, int64_t rows) {
+static mercer_status add_progress(mercer_ctx *ctx, row_meter *work, int64_t rows) {
     work->rows += rows;
     const double share = (double)work->rows / (double)work->all;
     return mc_report_progress(ctx, share * share * share);
 }
 
-static mercer_status factor_by_halves(mercer_ctx *ctx, mc_dense A, meter *work, int64_t *bad) {
+static mercer_status factor_by_halves(mercer_ctx *ctx, mc_dense A, row_meter *work, int64_t *bad) {
     if (is_leaf(A, FACTOR_LEAF)) {
         MC_TRY(run_routine(ctx, MC_ROUTINE_POTRF, A, bad));
         return add_progress(ctx, work, A.rows);
@@ -144,7 +144,7 @@ static mercer_status factor_by_halves(mercer_ctx *ctx, mc_dense A, meter *work, 
 }
 
 static mercer_status potrf(mercer_ctx *ctx, mc_dense A, int64_t *bad) {
-    meter work = {0, A.rows};
+    row_meter work = {0, A.rows};
     *bad = 0;
     return factor_by_halves(ctx, A, &work, bad);
 }
@@ -180,15 +180,15 @@ static mercer_status potri(mercer_ctx *ctx, mc_dense L) {
 
 /* ---- What no library does ---- */
 
-typedef struct argument {
+typedef struct dense_argument {
     mc_address a, out;
     int64_t rows, columns, ld, triangle, add;
-} argument;
+} dense_argument;
 
 enum { THREADS = 256 };
 
 static mercer_status launch_kernel(mercer_ctx *ctx, mc_device *device, const char *kernel, int64_t blocks,
-                                   const argument *a) {
+                                   const dense_argument *a) {
     const mc_launch shape = {.grid = {blocks, 1}, .threads = THREADS};
     void *program = NULL;
     MC_TRY(mc_device_build(ctx, device, mc_source_dense, &program));
@@ -196,12 +196,12 @@ static mercer_status launch_kernel(mercer_ctx *ctx, mc_device *device, const cha
 }
 
 static mercer_status launch_diagonal(mercer_ctx *ctx, mc_dense A, mc_address out) {
-    const argument a = {.a = device_matrix_of(A).at, .out = out, .rows = A.rows, .ld = A.ld};
+    const dense_argument a = {.a = device_matrix_of(A).at, .out = out, .rows = A.rows, .ld = A.ld};
     return launch_kernel(ctx, A.device, "diagonal", mc_chunk_count(A.rows, THREADS), &a);
 }
 
 static mercer_status launch_squares(mercer_ctx *ctx, mc_dense A, bool triangle, bool add, mc_address out) {
-    const argument a = {device_matrix_of(A).at, out, A.rows, A.columns, A.ld, triangle, add};
+    const dense_argument a = {device_matrix_of(A).at, out, A.rows, A.columns, A.ld, triangle, add};
     return by_rows(A) ? launch_kernel(ctx, A.device, "squares_across", mc_chunk_count(A.columns, THREADS), &a)
                       : launch_kernel(ctx, A.device, "squares_along", A.rows ? A.columns : 0, &a);
 }

@@ -25,7 +25,7 @@
 
 enum { ROWS = 256 };
 
-typedef struct run {
+typedef struct krylov_run {
     int64_t n, b, most; /* most: blocks in the basis */
     double *basis;      /* n x (most b): the blocks side by side */
     double *Q, *W;      /* n x b: the last block of the basis, what is left of its product */
@@ -37,9 +37,9 @@ typedef struct run {
     double *w, *d;
     double *rows;         /* per thread: ROWS x b */
     int64_t looked, look; /* blocks in the basis when its Ritz values were looked at last, and when they will be */
-} run;
+} krylov_run;
 
-static void lay_out_krylov_workspace(mercer_ctx *ctx, run *r, mc_work *work) {
+static void lay_out_krylov_workspace(mercer_ctx *ctx, krylov_run *r, mc_work *work) {
     const int64_t order = r->most * r->b;
     r->basis = mc_work_take(work, r->n * order, 8);
     r->Q = mc_work_take(work, r->n * r->b, 8);
@@ -57,7 +57,7 @@ static void lay_out_krylov_workspace(mercer_ctx *ctx, run *r, mc_work *work) {
 
 static size_t work_bytes(mercer_ctx *ctx, int64_t n, int64_t b, int64_t most) {
     mc_work counted = {0};
-    lay_out_krylov_workspace(ctx, &(run){.n = n, .b = b, .most = most}, &counted);
+    lay_out_krylov_workspace(ctx, &(krylov_run){.n = n, .b = b, .most = most}, &counted);
     return counted.used;
 }
 
@@ -69,7 +69,7 @@ size_t mc_krylov_bytes(mercer_ctx *ctx, int64_t n, int64_t block, int64_t steps)
 
 /* What a loop over rows works on: left is n x a, right n x b, C a x b; ld is that of left. */
 typedef struct rows_task {
-    const run *r;
+    const krylov_run *r;
     int64_t a, ld;
     const double *left, *right, *C;
     double factor, beta, *out;
@@ -88,8 +88,8 @@ static void inner_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int
 }
 
 /* out <- left' right, a x b, row-major. */
-static mercer_status block_inner_product(mercer_ctx *ctx, const run *r, int64_t a, const double *left, int64_t ld,
-                                         const double *right, double *out) {
+static mercer_status block_inner_product(mercer_ctx *ctx, const krylov_run *r, int64_t a, const double *left,
+                                         int64_t ld, const double *right, double *out) {
     rows_task t = {.r = r, .a = a, .ld = ld, .left = left, .right = right};
     MC_TRY(mc_for(ctx, r->n, ROWS, inner_rows, &t));
     memset(out, 0, (size_t)(a * r->b) * sizeof *out);
@@ -108,8 +108,8 @@ static void add_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int t
 }
 
 /* out <- beta out + factor left C. */
-static mercer_status add_block_product(mercer_ctx *ctx, const run *r, double factor, int64_t a, const double *left,
-                                       int64_t ld, const double *C, double beta, double *out) {
+static mercer_status add_block_product(mercer_ctx *ctx, const krylov_run *r, double factor, int64_t a,
+                                       const double *left, int64_t ld, const double *C, double beta, double *out) {
     rows_task t = {.r = r, .a = a, .ld = ld, .left = left, .C = C, .factor = factor, .beta = beta, .out = out};
     return mc_for(ctx, r->n, ROWS, add_rows, &t);
 }
@@ -125,7 +125,7 @@ static void turn_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
 }
 
 /* W <- W C. */
-static mercer_status multiply_in_place(mercer_ctx *ctx, const run *r, const double *C, double *W) {
+static mercer_status multiply_in_place(mercer_ctx *ctx, const krylov_run *r, const double *C, double *W) {
     rows_task t = {.r = r, .C = C, .out = W};
     return mc_for(ctx, r->n, ROWS, turn_rows, &t);
 }
@@ -133,7 +133,7 @@ static mercer_status multiply_in_place(mercer_ctx *ctx, const run *r, const doub
 /* ---- Orthonormal columns ---- */
 
 /* T with W T orthonormal, from G = W' W; G is lost. */
-static mercer_status find_whitening(mercer_ctx *ctx, run *r) {
+static mercer_status find_whitening(mercer_ctx *ctx, krylov_run *r) {
     const int64_t b = r->b;
     for (int64_t k = 0; k < b; k++)
         r->d[k] = r->G[k * (b + 1)] > 0 ? 1 / sqrt(r->G[k * (b + 1)]) : 0;
@@ -149,14 +149,15 @@ static mercer_status find_whitening(mercer_ctx *ctx, run *r) {
     return MERCER_OK;
 }
 
-static mercer_status orthonormalise_block(mercer_ctx *ctx, run *r, double *W) {
+static mercer_status orthonormalise_block(mercer_ctx *ctx, krylov_run *r, double *W) {
     MC_TRY(block_inner_product(ctx, r, r->b, W, r->b, W, r->G));
     MC_TRY(find_whitening(ctx, r));
     return multiply_in_place(ctx, r, r->T, W);
 }
 
 /* W <- W - Q Q' W over the first count blocks; what is taken off is column block j of H where asked for. */
-static mercer_status project_out_basis(mercer_ctx *ctx, const run *r, int64_t count, double *W, double *H, int64_t j) {
+static mercer_status project_out_basis(mercer_ctx *ctx, const krylov_run *r, int64_t count, double *W, double *H,
+                                       int64_t j) {
     const int64_t order = r->most * r->b, b = r->b, s = count * b;
     MC_TRY(block_inner_product(ctx, r, s, r->basis, order, W, r->S));
     for (int64_t k = 0; H && k < s * b; k++)
@@ -164,7 +165,7 @@ static mercer_status project_out_basis(mercer_ctx *ctx, const run *r, int64_t co
     return add_block_product(ctx, r, -1, s, r->basis, order, r->S, 1, W);
 }
 
-static void put_block(const run *r, int64_t j, const double *W) {
+static void put_block(const krylov_run *r, int64_t j, const double *W) {
     for (int64_t i = 0; i < r->n; i++)
         memcpy(r->basis + i * r->most * r->b + j * r->b, W + i * r->b, (size_t)r->b * sizeof *W);
 }
@@ -172,7 +173,7 @@ static void put_block(const run *r, int64_t j, const double *W) {
 /* ---- Rayleigh and Ritz ---- */
 
 /* Eigenvectors of the leading part of H, of order s, into Y. */
-static mercer_status solve_rayleigh_ritz(mercer_ctx *ctx, run *r, int64_t s) {
+static mercer_status solve_rayleigh_ritz(mercer_ctx *ctx, krylov_run *r, int64_t s) {
     const int64_t order = r->most * r->b;
     for (int64_t i = 0; i < s; i++)
         for (int64_t k = 0; k <= i; k++)
@@ -181,7 +182,7 @@ static mercer_status solve_rayleigh_ritz(mercer_ctx *ctx, run *r, int64_t s) {
 }
 
 /* The largest |A v - theta v| over the wanted, from the part of each in the last block. */
-static double largest_ritz_residual(const run *r, int64_t s, int64_t wanted) {
+static double largest_ritz_residual(const krylov_run *r, int64_t s, int64_t wanted) {
     double worst = 0;
     for (int64_t k = 0; k < wanted; k++) {
         const double *y = r->Y + (s - 1 - k) * s + s - r->b;
@@ -194,7 +195,7 @@ static double largest_ritz_residual(const run *r, int64_t s, int64_t wanted) {
 }
 
 /* X <- Q Y for the largest of s Ritz values. */
-static mercer_status assemble_ritz_vectors(mercer_ctx *ctx, const run *r, int64_t s, double *X, double *theta) {
+static mercer_status assemble_ritz_vectors(mercer_ctx *ctx, const krylov_run *r, int64_t s, double *X, double *theta) {
     for (int64_t i = 0; i < s * r->b; i++)
         r->S[i] = r->Y[(s - 1 - i % r->b) * s + i / r->b];
     for (int64_t k = 0; k < r->b; k++)
@@ -204,7 +205,7 @@ static mercer_status assemble_ritz_vectors(mercer_ctx *ctx, const run *r, int64_
 
 /* Eigenvalues of H cost as much as several products once it is large: they are looked at next when the residual, which
    has fallen from `before` to what it is since the last look, should have come down to its goal, and at the end. */
-static int64_t next_look(const run *r, double before, double residual, double goal, int64_t since) {
+static int64_t next_look(const krylov_run *r, double before, double residual, double goal, int64_t since) {
     enum { FIRST = 2 };
     const double rate = log(residual / before) / (double)since,
                  left = rate < 0 ? log(goal / residual) / rate : INFINITY;
@@ -216,7 +217,7 @@ static int64_t next_look(const run *r, double before, double residual, double go
 
 /* ---- The run ---- */
 
-static mercer_status look_at_residuals(mercer_ctx *ctx, run *r, const mc_krylov_problem *problem, int64_t count,
+static mercer_status look_at_residuals(mercer_ctx *ctx, krylov_run *r, const mc_krylov_problem *problem, int64_t count,
                                        mc_krylov_result *result) {
     MC_TRY(solve_rayleigh_ritz(ctx, r, count * r->b));
     const double largest = r->w[count * r->b - 1], before = result->residual;
@@ -230,7 +231,7 @@ static mercer_status look_at_residuals(mercer_ctx *ctx, run *r, const mc_krylov_
 }
 
 /* One product: the basis has count blocks, the last of which, Q, has not been multiplied. */
-static mercer_status block_lanczos_step(mercer_ctx *ctx, run *r, const mc_krylov_problem *problem, int64_t count,
+static mercer_status block_lanczos_step(mercer_ctx *ctx, krylov_run *r, const mc_krylov_problem *problem, int64_t count,
                                         mc_krylov_result *result) {
     MC_TRY(problem->A.apply(ctx, problem->A.self, r->b, r->Q, r->W));
     MC_TRY(project_out_basis(ctx, r, count, r->W, r->H, count - 1));
@@ -241,7 +242,7 @@ static mercer_status block_lanczos_step(mercer_ctx *ctx, run *r, const mc_krylov
 }
 
 /* W, the remainder of the last product with G = W' W, becomes the next block. */
-static mercer_status extend_basis(mercer_ctx *ctx, run *r, int64_t count) {
+static mercer_status extend_basis(mercer_ctx *ctx, krylov_run *r, int64_t count) {
     MC_TRY(find_whitening(ctx, r));
     MC_TRY(multiply_in_place(ctx, r, r->T, r->W));
     MC_TRY(project_out_basis(ctx, r, count, r->W, NULL, 0));
@@ -252,7 +253,7 @@ static mercer_status extend_basis(mercer_ctx *ctx, run *r, int64_t count) {
 }
 
 /* Products until the wanted settle; *count: blocks that have been multiplied. */
-static mercer_status build_basis(mercer_ctx *ctx, run *r, const mc_krylov_problem *problem, int64_t *count,
+static mercer_status build_basis(mercer_ctx *ctx, krylov_run *r, const mc_krylov_problem *problem, int64_t *count,
                                  mc_krylov_result *result) {
     for (*count = 0;;) {
         MC_TRY(block_lanczos_step(ctx, r, problem, *count + 1, result));
@@ -263,7 +264,7 @@ static mercer_status build_basis(mercer_ctx *ctx, run *r, const mc_krylov_proble
     }
 }
 
-static mercer_status iterate_block_lanczos(mercer_ctx *ctx, run *r, const mc_krylov_problem *problem, double *X,
+static mercer_status iterate_block_lanczos(mercer_ctx *ctx, krylov_run *r, const mc_krylov_problem *problem, double *X,
                                            double *theta, mc_krylov_result *result) {
     int64_t count;
     mc_progress_start(ctx);
@@ -284,7 +285,7 @@ static mercer_status iterate_block_lanczos(mercer_ctx *ctx, run *r, const mc_kry
 
 mercer_status mc_krylov_solve(mercer_ctx *ctx, const mc_krylov_problem *problem, double *X, double *theta,
                               mc_krylov_result *result) {
-    run r = {.n = problem->A.n, .b = problem->block, .most = problem->steps};
+    krylov_run r = {.n = problem->A.n, .b = problem->block, .most = problem->steps};
     *result = (mc_krylov_result){0};
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, work_bytes(ctx, r.n, r.b, r.most)));

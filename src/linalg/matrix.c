@@ -64,21 +64,21 @@ mercer_status mc_matrix_add(mercer_ctx *ctx, const mc_matrix *K, mercer_dtype pr
 
 /* ---- Copies of entries ---- */
 
-typedef struct copied {
+typedef struct copied_rows {
     mercer_dtype from, to;
     const void *const *row;
     const int64_t *column; /* NULL: all in order */
     int64_t count, ld;
     void *out;
-} copied;
+} copied_rows;
 
-static double entry_of(const copied *c, int64_t r, int64_t column) {
+static double entry_of(const copied_rows *c, int64_t r, int64_t column) {
     return c->from == MERCER_F64 ? ((const double *)c->row[r])[column] : (double)((const float *)c->row[r])[column];
 }
 
 static void copy_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const copied *c = arg;
+    const copied_rows *c = arg;
     for (int64_t r = begin; r < end; r++)
         for (int64_t j = 0; j < c->count; j++) {
             const double value = entry_of(c, r, c->column ? c->column[j] : j);
@@ -90,7 +90,8 @@ static void copy_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
 }
 
 /* out <- these rows of K at these columns. */
-static mercer_status copy_entries(mercer_ctx *ctx, const mc_matrix *K, const int64_t *ids, int64_t rows, copied c) {
+static mercer_status copy_entries(mercer_ctx *ctx, const mc_matrix *K, const int64_t *ids, int64_t rows,
+                                  copied_rows c) {
     const void **row = NULL;
     MC_TRY(MC_ALLOC(ctx, row, rows));
     c.from = K->dtype;
@@ -106,21 +107,21 @@ mercer_status mc_matrix_block(mercer_ctx *ctx, const mc_matrix *K, mercer_dtype 
     if (K->block)
         return K->block(ctx, K->self, dtype, ids, count, out);
     return copy_entries(ctx, K, ids, count,
-                        (copied){.to = dtype, .column = ids, .count = count, .ld = count, .out = out});
+                        (copied_rows){.to = dtype, .column = ids, .count = count, .ld = count, .out = out});
 }
 
 mercer_status mc_matrix_rows(mercer_ctx *ctx, const mc_matrix *K, mercer_dtype dtype, const int64_t *ids, int64_t count,
                              void *out, int64_t ld) {
     if (K->rows)
         return K->rows(ctx, K->self, dtype, ids, count, out, ld);
-    return copy_entries(ctx, K, ids, count, (copied){.to = dtype, .count = K->n, .ld = ld, .out = out});
+    return copy_entries(ctx, K, ids, count, (copied_rows){.to = dtype, .count = K->n, .ld = ld, .out = out});
 }
 
 mercer_status mc_matrix_pairs(mercer_ctx *ctx, const mc_matrix *K, const int64_t *ids, int64_t count, double *out) {
     if (K->pairs)
         return K->pairs(ctx, K->self, ids, count, out);
     return copy_entries(ctx, K, ids, count,
-                        (copied){.to = MERCER_F64, .column = ids, .count = count, .ld = count, .out = out});
+                        (copied_rows){.to = MERCER_F64, .column = ids, .count = count, .ld = count, .out = out});
 }
 
 mercer_status mc_matrix_diagonal(mercer_ctx *ctx, const mc_matrix *K, double *out) {
@@ -130,7 +131,7 @@ mercer_status mc_matrix_diagonal(mercer_ctx *ctx, const mc_matrix *K, double *ou
         const void *row = NULL;
         if (!K->diag)
             MC_TRY(mc_matrix_view(ctx, K, &i, 1, &row));
-        out[i] = K->diag ? K->diag[i] : entry_of(&(copied){.from = K->dtype, .row = &row}, 0, i);
+        out[i] = K->diag ? K->diag[i] : entry_of(&(copied_rows){.from = K->dtype, .row = &row}, 0, i);
     }
     return MERCER_OK;
 }

@@ -71,11 +71,11 @@ int64_t mc_triangle_side(int64_t n, int64_t most) {
 }
 
 /* Where the recursion stands in the work of the whole, so that progress rises with the operations done. */
-typedef struct meter {
+typedef struct work_meter {
     double done, total;
-} meter;
+} work_meter;
 
-static void advance_progress(mercer_ctx *ctx, meter *work, double operations) {
+static void advance_progress(mercer_ctx *ctx, work_meter *work, double operations) {
     const double low = work->done / work->total;
     work->done += operations;
     mc_set_phase_span(ctx, low, work->done / work->total);
@@ -170,7 +170,7 @@ mercer_status mc_triangle_update(mercer_ctx *ctx, double alpha, mc_dense P, mc_d
 
 /* ---- Factor ---- */
 
-static mercer_status factor_by_halves(mercer_ctx *ctx, mc_dense A, meter *work, int64_t *bad) {
+static mercer_status factor_by_halves(mercer_ctx *ctx, mc_dense A, work_meter *work, int64_t *bad) {
     if (mc_triangle_is_leaf(A)) {
         *bad = mc_dense_ops_of(A)->potrf(A.layout == MC_ROW_MAJOR, A.rows, A.a, A.ld);
         return ctx->stop;
@@ -191,7 +191,7 @@ static mercer_status factor_by_halves(mercer_ctx *ctx, mc_dense A, meter *work, 
 
 mercer_status mc_host_potrf(mercer_ctx *ctx, mc_dense A, int64_t *bad) {
     const double n = (double)A.rows;
-    meter work = {.total = n * n * n / 3 + 1};
+    work_meter work = {.total = n * n * n / 3 + 1};
     *bad = 0;
     return factor_by_halves(ctx, A, &work, bad);
 }
@@ -254,7 +254,7 @@ static void invert_leaf(void *arg, int64_t chunk, int64_t begin, int64_t end, in
 
 /* All but the leaves: the square parts need them as they are, so that they wait until the end and are then done at
    once. */
-static mercer_status invert_squares(mercer_ctx *ctx, mc_dense L, meter *work) {
+static mercer_status invert_squares(mercer_ctx *ctx, mc_dense L, work_meter *work) {
     if (mc_triangle_is_leaf(L))
         return MERCER_OK;
     const mc_halves h = mc_triangle_split(L);
@@ -269,7 +269,7 @@ static mercer_status invert_squares(mercer_ctx *ctx, mc_dense L, meter *work) {
 
 mercer_status mc_host_trtri(mercer_ctx *ctx, mc_dense L) {
     const double n = (double)L.rows;
-    meter work = {.total = n * n * n / 3 + 1};
+    work_meter work = {.total = n * n * n / 3 + 1};
     MC_TRY(invert_squares(ctx, L, &work));
     advance_progress(ctx, &work, work.total - work.done);
     return mc_for(ctx, count_leaves(L), 1, invert_leaf, &L);

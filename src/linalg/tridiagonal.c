@@ -27,7 +27,7 @@ enum {
     SCRATCH = COLUMNS * 64 + 65 * 64 /* numbers that dormtr needs for them, its block size included */
 };
 
-typedef struct reduction {
+typedef struct tridiagonal_reduction {
     int64_t n, ld; /* of A */
     /* W: n x PANEL, then room for V and W again: [W V W] holds [W V] and [V W], and V W' + W V' is one product */
     double *A, *W;
@@ -37,9 +37,9 @@ typedef struct reduction {
     int64_t width; /* of a strip */
     const double *v;
     int64_t rest; /* the update: from here on */
-} reduction;
+} tridiagonal_reduction;
 
-static double *entry_at(const reduction *r, int64_t i, int64_t j) {
+static double *entry_at(const tridiagonal_reduction *r, int64_t i, int64_t j) {
     return r->A + i + j * r->ld;
 }
 
@@ -48,7 +48,7 @@ static double *entry_at(const reduction *r, int64_t i, int64_t j) {
 /* The strip of columns [begin, end) of the rest of order m, from the diagonal down. */
 static void multiply_strip(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)thread;
-    const reduction *r = arg;
+    const tridiagonal_reduction *r = arg;
     const int64_t m = r->n - r->at;
     double *y = r->sums + chunk * r->n;
     const int ld = (int)r->ld, step = 1, columns = (int)(end - begin);
@@ -65,7 +65,7 @@ static void multiply_strip(void *arg, int64_t chunk, int64_t begin, int64_t end,
 }
 
 /* w <- A v over rows and columns from at on. */
-static mercer_status multiply_trailing_matrix(mercer_ctx *ctx, reduction *r, double *w) {
+static mercer_status multiply_trailing_matrix(mercer_ctx *ctx, tridiagonal_reduction *r, double *w) {
     const int64_t m = r->n - r->at, even = (m + STRIPS - 1) / STRIPS;
     r->width = even > NARROW ? even : NARROW;
     if (m < ALONE) {
@@ -93,14 +93,14 @@ static void add_product(const char *op, double alpha, int64_t rows, int64_t colu
 }
 
 /* Column c as the reflections of the panel before it leave it. */
-static void bring_up(const reduction *r, int64_t c) {
+static void bring_up(const tridiagonal_reduction *r, int64_t c) {
     const int64_t done = c - r->first, rows = r->n - c;
     add_product("N", -1, rows, done, entry_at(r, c, r->first), r->ld, r->W + c, r->n, 1, entry_at(r, c, c));
     add_product("N", -1, rows, done, r->W + c, r->n, entry_at(r, c, r->first), r->ld, 1, entry_at(r, c, c));
 }
 
 /* w of column c from v, which stands below the diagonal of A. */
-static mercer_status find_w(mercer_ctx *ctx, reduction *r, int64_t c, double tau) {
+static mercer_status find_w(mercer_ctx *ctx, tridiagonal_reduction *r, int64_t c, double tau) {
     const int64_t done = c - r->first, m = r->n - c - 1;
     double *w = r->W + (c + 1) + done * r->n, *v = entry_at(r, c + 1, c), inner[PANEL], dot = 0;
     r->at = c + 1;
@@ -120,8 +120,8 @@ static mercer_status find_w(mercer_ctx *ctx, reduction *r, int64_t c, double tau
     return MERCER_OK;
 }
 
-static mercer_status reduce_column(mercer_ctx *ctx, reduction *r, int64_t c, double *diagonal, double *below,
-                                   double *tau) {
+static mercer_status reduce_column(mercer_ctx *ctx, tridiagonal_reduction *r, int64_t c, double *diagonal,
+                                   double *below, double *tau) {
     bring_up(r, c);
     diagonal[c] = *entry_at(r, c, c);
     if (c == r->n - 1)
@@ -137,7 +137,7 @@ static mercer_status reduce_column(mercer_ctx *ctx, reduction *r, int64_t c, dou
 /* One tile of the rest, less V W' + W V'. */
 static void update_tile(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)begin, (void)end, (void)thread;
-    const reduction *r = arg;
+    const tridiagonal_reduction *r = arg;
     const int64_t m = r->n - r->rest;
     int64_t column = 0, row = chunk;
     for (int64_t height = mc_chunk_count(m, TILE); row >= height; height--, column++)
@@ -149,7 +149,8 @@ static void update_tile(void *arg, int64_t chunk, int64_t begin, int64_t end, in
     dgemm_("N", "T", &rows, &columns, &k, &minus, VW + i, &n, WV + j, &n, &one, entry_at(r, i, j), &ld, 1, 1);
 }
 
-static mercer_status reduce_panel(mercer_ctx *ctx, reduction *r, double *diagonal, double *below, double *tau) {
+static mercer_status reduce_panel(mercer_ctx *ctx, tridiagonal_reduction *r, double *diagonal, double *below,
+                                  double *tau) {
     const int64_t end = r->first + PANEL < r->n ? r->first + PANEL : r->n;
     for (int64_t c = r->first; c < end; c++)
         MC_TRY(reduce_column(ctx, r, c, diagonal, below, tau));
@@ -170,7 +171,7 @@ int64_t mc_tridiagonal_workspace(int64_t n) {
 
 mercer_status mc_sytrd(mercer_ctx *ctx, mc_dense A, double *diagonal, double *below, double *tau, double *scratch) {
     const int64_t n = A.rows;
-    reduction r = {.n = n, .ld = A.ld, .A = A.a, .W = scratch, .sums = scratch + 3 * n * PANEL};
+    tridiagonal_reduction r = {.n = n, .ld = A.ld, .A = A.a, .W = scratch, .sums = scratch + 3 * n * PANEL};
     mercer_status status = MERCER_OK;
     const mc_region region = mc_blas_begin();
     for (; r.first < n && !status; r.first += PANEL)

@@ -170,16 +170,16 @@ mercer_status mercer_posterior_std(mercer_ctx *ctx, const mercer_posterior *post
 
 /* ---- Samples ---- */
 
-typedef struct taking {
+typedef struct covariance_taking {
     int64_t n, m;
     const double *V;
     double *C;
-} taking;
+} covariance_taking;
 
 /* C <- C - V'V, columns [begin, end) of the packed lower half. */
 static void take_products(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const taking *t = arg;
+    const covariance_taking *t = arg;
     for (int64_t j = begin; j < end; j++)
         for (int64_t i = j; i < t->m; i++) {
             double sum = 0;
@@ -198,7 +198,7 @@ static mercer_status posterior_covariance(mercer_ctx *ctx, const mercer_posterio
     const mercer_status status = mc_gram_packed(ctx, gram, NULL, C);
     mc_gram_close(gram);
     MC_TRY(status);
-    taking t = {n, m, V, C};
+    covariance_taking t = {n, m, V, C};
     return mc_for(ctx, m, 1, take_products, &t);
 }
 

@@ -59,21 +59,21 @@ static request request_for(const mc_fitted *f, ask what, double *values, int64_t
                                                 : f->outputs};
 }
 
-typedef struct conclusion {
+typedef struct output_conclusion {
     const mc_fitted *f;
     double *values, *out; /* decisions and outputs of every row */
-} conclusion;
+} output_conclusion;
 
 static void conclude(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const conclusion *c = arg;
+    const output_conclusion *c = arg;
     const int64_t decisions = mc_form_decisions(c->f->form, c->f->outputs);
     for (int64_t i = begin; i < end; i++)
         mc_fitted_conclude(c->f, c->values + i * decisions, c->out + i * c->f->outputs);
 }
 
 static mercer_status conclude_rows(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out) {
-    conclusion c = {.f = f, .out = out};
+    output_conclusion c = {.f = f, .out = out};
     MC_TRY(MC_ALLOC(ctx, c.values, rows->n * mc_form_decisions(f->form, f->outputs)));
     mercer_status status = mc_fitted_decide(ctx, f, rows, c.values, NULL);
     MC_THEN(status, mc_for(ctx, rows->n, CHUNK, conclude, &c));

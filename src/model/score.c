@@ -41,40 +41,40 @@ static double total_weight(const mercer_data *data) {
 
 /* The mean over the rows of one output, of terms that are no more than 1 in size: targets and errors are taken relative
    to the largest, so that no square leaves the range of a double. */
-typedef struct column {
+typedef struct scored_output {
     const scoring *s;
     int64_t k;
     double mean, spread, error; /* of the targets; the largest |y - mean| and |y - f| */
-} column;
+} scored_output;
 
-static double target_of(const column *c, int64_t i) {
+static double target_of(const scored_output *c, int64_t i) {
     return c->s->data->target[i * c->s->outputs + c->k];
 }
 
-static double error_of(const column *c, int64_t i) {
+static double error_of(const scored_output *c, int64_t i) {
     return target_of(c, i) - c->s->values[i * c->s->outputs + c->k];
 }
 
-static double unit_square(const column *c, int64_t i) {
+static double unit_square(const scored_output *c, int64_t i) {
     const double e = c->error > 0 ? error_of(c, i) / c->error : 0;
     return e * e;
 }
 
-static double unit_variance(const column *c, int64_t i) {
+static double unit_variance(const scored_output *c, int64_t i) {
     const double e = c->spread > 0 ? (target_of(c, i) - c->mean) / c->spread : 0;
     return e * e;
 }
 
-static double unit_error(const column *c, int64_t i) {
+static double unit_error(const scored_output *c, int64_t i) {
     return c->error > 0 ? fabs(error_of(c, i)) / c->error : 0;
 }
 
-static double unit_pinball(const column *c, int64_t i) {
+static double unit_pinball(const scored_output *c, int64_t i) {
     const double e = c->error > 0 ? error_of(c, i) / c->error : 0;
     return (e > 0 ? c->s->tau : c->s->tau - 1) * e;
 }
 
-static double mean_of(const column *c, double term(const column *c, int64_t i)) {
+static double mean_of(const scored_output *c, double term(const scored_output *c, int64_t i)) {
     const mercer_data *data = c->s->data;
     const double all = total_weight(data);
     double sum = 0;
@@ -83,8 +83,8 @@ static double mean_of(const column *c, double term(const column *c, int64_t i)) 
     return sum / all;
 }
 
-static column measure_column(const scoring *s, int64_t k) {
-    column c = {.s = s, .k = k};
+static scored_output measure_column(const scoring *s, int64_t k) {
+    scored_output c = {.s = s, .k = k};
     const double all = total_weight(s->data);
     for (int64_t i = 0; i < s->data->n; i++)
         c.mean += target_of(&c, i) * (weight_of(s->data, i) / all);
@@ -97,12 +97,12 @@ static column measure_column(const scoring *s, int64_t k) {
 }
 
 /* NaN: the target does not vary; minus infinity: worse than the mean by more than a double can say. */
-static double r2_of(const column *c) {
+static double r2_of(const scored_output *c) {
     const double total = mean_of(c, unit_variance), left = mean_of(c, unit_square), ratio = c->error / c->spread;
     return total > 0 ? 1 - ratio * (ratio * (left / total)) : NAN;
 }
 
-static mercer_status fail_error(mercer_ctx *ctx, const column *c) {
+static mercer_status fail_error(mercer_ctx *ctx, const scored_output *c) {
     int64_t i = 0;
     while (isfinite(error_of(c, i)) || !(weight_of(c->s->data, i) > 0))
         i++;
@@ -115,7 +115,7 @@ static mercer_status score_numbers(mercer_ctx *ctx, const scoring *s, mercer_sco
     double largest = 0, square = 0;
     out->mae = out->r2 = out->pinball = 0;
     for (int64_t k = 0; k < s->outputs; k++) {
-        const column c = measure_column(s, k);
+        const scored_output c = measure_column(s, k);
         if (!isfinite(c.error))
             return fail_error(ctx, &c);
         const double size = c.error / (double)s->outputs, above = fmax(largest, c.error);

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct view {
+typedef struct state_view {
     const mc_fitted *f;
     const mercer_data *data;
     int64_t decisions;
@@ -18,7 +18,7 @@ typedef struct view {
     int64_t *centre;   /* n: -1: the row was not kept */
     double *value;     /* n x decisions */
     mercer_svm_view *out;
-} view;
+} state_view;
 
 mercer_svm_box mercer_model_box(const mercer_model *model, int64_t decision) {
     if (!model)
@@ -37,7 +37,7 @@ static mercer_status fail_not_fit_data(mercer_ctx *ctx, const char *why) {
                    "rows: the data are not those of the fit (%s); give the file the model was fitted to", why);
 }
 
-static mercer_status match_centres_to_rows(mercer_ctx *ctx, view *v, const mercer_data *rows) {
+static mercer_status match_centres_to_rows(mercer_ctx *ctx, state_view *v, const mercer_data *rows) {
     const mc_fitted *f = v->f;
     bool same = true;
     for (int64_t c = 0; same && c < f->centres->n; c++) {
@@ -49,7 +49,7 @@ static mercer_status match_centres_to_rows(mercer_ctx *ctx, view *v, const merce
 }
 
 /* The rows in the columns of the model, scaled as its centres are. */
-static mercer_status compare_scaled(mercer_ctx *ctx, const mercer_model *model, view *v) {
+static mercer_status compare_scaled(mercer_ctx *ctx, const mercer_model *model, state_view *v) {
     mc_matched m;
     mercer_data *scaled = NULL;
     MC_TRY(mc_match_columns(ctx, model, v->data, true, &m));
@@ -61,7 +61,7 @@ static mercer_status compare_scaled(mercer_ctx *ctx, const mercer_model *model, 
     return status;
 }
 
-static mercer_status find_centres(mercer_ctx *ctx, const mercer_model *model, view *v) {
+static mercer_status find_centres(mercer_ctx *ctx, const mercer_model *model, state_view *v) {
     MC_TRY(MC_ALLOC(ctx, v->centre, v->data->n));
     for (int64_t i = 0; i < v->data->n; i++)
         v->centre[i] = -1;
@@ -69,7 +69,7 @@ static mercer_status find_centres(mercer_ctx *ctx, const mercer_model *model, vi
 }
 
 /* Labels are looked up by name: data read on their own may number classes otherwise. */
-static mercer_status find_classes(mercer_ctx *ctx, view *v) {
+static mercer_status find_classes(mercer_ctx *ctx, state_view *v) {
     const mercer_data *known = v->f->centres, *data = v->data;
     MC_TRY(MC_ALLOC(ctx, v->class_of, data->n));
     for (int64_t i = 0; i < data->n; i++) {
@@ -105,7 +105,7 @@ static mercer_status check_fit_data(mercer_ctx *ctx, const mercer_model *model, 
 /* ---- One row ---- */
 
 /* 1 or -1: on which side the row should be; 0: it has no part in the decision. */
-static int side_of(const view *v, int64_t i, int64_t k) {
+static int side_of(const state_view *v, int64_t i, int64_t k) {
     int64_t first = k, second = -1;
     if (v->data->weight && !(v->data->weight[i] > 0))
         return 0;
@@ -116,14 +116,14 @@ static int side_of(const view *v, int64_t i, int64_t k) {
     return v->class_of[i] == first ? 1 : second < 0 || v->class_of[i] == second ? -1 : 0;
 }
 
-static mercer_vector state_of(const view *v, int64_t centre, int64_t k, double alpha) {
+static mercer_vector state_of(const state_view *v, int64_t centre, int64_t k, double alpha) {
     if (alpha == 0)
         return MERCER_VECTOR_UNUSED;
     const double C = v->f->box[2 * k];
     return C > 0 && fabs(alpha) >= C * v->f->cost[centre] ? MERCER_VECTOR_BOUNDED : MERCER_VECTOR_FREE;
 }
 
-static mercer_svm_view view_of(const view *v, int64_t i, int64_t k) {
+static mercer_svm_view view_of(const state_view *v, int64_t i, int64_t k) {
     const int side = side_of(v, i, k);
     const double value = v->value[i * v->decisions + k];
     if (!side)
@@ -142,7 +142,7 @@ static mercer_svm_view view_of(const view *v, int64_t i, int64_t k) {
     return one;
 }
 
-static mercer_status compute_row_states(mercer_ctx *ctx, const mercer_model *model, view *v) {
+static mercer_status compute_row_states(mercer_ctx *ctx, const mercer_model *model, state_view *v) {
     MC_TRY(check_fit_data(ctx, model, v->data));
     MC_TRY(find_centres(ctx, model, v));
     if (v->f->form != MC_REGION && v->f->centres->classes)
@@ -160,7 +160,7 @@ mercer_status mercer_svm_rows(mercer_ctx *ctx, const mercer_model *model, const 
     MC_NEED(ctx, model, data, out);
     mc_begin_call(ctx);
     const mc_fitted *f = &model->f;
-    view v = {.f = f, .data = data, .decisions = mc_form_decisions(f->form, f->outputs), .out = out};
+    state_view v = {.f = f, .data = data, .decisions = mc_form_decisions(f->form, f->outputs), .out = out};
     const mercer_status status = compute_row_states(ctx, model, &v);
     mc_free(v.class_of);
     mc_free(v.centre);

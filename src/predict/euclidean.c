@@ -32,7 +32,7 @@ enum { CHUNK = 64, FEW = 64, MOST_COLUMNS = 4096, CACHE = 192 << 10, SPARE = 96,
 enum { SPARED = 4 }; /* a tree pays where a row meets less than one panel in so many */
 enum { LINES = MC_NEAREST_ROWS, WIDTH = MC_NEAREST_COLUMNS };
 
-typedef struct search {
+typedef struct euclidean_search {
     const mercer_data *rows, *centres;
     const mc_point_index *index; /* NULL: all centres are met in double */
     mc_nearest_body *screen;
@@ -42,7 +42,7 @@ typedef struct search {
     char *scratch;          /* of each thread */
     int64_t scratch_each;
     mc_neighbour *out;
-} search;
+} euclidean_search;
 
 /* What a thread works with. */
 typedef struct bench {
@@ -109,12 +109,12 @@ static int64_t bench_bytes(int64_t d, int64_t k) {
 }
 
 /* How far above the k-th least a candidate may be, of a row of that norm. */
-static float slack_of_products(const search *s, double norm) {
+static float slack_of_products(const euclidean_search *s, double norm) {
     const double reach = s->index->reach;
     return (float)(2.5 * 1.1 * (double)(s->d + 8) * 0x1p-24 * (reach + 2 * norm) * reach + 0x1p-100);
 }
 
-static void allow_for_rounding(const search *s, const bench *b, int64_t r, double norm) {
+static void allow_for_rounding(const euclidean_search *s, const bench *b, int64_t r, double norm) {
     const double unit = 0x1p-24 * (norm + s->index->reach);
     b->norm[r] = norm;
     b->root[r] = (float)(4.5 * unit);
@@ -122,7 +122,7 @@ static void allow_for_rounding(const search *s, const bench *b, int64_t r, doubl
 }
 
 /* Row r of the chunk into its place among LINES side by side. A row that floats do not hold has no limit at all. */
-static void place_row(const search *s, const bench *b, int64_t r) {
+static void place_row(const euclidean_search *s, const bench *b, int64_t r) {
     const double norm = mc_point_of_row(s->index, b->row, b->u), factor = s->index->box ? 1 : -2;
     const bool held = norm < 0x1p30 && isfinite(s->index->reach);
     float *x = b->x + r / LINES * LINES * s->d + r % LINES;
@@ -135,7 +135,7 @@ static void place_row(const search *s, const bench *b, int64_t r) {
         b->best[r * s->k + j] = INFINITY;
 }
 
-static mc_nearest nearest_of(const search *s, const bench *b, int64_t r, int64_t rows) {
+static mc_nearest nearest_of(const euclidean_search *s, const bench *b, int64_t r, int64_t rows) {
     return (mc_nearest){.d = s->d,
                         .k = s->k,
                         .capacity = s->capacity,
@@ -154,7 +154,7 @@ static mc_nearest nearest_of(const search *s, const bench *b, int64_t r, int64_t
 }
 
 /* The rows from r on with all panels, as many at a time as a cache holds. */
-static void screen_all(const search *s, const bench *b, int64_t begin, int64_t rows) {
+static void screen_all(const euclidean_search *s, const bench *b, int64_t begin, int64_t rows) {
     const int64_t fits = CACHE / (s->d * WIDTH * (int64_t)sizeof(float)), each = fits > 1 ? fits : 1;
     for (int64_t from = 0; from < s->index->panels; from += each)
         for (int64_t r = begin; r < rows; r += LINES) {
@@ -166,7 +166,7 @@ static void screen_all(const search *s, const bench *b, int64_t begin, int64_t r
 }
 
 /* Rows that were to be met by differences, from r on, now by products, which take half the work. */
-static void turn_to_products(const search *s, const bench *b, int64_t begin) {
+static void turn_to_products(const euclidean_search *s, const bench *b, int64_t begin) {
     for (int64_t i = begin * s->d; i < CHUNK * s->d; i++)
         b->x[i] *= -2;
     for (int64_t r = begin; r < CHUNK; r++)
@@ -174,7 +174,7 @@ static void turn_to_products(const search *s, const bench *b, int64_t begin) {
 }
 
 /* Through the tree, until it has shown that it spares too little. */
-static void screen_chunk(const search *s, const bench *b, int64_t rows) {
+static void screen_chunk(const euclidean_search *s, const bench *b, int64_t rows) {
     int64_t r = 0;
     for (bool pays = s->index->box != NULL; pays && r < rows; r += LINES) {
         mc_nearest n = nearest_of(s, b, r, rows);
@@ -189,7 +189,7 @@ static void screen_chunk(const search *s, const bench *b, int64_t rows) {
 
 /* ---- In double ---- */
 
-static double square_between(const search *s, const double *x, const double *z) {
+static double square_between(const euclidean_search *s, const double *x, const double *z) {
     double lane[8] = {0};
     for (int64_t j = 0; j < s->d; j++) {
         const double u = s->weight[j] * (x[j] - z[j]);
@@ -199,7 +199,7 @@ static double square_between(const search *s, const double *x, const double *z) 
 }
 
 /* One more into the nearest of a row, of which there are *count, at most k. */
-static void choose(const search *s, const bench *b, int64_t at, int64_t *count, mc_neighbour *out) {
+static void choose(const euclidean_search *s, const bench *b, int64_t at, int64_t *count, mc_neighbour *out) {
     mc_data_values(s->centres, at, b->other);
     const mc_neighbour item = {square_between(s, b->row, b->other), at};
     if (*count == s->k && !mc_is_farther(out[s->k - 1], item))
@@ -210,7 +210,7 @@ static void choose(const search *s, const bench *b, int64_t at, int64_t *count, 
     out[j] = item;
 }
 
-static void confirm_row(const search *s, const bench *b, int64_t r, mc_neighbour *out) {
+static void confirm_row(const euclidean_search *s, const bench *b, int64_t r, mc_neighbour *out) {
     const mc_nearest_candidate *list = b->list + r * s->capacity;
     int64_t count = 0;
     if (b->held[r] > s->capacity)
@@ -224,7 +224,7 @@ static void confirm_row(const search *s, const bench *b, int64_t r, mc_neighbour
 
 /* ---- Chunks ---- */
 
-static bench bench_of(const search *s, int thread) {
+static bench bench_of(const euclidean_search *s, int thread) {
     mc_work work = {.block = s->scratch + thread * s->scratch_each, .size = (size_t)s->scratch_each};
     bench b;
     lay_out_bench(&work, s->d, s->k, &b);
@@ -233,7 +233,7 @@ static bench bench_of(const search *s, int thread) {
 
 static void search_chunk(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
-    const search *s = arg;
+    const euclidean_search *s = arg;
     const bench b = bench_of(s, thread);
     memset(b.x, 0, (size_t)(CHUNK * s->d) * sizeof *b.x);
     for (int64_t r = end - begin; r < CHUNK; r++)
@@ -251,7 +251,7 @@ static void search_chunk(void *arg, int64_t chunk, int64_t begin, int64_t end, i
 
 static void search_in_double(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
-    const search *s = arg;
+    const euclidean_search *s = arg;
     const bench b = bench_of(s, thread);
     for (int64_t i = begin; i < end; i++) {
         int64_t count = 0;
@@ -265,7 +265,7 @@ static void search_in_double(void *arg, int64_t chunk, int64_t begin, int64_t en
 
 static void find_panels(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
-    const search *s = arg;
+    const euclidean_search *s = arg;
     const bench b = bench_of(s, thread);
     for (int64_t i = begin; i < end; i++) {
         mc_data_values(s->rows, i, b.row);
@@ -275,7 +275,7 @@ static void find_panels(void *arg, int64_t chunk, int64_t begin, int64_t end, in
 }
 
 /* By counting: start[p] is where the rows of panel p begin. */
-static mercer_status order_rows(mercer_ctx *ctx, const search *s) {
+static mercer_status order_rows(mercer_ctx *ctx, const euclidean_search *s) {
     int64_t *start = NULL;
     MC_TRY(mc_for(ctx, s->rows->n, CHUNK, find_panels, (void *)s));
     MC_TRY(MC_ALLOC(ctx, start, s->index->panels + 1));
@@ -291,7 +291,7 @@ static mercer_status order_rows(mercer_ctx *ctx, const search *s) {
 
 /* ---- The whole ---- */
 
-static void lay_out_search(mc_work *work, int64_t n, int64_t threads, search *s) {
+static void lay_out_search(mc_work *work, int64_t n, int64_t threads, euclidean_search *s) {
     s->scratch_each = bench_bytes(s->d, s->k);
     s->weight = mc_work_take(work, s->d, sizeof(double));
     s->order = mc_work_take(work, n, sizeof(int32_t));
@@ -299,18 +299,18 @@ static void lay_out_search(mc_work *work, int64_t n, int64_t threads, search *s)
     s->scratch = mc_work_take(work, threads * s->scratch_each, 1);
 }
 
-static search search_for(const mercer_data *rows, const mercer_data *centres, int64_t k) {
-    return (search){.rows = rows, .centres = centres, .d = centres->d, .k = k, .capacity = 2 * k + SPARE};
+static euclidean_search search_for(const mercer_data *rows, const mercer_data *centres, int64_t k) {
+    return (euclidean_search){.rows = rows, .centres = centres, .d = centres->d, .k = k, .capacity = 2 * k + SPARE};
 }
 
 size_t mc_euclidean_bytes(mercer_ctx *ctx, int64_t n, const mercer_data *centres, int64_t k) {
-    search s = search_for(NULL, centres, k);
+    euclidean_search s = search_for(NULL, centres, k);
     mc_work counted = {0};
     lay_out_search(&counted, n, ctx->threads, &s);
     return counted.used + mc_work_need(n * k, sizeof(mc_neighbour)) + mc_point_index_bytes(ctx, centres->n, centres->d);
 }
 
-static mercer_status search_index(mercer_ctx *ctx, search *s) {
+static mercer_status search_index(mercer_ctx *ctx, euclidean_search *s) {
     if (s->index->box)
         MC_TRY(order_rows(ctx, s));
     else
@@ -320,7 +320,7 @@ static mercer_status search_index(mercer_ctx *ctx, search *s) {
 }
 
 /* The index of the model; one of this call's own where that has none and cannot keep it. */
-static mercer_status search_by_index(mercer_ctx *ctx, search *s, mc_packed_cache *cache) {
+static mercer_status search_by_index(mercer_ctx *ctx, euclidean_search *s, mc_packed_cache *cache) {
     mc_point_index *made = NULL;
     s->index = mc_packed_cache_points(cache);
     if (!s->index)
@@ -334,7 +334,7 @@ static mercer_status search_by_index(mercer_ctx *ctx, search *s, mc_packed_cache
 
 mercer_status mc_euclidean_nearest(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *rows,
                                    const mercer_data *centres, int64_t k, mc_packed_cache *cache, mc_neighbour *out) {
-    search s = search_for(rows, centres, k);
+    euclidean_search s = search_for(rows, centres, k);
     mc_work work = {0}, counted = {0};
     lay_out_search(&counted, rows->n, ctx->threads, &s);
     MC_TRY(mc_work_open(ctx, &work, counted.used));

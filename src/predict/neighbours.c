@@ -38,7 +38,7 @@ enum { LONG = 64, FEW = 64, MANY = 8192 };
 
 typedef mc_neighbour neighbour;
 
-typedef struct search {
+typedef struct neighbour_search {
     const mc_fitted *f;
     const mc_gram *gram, *fast;              /* fast: in floats; NULL: there is no first look */
     int64_t k, capacity;                     /* capacity: candidates of a row, at most */
@@ -56,7 +56,7 @@ typedef struct search {
     int64_t *pair_row, *pair_column, *order; /* STRIP x capacity, order twice that */
     double *value;
     double *out;
-} search;
+} neighbour_search;
 
 /* Let item down from the top of a heap of count. */
 static void sift_down(neighbour *heap, int64_t count, neighbour item) {
@@ -87,14 +87,15 @@ static void sort_heap(neighbour *heap, int64_t count) {
 }
 
 /* K(x, z) -> squared distances. */
-static void to_squared_distances(const search *s, double own, const double *diagonal, int64_t count, double *values) {
+static void to_squared_distances(const neighbour_search *s, double own, const double *diagonal, int64_t count,
+                                 double *values) {
     for (int64_t j = 0; j < count; j++) {
         const double sum = own + diagonal[j], square = sum - 2 * values[j];
         values[j] = square > s->noise + 4 * DBL_EPSILON * sum ? square : 0;
     }
 }
 
-static void offer_block_to_heap(const search *s, double *values, neighbour *heap) {
+static void offer_block_to_heap(const neighbour_search *s, double *values, neighbour *heap) {
     int64_t j = 0;
     for (; j < s->columns && s->column + j < s->k; j++)
         sift_up(heap, s->column + j, (neighbour){values[j], s->column + j});
@@ -107,7 +108,7 @@ static void offer_block_to_heap(const search *s, double *values, neighbour *heap
 
 static void look_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const search *s = arg;
+    const neighbour_search *s = arg;
     for (int64_t r = begin; r < end; r++) {
         const int64_t i = s->list[r] - s->row;
         to_squared_distances(s, s->own[s->row + i], s->diagonal + s->column, s->columns, s->place[r]);
@@ -116,7 +117,7 @@ static void look_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
 }
 
 /* The listed rows against all centres, in double. */
-static mercer_status search_in_full(mercer_ctx *ctx, search *s) {
+static mercer_status search_in_full(mercer_ctx *ctx, neighbour_search *s) {
     const int64_t m = s->f->centres->n;
     for (int64_t r = 0; r < s->listed; r++)
         s->place[r] = (double *)s->block + r * BLOCK;
@@ -131,7 +132,7 @@ static mercer_status search_in_full(mercer_ctx *ctx, search *s) {
 
 /* ---- The first look ---- */
 
-static double limit_of(const search *s, const neighbour *heap) {
+static double limit_of(const neighbour_search *s, const neighbour *heap) {
     return fmax(heap[0].square, 0) + s->slack;
 }
 
@@ -144,7 +145,7 @@ static int64_t prune_candidates(neighbour *list, int64_t count, double limit) {
 }
 
 /* One more that may be among the nearest, of row i. */
-static void offer_candidate(const search *s, int64_t i, neighbour item) {
+static void offer_candidate(const neighbour_search *s, int64_t i, neighbour item) {
     neighbour *heap = s->heap + i * s->k, *list = s->candidate + i * s->capacity;
     if (item.at < s->k)
         sift_up(heap, item.at, item);
@@ -159,7 +160,7 @@ static void offer_candidate(const search *s, int64_t i, neighbour item) {
 }
 
 /* Squares from floats, LANES at a time: most of those hold no candidate. */
-static void screen_row_float32(const search *s, int64_t i, const float *values) {
+static void screen_row_float32(const neighbour_search *s, int64_t i, const float *values) {
     const double own = s->own[s->row + i], *diagonal = s->diagonal + s->column;
     for (int64_t j = 0; j < s->columns && s->held[i] <= s->capacity; j += LANES) {
         const int64_t count = s->columns - j < LANES ? s->columns - j : LANES;
@@ -177,19 +178,19 @@ static void screen_row_float32(const search *s, int64_t i, const float *values) 
 
 static void screen_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const search *s = arg;
+    const neighbour_search *s = arg;
     for (int64_t i = begin; i < end; i++)
         screen_row_float32(s, i, (const float *)s->block + i * BLOCK);
 }
 
 static int by_column(const void *arg, int64_t a, int64_t b) {
-    const search *s = arg;
+    const neighbour_search *s = arg;
     const int64_t x = s->candidate[a].at, y = s->candidate[b].at;
     return x < y ? -1 : x > y;
 }
 
 /* What is left of the candidates, as pairs in the order of columns; rows with too many go to the list. */
-static int64_t list_pairs(search *s) {
+static int64_t list_pairs(neighbour_search *s) {
     int64_t count = 0;
     for (int64_t i = 0; i < s->rows; i++) {
         if (s->held[i] > s->capacity) {
@@ -209,7 +210,7 @@ static int64_t list_pairs(search *s) {
 }
 
 /* The candidates of a row, which stand in the order of centres, choose again by their exact squares. */
-static void choose_among_candidates(const search *s, int64_t i) {
+static void choose_among_candidates(const neighbour_search *s, int64_t i) {
     neighbour *heap = s->heap + i * s->k, *list = s->candidate + i * s->capacity;
     for (int64_t j = 0; j < s->held[i]; j++) {
         to_squared_distances(s, s->own[s->row + i], s->diagonal + list[j].at, 1, &list[j].square);
@@ -220,7 +221,7 @@ static void choose_among_candidates(const search *s, int64_t i) {
     }
 }
 
-static mercer_status confirm_candidates(mercer_ctx *ctx, search *s) {
+static mercer_status confirm_candidates(mercer_ctx *ctx, neighbour_search *s) {
     const int64_t count = list_pairs(s);
     MC_TRY(mc_gram_pairs(ctx, s->gram, s->pair_row, s->pair_column, count, s->value));
     for (int64_t k = 0; k < count; k++)
@@ -233,7 +234,7 @@ static mercer_status confirm_candidates(mercer_ctx *ctx, search *s) {
     return MERCER_OK;
 }
 
-static mercer_status search_by_floats(mercer_ctx *ctx, search *s) {
+static mercer_status search_by_floats(mercer_ctx *ctx, neighbour_search *s) {
     const int64_t m = s->f->centres->n;
     memset(s->held, 0, (size_t)s->rows * sizeof *s->held);
     for (s->column = 0; s->column < m; s->column += BLOCK) {
@@ -248,13 +249,13 @@ static mercer_status search_by_floats(mercer_ctx *ctx, search *s) {
 /* ---- What they say ---- */
 
 /* What a neighbour's row is multiplied by; where some stand at distance zero, they alone count. */
-static double neighbour_weight(const search *s, const neighbour *nearest, int64_t j) {
+static double neighbour_weight(const neighbour_search *s, const neighbour *nearest, int64_t j) {
     if (!s->f->by_distance)
         return 1;
     return nearest[0].square == 0 ? nearest[j].square == 0 : 1 / sqrt(nearest[j].square);
 }
 
-static void vote_of_neighbours(const search *s, const neighbour *nearest, double *out) {
+static void vote_of_neighbours(const neighbour_search *s, const neighbour *nearest, double *out) {
     const int64_t outputs = s->f->outputs, width = outputs + 1;
     double weight = 0;
     for (int64_t j = 0; j < s->k; j++) {
@@ -269,14 +270,14 @@ static void vote_of_neighbours(const search *s, const neighbour *nearest, double
 
 static void vote_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const search *s = arg;
+    const neighbour_search *s = arg;
     for (int64_t i = begin; i < end; i++) {
         sort_heap(s->heap + i * s->k, s->k);
         vote_of_neighbours(s, s->heap + i * s->k, s->out + (s->row + i) * s->f->outputs);
     }
 }
 
-static mercer_status search_strip(mercer_ctx *ctx, search *s) {
+static mercer_status search_strip(mercer_ctx *ctx, neighbour_search *s) {
     s->listed = 0;
     if (s->fast)
         MC_TRY(search_by_floats(ctx, s));
@@ -287,7 +288,7 @@ static mercer_status search_strip(mercer_ctx *ctx, search *s) {
     return mc_for(ctx, s->rows, GRAIN, vote_rows, s);
 }
 
-static mercer_status search_rows(mercer_ctx *ctx, search *s, int64_t n) {
+static mercer_status search_rows(mercer_ctx *ctx, neighbour_search *s, int64_t n) {
     for (s->row = 0; s->row < n; s->row += STRIP) {
         s->rows = n - s->row < STRIP ? n - s->row : STRIP;
         MC_TRY(search_strip(ctx, s));
@@ -348,7 +349,7 @@ static int64_t candidates_for(int64_t k) {
     return 2 * k + 64;
 }
 
-static void lay_out_search(search *s, int64_t n, int64_t m, mc_work *work) {
+static void lay_out_search(neighbour_search *s, int64_t n, int64_t m, mc_work *work) {
     const int64_t strip = n < STRIP ? n : STRIP;
     s->own = mc_work_take(work, n, 8);
     s->diagonal = mc_work_take(work, m, 8);
@@ -366,7 +367,7 @@ static void lay_out_search(search *s, int64_t n, int64_t m, mc_work *work) {
 
 static size_t work_bytes(int64_t n, int64_t m, int64_t k, bool floats) {
     mc_work counted = {0};
-    lay_out_search(&(search){.k = k, .capacity = floats ? candidates_for(k) : 0}, n, m, &counted);
+    lay_out_search(&(neighbour_search){.k = k, .capacity = floats ? candidates_for(k) : 0}, n, m, &counted);
     return counted.used;
 }
 
@@ -380,21 +381,21 @@ size_t mc_neighbours_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const m
     return near > tiles ? near : tiles;
 }
 
-static mercer_status prepare_search(mercer_ctx *ctx, search *s, const mercer_data *rows, mc_work *work) {
+static mercer_status prepare_search(mercer_ctx *ctx, neighbour_search *s, const mercer_data *rows, mc_work *work) {
     lay_out_search(s, rows->n, s->f->centres->n, work);
     MC_TRY(own_values(ctx, s->f, rows, s->own));
     return diagonal_of(ctx, s->f->kernel, s->f->centres, s->diagonal);
 }
 
 /* Rows of a matrix that lack k(x,x) get a number larger than any: which centres are nearest does not depend on it. */
-static void fill_unknown(search *s, int64_t n) {
+static void fill_unknown(neighbour_search *s, int64_t n) {
     const double beyond = 4 * mc_gram_entry_size(s->gram);
     for (int64_t i = 0; i < n; i++)
         s->own[i] = isnan(s->own[i]) ? beyond : s->own[i];
 }
 
 /* The operator in floats, unless memory is short or it would be none. */
-static mercer_status open_fast(mercer_ctx *ctx, search *s, const mercer_data *rows, mc_gram **fast) {
+static mercer_status open_fast(mercer_ctx *ctx, neighbour_search *s, const mercer_data *rows, mc_gram **fast) {
     const size_t bytes = mc_gram_bytes(ctx, s->f->kernel, rows, s->f->centres, MERCER_F32, 0);
     double largest = 0;
     if (!s->capacity || bytes > mc_memory_left(ctx))
@@ -412,7 +413,7 @@ static mercer_status open_fast(mercer_ctx *ctx, search *s, const mercer_data *ro
     return MERCER_OK;
 }
 
-static mercer_status search_neighbours(mercer_ctx *ctx, search *s, const mercer_data *rows, mc_work *work,
+static mercer_status search_neighbours(mercer_ctx *ctx, neighbour_search *s, const mercer_data *rows, mc_work *work,
                                        mc_gram **gram, mc_gram **fast) {
     MC_TRY(prepare_search(ctx, s, rows, work));
     MC_TRY(mc_gram_open(ctx, s->f->kernel, rows, s->f->centres, MERCER_F64, gram));
@@ -425,14 +426,14 @@ static mercer_status search_neighbours(mercer_ctx *ctx, search *s, const mercer_
 
 static void vote_by_distance(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const search *s = arg;
+    const neighbour_search *s = arg;
     for (int64_t i = begin; i < end; i++)
         vote_of_neighbours(s, s->heap + i * s->k, s->out + i * s->f->outputs);
 }
 
 /* By Euclidean distance: uniform votes need no more than the order. */
 static mercer_status decide_by_distance(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out) {
-    search s = {.f = f, .k = f->report.neighbors, .out = out};
+    neighbour_search s = {.f = f, .k = f->report.neighbors, .out = out};
     MC_TRY(MC_ALLOC(ctx, s.heap, rows->n * s.k));
     mercer_status status = mc_euclidean_nearest(ctx, f->kernel, rows, f->centres, s.k, f->packed_cache, s.heap);
     MC_THEN(status, mc_for(ctx, rows->n, VOTES, vote_by_distance, &s));
@@ -444,7 +445,7 @@ mercer_status mc_neighbours_decide(mercer_ctx *ctx, const mc_fitted *f, const me
     if (!f->by_distance && mc_is_euclidean(f->kernel, rows, f->centres, f->report.neighbors))
         return decide_by_distance(ctx, f, rows, out);
     const bool floats = screening_pays(f->kernel, rows, f->centres, f->report.neighbors);
-    search s = {
+    neighbour_search s = {
         .f = f, .k = f->report.neighbors, .capacity = floats ? candidates_for(f->report.neighbors) : 0, .out = out};
     mc_gram *gram = NULL, *fast = NULL;
     mc_work work;

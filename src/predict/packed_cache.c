@@ -7,15 +7,15 @@
 
 enum { EMPTY, BUSY, FULL }; /* BUSY for good: what was offered cannot be kept */
 
-typedef struct place {
+typedef struct cache_place {
     atomic_int state;
     mercer_data *centres;
     mc_gram *gram;
-} place;
+} cache_place;
 
 struct mc_packed_cache {
     int64_t count;
-    place *place;
+    cache_place *place;
     double *weights;
     int64_t features;
     _Atomic(mc_point_index *) points;

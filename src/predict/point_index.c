@@ -14,7 +14,7 @@ enum { WIDTH = MC_NEAREST_COLUMNS, CHUNK = 256, SAMPLE = 256 };
 enum { TREE_COLUMNS = 16, TREE_POINTS = 512 }; /* up to and from which a tree is worth its making */
 
 /* What the making takes beside the index. */
-typedef struct making {
+typedef struct index_builder {
     mc_point_index *index;
     const mercer_data *centres;
     double *row;    /* d of every thread */
@@ -26,7 +26,7 @@ typedef struct making {
     float *u;               /* points x d: for a tree */
     int64_t first, *bounds; /* the first node of a level; its panels, of each of these nodes the first and the end */
     mc_work work;
-} making;
+} index_builder;
 
 /* ---- Where the points are ---- */
 
@@ -39,16 +39,16 @@ double mc_point_of_row(const mc_point_index *index, const double *row, double *u
     return sqrt(square);
 }
 
-static size_t row_size(const making *m) {
+static size_t row_size(const index_builder *m) {
     return (size_t)m->centres->d * mc_dtype_size(m->centres->dtype);
 }
 
-static const char *row_bytes(const making *m, int64_t row) {
+static const char *row_bytes(const index_builder *m, int64_t row) {
     return (const char *)m->centres->values + (size_t)row * row_size(m);
 }
 
 /* Of some of the rows: any point in their midst will do. */
-static void find_mean(making *m) {
+static void find_mean(index_builder *m) {
     mc_point_index *index = m->index;
     const int64_t n = m->centres->n, count = n < SAMPLE ? n : SAMPLE;
     for (int64_t i = 0; i < count; i++) {
@@ -72,7 +72,7 @@ static double length_of(const mc_point_index *index, const double *row) {
 }
 
 static void read_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    making *m = arg;
+    index_builder *m = arg;
     double *row = m->row + thread * m->index->d, most = 0;
     for (int64_t i = begin; i < end; i++) {
         m->hash[i] = mc_hash(0, row_bytes(m, i), row_size(m));
@@ -82,7 +82,7 @@ static void read_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
     m->length[chunk] = most;
 }
 
-static void choose_scale(making *m) {
+static void choose_scale(index_builder *m) {
     double most = 0;
     int exponent = 0;
     for (int64_t c = 0; c < mc_chunk_count(m->centres->n, CHUNK); c++)
@@ -95,12 +95,12 @@ static void choose_scale(making *m) {
 
 /* ---- Copies ---- */
 
-static bool are_copies(const making *m, int64_t a, int64_t b) {
+static bool are_copies(const index_builder *m, int64_t a, int64_t b) {
     return m->hash[a] == m->hash[b] && memcmp(row_bytes(m, a), row_bytes(m, b), row_size(m)) == 0;
 }
 
 /* How many rows before this one are the same. */
-static int32_t count_earlier(making *m, int64_t i) {
+static int32_t count_earlier(index_builder *m, int64_t i) {
     int64_t slot = (int64_t)(m->hash[i] & (uint64_t)(m->slots - 1));
     while (m->slot[slot] && !are_copies(m, m->slot[slot] - 1, i))
         slot = (slot + 1) & (m->slots - 1);
@@ -109,7 +109,7 @@ static int32_t count_earlier(making *m, int64_t i) {
     return m->copies[m->slot[slot] - 1]++;
 }
 
-static void leave_out_copies(making *m) {
+static void leave_out_copies(index_builder *m) {
     mc_point_index *index = m->index;
     for (int64_t i = 0; i < m->centres->n; i++)
         if (count_earlier(m, i) < index->k)
@@ -132,7 +132,7 @@ static int64_t nodes_of(int64_t panels) {
 
 static void place_points(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
-    making *m = arg;
+    index_builder *m = arg;
     const mc_point_index *index = m->index;
     double *row = m->row + thread * index->d;
     for (int64_t i = begin; i < end; i++) {
@@ -143,7 +143,7 @@ static void place_points(void *arg, int64_t chunk, int64_t begin, int64_t end, i
     }
 }
 
-static void find_box(const making *m, const int32_t *at, int64_t count, float *low) {
+static void find_box(const index_builder *m, const int32_t *at, int64_t count, float *low) {
     const int64_t d = m->index->d;
     float *high = low + d;
     for (int64_t j = 0; j < d; j++)
@@ -195,7 +195,7 @@ static void part_at(const float *u, int64_t d, int32_t *at, int64_t count, int64
 
 static void split_node(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)begin, (void)end, (void)thread;
-    making *m = arg;
+    index_builder *m = arg;
     mc_point_index *index = m->index;
     const int64_t node = m->first + chunk, from = m->bounds[2 * node], to = m->bounds[2 * node + 1];
     if (from == to)
@@ -213,7 +213,7 @@ static void split_node(void *arg, int64_t chunk, int64_t begin, int64_t end, int
     m->bounds[4 * node + 3] = to;
 }
 
-static mercer_status grow_tree(mercer_ctx *ctx, making *m) {
+static mercer_status grow_tree(mercer_ctx *ctx, index_builder *m) {
     const int64_t nodes = nodes_of(m->index->panels);
     MC_TRY(mc_for(ctx, m->index->points, CHUNK, place_points, m));
     m->bounds[2] = 0, m->bounds[3] = m->index->panels;
@@ -243,7 +243,7 @@ static void pack_nothing(const mc_point_index *index, int64_t p) {
     index->norm[p] = INFINITY;
 }
 
-static void pack_point(const making *m, int64_t p, double *row) {
+static void pack_point(const index_builder *m, int64_t p, double *row) {
     const mc_point_index *index = m->index;
     float *to = index->z + p / WIDTH * WIDTH * index->d + p % WIDTH;
     mc_data_values(m->centres, index->at[p], row);
@@ -255,7 +255,7 @@ static void pack_point(const making *m, int64_t p, double *row) {
 
 static void pack_panel(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)begin, (void)end;
-    const making *m = arg;
+    const index_builder *m = arg;
     for (int64_t p = chunk * WIDTH; p < (chunk + 1) * WIDTH; p++)
         if (p < m->index->points)
             pack_point(m, p, m->row + thread * m->index->d);
@@ -279,7 +279,7 @@ static void lay_out_index(mc_point_index *index, int64_t n) {
     index->cut = mc_work_take(work, nodes, sizeof(float));
 }
 
-static void lay_out_making(making *m, int64_t n, int64_t d, int64_t threads) {
+static void lay_out_making(index_builder *m, int64_t n, int64_t d, int64_t threads) {
     const bool tree = wants_tree(n, d);
     for (m->slots = 1; m->slots < 2 * n; m->slots *= 2)
         ;
@@ -294,13 +294,13 @@ static void lay_out_making(making *m, int64_t n, int64_t d, int64_t threads) {
 
 size_t mc_point_index_bytes(mercer_ctx *ctx, int64_t n, int64_t d) {
     mc_point_index index = {.d = d};
-    making m = {0};
+    index_builder m = {0};
     lay_out_index(&index, n);
     lay_out_making(&m, n, d, ctx->threads);
     return index.work.used + m.work.used;
 }
 
-static mercer_status make_index(mercer_ctx *ctx, making *m) {
+static mercer_status make_index(mercer_ctx *ctx, index_builder *m) {
     mc_point_index *index = m->index;
     const int64_t n = m->centres->n;
     find_mean(m);
@@ -314,7 +314,7 @@ static mercer_status make_index(mercer_ctx *ctx, making *m) {
     return mc_for(ctx, index->panels, 1, pack_panel, m);
 }
 
-static mercer_status open_works(mercer_ctx *ctx, making *m) {
+static mercer_status open_works(mercer_ctx *ctx, index_builder *m) {
     mc_point_index *index = m->index;
     const int64_t n = m->centres->n, d = index->d;
     lay_out_index(index, n);
@@ -332,7 +332,7 @@ mercer_status mc_point_index_open(mercer_ctx *ctx, const double *weight, const m
     *out = NULL;
     MC_TRY(MC_ALLOC(ctx, index, 1));
     *index = (mc_point_index){.d = centres->d, .k = k};
-    making m = {.index = index, .centres = centres};
+    index_builder m = {.index = index, .centres = centres};
     mercer_status status = open_works(ctx, &m);
     if (!status)
         memcpy(index->weight, weight, (size_t)index->d * sizeof *weight);

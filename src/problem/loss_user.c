@@ -149,30 +149,30 @@ mercer_status mc_loss_check_sum(mercer_ctx *ctx, const mc_loss_task *t, const do
 
 enum { ROWS = 48 }; /* of the task that are tried, spread over it */
 
-typedef struct trial {
+typedef struct user_loss_trial {
     const mc_loss_task *t;
     int64_t i;
     double y;
     double typical; /* the loss of a row where F = 0 */
-} trial;
+} user_loss_trial;
 
-static double step_unit(const trial *a, double F) {
+static double step_unit(const user_loss_trial *a, double F) {
     return fmax(1, fmax(fabs(F), fabs(a->y)) / 4);
 }
 
-static double user_value(const trial *a, double F) {
+static double user_value(const user_loss_trial *a, double F) {
     return a->t->own->value(a->t->own->user, a->y, F);
 }
 
-static double user_slope(const trial *a, double F) {
+static double user_slope(const user_loss_trial *a, double F) {
     return a->t->own->slope(a->t->own->user, a->y, F);
 }
 
-static double rounding_allowance(const trial *a, double size) {
+static double rounding_allowance(const user_loss_trial *a, double size) {
     return 1e-9 * (size + a->typical) + DBL_MIN;
 }
 
-static mercer_status try_slope(mercer_ctx *ctx, const trial *a, double F, double h) {
+static mercer_status try_slope(mercer_ctx *ctx, const user_loss_trial *a, double F, double h) {
     const double from = user_value(a, F), to = user_value(a, F + h), first = user_slope(a, F),
                  last = user_slope(a, F + h), rise = to - from;
     const double slack = rounding_allowance(a, fabs(from) + fabs(to) + fabs(first * h) + fabs(last * h));
@@ -189,7 +189,7 @@ static mercer_status try_slope(mercer_ctx *ctx, const trial *a, double F, double
         fmax(first * h, last * h));
 }
 
-static mercer_status try_conjugate(mercer_ctx *ctx, const trial *a, double F, double h) {
+static mercer_status try_conjugate(mercer_ctx *ctx, const user_loss_trial *a, double F, double h) {
     const mercer_own_loss *own = a->t->own;
     if (!own->conjugate)
         return MERCER_OK;
@@ -208,7 +208,7 @@ static mercer_status try_conjugate(mercer_ctx *ctx, const trial *a, double F, do
 }
 
 /* Around F, near and far in both directions. */
-static mercer_status try_around(mercer_ctx *ctx, const trial *a, double F) {
+static mercer_status try_around(mercer_ctx *ctx, const user_loss_trial *a, double F) {
     static const double steps[] = {0x1p-10, 0.3, 2};
     const double unit = step_unit(a, F);
     for (size_t k = 0; k < sizeof steps / sizeof steps[0]; k++)
@@ -233,7 +233,7 @@ mercer_status mc_loss_check_own(mercer_ctx *ctx, const mc_loss_task *t) {
     const double typical = t->own ? typical_loss(t) : 0;
     for (int64_t k = 0; k < count && t->own; k++) {
         const int64_t i = count > 1 ? k * (t->n - 1) / (count - 1) : 0;
-        const trial a = {t, i, t->y[i], typical};
+        const user_loss_trial a = {t, i, t->y[i], typical};
         MC_TRY(try_around(ctx, &a, t->f[i] + t->b[0]));
         MC_TRY(try_around(ctx, &a, t->y[i] + 0.1));
     }

@@ -25,7 +25,7 @@
 enum { MOST_FREE = 4096, FACTORS = 40, FEW_WRONG = 15, STEPS = 6, LULL = 5 };
 enum { LOW, FREE, HIGH };
 
-typedef struct newton {
+typedef struct active_newton {
     const mc_dual *dual;
     const mc_matrix *rows;
     double tolerance;
@@ -40,9 +40,9 @@ typedef struct newton {
     double *A;    /* the packed factor of K_FF */
     double *X;    /* count x 3: v and E, solved */
     double *step; /* on F */
-} newton;
+} active_newton;
 
-static void guess_states(newton *p, const double *beta) {
+static void guess_states(active_newton *p, const double *beta) {
     for (int64_t t = 0; t < p->dual->m; t++) {
         p->state[t] = beta[t] <= p->dual->low[t] ? LOW : beta[t] >= p->dual->high[t] ? HIGH : FREE;
         p->sum[mc_dual_group(p->dual, t)] += beta[t];
@@ -50,7 +50,7 @@ static void guess_states(newton *p, const double *beta) {
 }
 
 /* The free variables, one for a row of K: two would make K_FF singular. Returns whether they can be worked with. */
-static bool list_free(newton *p) {
+static bool list_free(active_newton *p) {
     memset(p->taken, 0, (size_t)p->rows->n);
     p->count = 0;
     for (int64_t t = 0; t < p->dual->m; t++) {
@@ -67,7 +67,7 @@ static bool list_free(newton *p) {
 }
 
 /* The factor of K_FF with its diagonal raised by as little as the precision of K allows. */
-static mercer_status factor_free_block(mercer_ctx *ctx, newton *p, bool *done) {
+static mercer_status factor_free_block(mercer_ctx *ctx, active_newton *p, bool *done) {
     const int64_t n = p->count;
     double trace = 0;
     MC_TRY(mc_matrix_view(ctx, p->rows, p->id, n, p->row));
@@ -85,7 +85,7 @@ static mercer_status factor_free_block(mercer_ctx *ctx, newton *p, bool *done) {
 }
 
 /* What the sum of a group lacks. */
-static double missing_sum(const newton *p, int group) {
+static double missing_sum(const active_newton *p, int group) {
     double sum = p->sum[group];
     for (int64_t t = 0; t < p->dual->m; t++)
         sum -= mc_dual_group(p->dual, t) == group ? p->x[t] : 0;
@@ -93,7 +93,7 @@ static double missing_sum(const newton *p, int group) {
 }
 
 /* step <- d, and nu. A group without free variables has a column of zeros, and no say. */
-static mercer_status free_set_direction(mercer_ctx *ctx, newton *p) {
+static mercer_status free_set_direction(mercer_ctx *ctx, active_newton *p) {
     const int64_t n = p->count;
     double S[3][2] = {{0}}; /* sums over the groups of the columns of X */
     for (int64_t a = 0; a < n; a++) {
@@ -118,7 +118,7 @@ static mercer_status free_set_direction(mercer_ctx *ctx, newton *p) {
 }
 
 /* How far the slopes of F are from nu. */
-static double slope_spread(const newton *p) {
+static double slope_spread(const active_newton *p) {
     double most = 0;
     for (int64_t a = 0; a < p->count; a++)
         most = fmax(most,
@@ -126,12 +126,12 @@ static double slope_spread(const newton *p) {
     return most;
 }
 
-static mercer_status update_gradient(mercer_ctx *ctx, newton *p, int64_t count) {
+static mercer_status update_gradient(mercer_ctx *ctx, active_newton *p, int64_t count) {
     return count ? mc_matrix_add_rows(ctx, p->rows, p->id, p->step, count, p->row, p->g) : MERCER_OK;
 }
 
 /* To the optimum of this guess. */
-static mercer_status solve_for_guess(mercer_ctx *ctx, newton *p) {
+static mercer_status solve_for_guess(mercer_ctx *ctx, active_newton *p) {
     double last = INFINITY;
     for (int k = 0; k < STEPS; k++) {
         MC_TRY(free_set_direction(ctx, p));
@@ -147,7 +147,7 @@ static mercer_status solve_for_guess(mercer_ctx *ctx, newton *p) {
 }
 
 /* Variables at a bound that want to leave it; before those beyond one are set back, which moves all slopes. */
-static int64_t release_from_bounds(newton *p) {
+static int64_t release_from_bounds(active_newton *p) {
     int64_t changed = 0;
     for (int64_t t = 0; t < p->dual->m; t++) {
         const double v = mc_dual_slope(p->dual, p->g, t) - p->nu[mc_dual_group(p->dual, t)];
@@ -161,7 +161,7 @@ static int64_t release_from_bounds(newton *p) {
 }
 
 /* Free variables beyond a bound are set to it. */
-static mercer_status set_back(mercer_ctx *ctx, newton *p, int64_t *changed) {
+static mercer_status set_back(mercer_ctx *ctx, active_newton *p, int64_t *changed) {
     int64_t count = 0;
     for (int64_t a = 0; a < p->count; a++) {
         const int64_t t = p->variable[a];
@@ -178,7 +178,7 @@ static mercer_status set_back(mercer_ctx *ctx, newton *p, int64_t *changed) {
 }
 
 /* The free variable of a group that is farthest from its bounds; -1: there is none. */
-static int64_t farthest_from_bounds(const newton *p, int group) {
+static int64_t farthest_from_bounds(const active_newton *p, int group) {
     double most = 0;
     int64_t best = -1;
     for (int64_t a = 0; a < p->count; a++) {
@@ -194,7 +194,7 @@ static int64_t farthest_from_bounds(const newton *p, int group) {
 
 /* Where K_FF is nearly singular the steps are long and what they lose in rounding is missing from the sums: one
    variable takes it. False where it would pass its bound, or where a group has no free variable to take it. */
-static mercer_status restore_sums(mercer_ctx *ctx, newton *p, bool *restored) {
+static mercer_status restore_sums(mercer_ctx *ctx, active_newton *p, bool *restored) {
     *restored = true;
     for (int group = 0; group < 2; group++) {
         const double lost = missing_sum(p, group);
@@ -213,18 +213,18 @@ static mercer_status restore_sums(mercer_ctx *ctx, newton *p, bool *restored) {
 }
 
 /* What so many factors of K_FF take, in operations. */
-static double factor_work(const newton *p, double factors) {
+static double factor_work(const active_newton *p, double factors) {
     return factors * pow((double)p->count, 3) / 3;
 }
 
 /* A factor halves the wrong guesses, or better: as many are still to come as that takes. */
-static bool can_afford(newton *p, int64_t wrong) {
+static bool can_afford(active_newton *p, int64_t wrong) {
     const bool enough = factor_work(p, ceil(log2((double)wrong + 1))) <= p->worth;
     p->worth -= factor_work(p, 1);
     return enough;
 }
 
-static mercer_status iterate_primal_dual(mercer_ctx *ctx, newton *p, bool *settled) {
+static mercer_status iterate_primal_dual(mercer_ctx *ctx, active_newton *p, bool *settled) {
     int64_t fewest = INT64_MAX, changed = FEW_WRONG;
     for (int k = 0, lull = 0; k < FACTORS && lull < LULL; k++) {
         bool done = list_free(p) && can_afford(p, changed);
@@ -245,7 +245,7 @@ static mercer_status iterate_primal_dual(mercer_ctx *ctx, newton *p, bool *settl
     return MERCER_OK;
 }
 
-static void lay_out_newton_workspace(mc_work *work, int64_t n, int64_t m, int64_t count, newton *p) {
+static void lay_out_newton_workspace(mc_work *work, int64_t n, int64_t m, int64_t count, active_newton *p) {
     p->X = mc_work_take(work, 3 * count, sizeof(double));
     p->step = mc_work_take(work, count, sizeof(double));
     p->x = mc_work_take(work, m, sizeof(double));
@@ -259,7 +259,7 @@ static void lay_out_newton_workspace(mc_work *work, int64_t n, int64_t m, int64_
 
 static size_t newton_workspace_bytes(int64_t n, int64_t m, int64_t count) {
     mc_work counted = {0};
-    lay_out_newton_workspace(&counted, n, m, count, &(newton){0});
+    lay_out_newton_workspace(&counted, n, m, count, &(active_newton){0});
     return counted.used;
 }
 
@@ -286,7 +286,7 @@ mercer_status mc_active_set_newton(mercer_ctx *ctx, const mc_dual *dual, const m
     if (bytes + square > mc_memory_left(ctx) / 2)
         return MERCER_OK;
     MC_TRY(mc_work_open(ctx, &work, bytes));
-    newton p = {.dual = dual, .rows = rows, .tolerance = tolerance, .worth = worth, .most = most};
+    active_newton p = {.dual = dual, .rows = rows, .tolerance = tolerance, .worth = worth, .most = most};
     lay_out_newton_workspace(&work, rows->n, dual->m, most, &p);
     p.A = mc_alloc_unset(ctx, mc_packed_count(most), sizeof(double));
     memcpy(p.x, beta, (size_t)dual->m * sizeof *beta);

@@ -98,13 +98,13 @@ static mercer_status interior_on_set(mercer_ctx *ctx, mc_active_run *r, const mc
 
 /* ---- The same where K of the set has a low rank ---- */
 
-typedef struct columns {
+typedef struct subproblem_columns {
     const mc_active_run *r;
     const mc_matrix *rows;
     double *all; /* a column of K over all rows, of which those of the set are taken */
-} columns;
+} subproblem_columns;
 
-static mercer_status read_column(mercer_ctx *ctx, const columns *c, int64_t i, double *out) {
+static mercer_status read_column(mercer_ctx *ctx, const subproblem_columns *c, int64_t i, double *out) {
     const void *row;
     MC_TRY(mc_matrix_view(ctx, c->rows, &i, 1, &row));
     for (int64_t j = 0; j < c->r->rows; j++)
@@ -114,7 +114,7 @@ static mercer_status read_column(mercer_ctx *ctx, const columns *c, int64_t i, d
 
 /* In double: made anew where floats are stored and are not what K is. */
 static mercer_status take_column(mercer_ctx *ctx, const void *arg, int64_t i, double *out) {
-    const columns *c = arg;
+    const subproblem_columns *c = arg;
     const mc_matrix *matrix = &c->r->p->matrix;
     const double one = 1;
     mc_sum_error sum_error = {NULL, INFINITY};
@@ -146,7 +146,7 @@ static mercer_status update_gradient_low_rank(mercer_ctx *ctx, mc_active_run *r,
 /* *moved: false also where the rank is above most. */
 static mercer_status interior_low_rank(mercer_ctx *ctx, mc_active_run *r, const mc_matrix *rows, int64_t most,
                                        bool *moved) {
-    columns c = {r, rows, NULL};
+    subproblem_columns c = {r, rows, NULL};
     mc_pivoted_cholesky low_rank;
     *moved = false;
     MC_TRY(MC_ALLOC(ctx, c.all, r->p->matrix.n));

@@ -26,7 +26,7 @@ enum { SET = 512, SET_SURE = 1024, SET_MOST = 16384, EPOCHS = 2, COLUMNS = 1024,
 _Static_assert(MC_BATCH_SMO_PADDING >= (int)MC_STRIDE, "rows of K are read so far beyond");
 _Static_assert(MC_BATCH_SMO_MOST <= (int)MC_BATCH, "a pass over K serves all");
 
-typedef struct run {
+typedef struct batch_run {
     const mc_batch_smo *p;
     const mc_batch_smo_body *body, *quick; /* by the precision of K; of the sets */
     mc_batch_member *member;
@@ -46,11 +46,11 @@ typedef struct run {
     int64_t seen; /* places filled since the set last grew */
     int64_t most; /* places that there is memory for */
     double first; /* the largest violation of all seen */
-} run;
+} batch_run;
 
 /* ---- Room ---- */
 
-static void lay_out_batch_workspace(mc_work *work, int64_t n, int64_t count, run *r) {
+static void lay_out_batch_workspace(mc_work *work, int64_t n, int64_t count, batch_run *r) {
     const int64_t places = mc_padded_size(n);
     mc_selection_open(work, n, n, &r->selection);
     for (int side = 0; side < 2; side++)
@@ -65,7 +65,7 @@ static void lay_out_batch_workspace(mc_work *work, int64_t n, int64_t count, run
 
 static size_t own_bytes(int64_t n, int64_t count) {
     mc_work counted = {0};
-    lay_out_batch_workspace(&counted, n, count, &(run){0});
+    lay_out_batch_workspace(&counted, n, count, &(batch_run){0});
     return counted.used;
 }
 
@@ -95,7 +95,7 @@ static int64_t largest_set_size(const mercer_ctx *ctx, const mc_batch_smo *p) {
 
 static void look_at(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    run *r = arg;
+    batch_run *r = arg;
     for (int64_t k = begin; k < end; k++) {
         mc_batch_member *m = &r->member[k];
         m->e = mc_extremes_of(&r->p->dual[k], r->p->beta[k], r->p->f[k]);
@@ -105,7 +105,7 @@ static void look_at(void *arg, int64_t chunk, int64_t begin, int64_t end, int th
 
 /* By those that are done, and by how far the worst of the others is on its way to the violation allowed, on a
    logarithmic scale. */
-static mercer_status report_progress(mercer_ctx *ctx, run *r) {
+static mercer_status report_progress(mercer_ctx *ctx, batch_run *r) {
     double worst = r->p->tolerance;
     for (int64_t a = 0; a < r->open; a++)
         worst = fmax(worst, r->member[r->who[a]].e.violation);
@@ -116,7 +116,7 @@ static mercer_status report_progress(mercer_ctx *ctx, run *r) {
     return mc_progress_step(ctx, -1, (mc_watch){"violation", worst, r->p->tolerance});
 }
 
-static mercer_status check_members(mercer_ctx *ctx, run *r) {
+static mercer_status check_members(mercer_ctx *ctx, batch_run *r) {
     MC_TRY(mc_for(ctx, r->p->count, 1, look_at, r));
     r->open = 0;
     for (int64_t k = 0; k < r->p->count; k++)
@@ -132,7 +132,7 @@ static mercer_status check_members(mercer_ctx *ctx, run *r) {
 /* In units of the worst violation of each quadratic program, the largest over them. */
 static void score_variables(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    run *r = arg;
+    batch_run *r = arg;
     double *up = r->score[0], *down = r->score[1];
     for (int64_t t = begin; t < end; t++)
         up[t] = down[t] = 0;
@@ -152,7 +152,7 @@ static void score_variables(void *arg, int64_t chunk, int64_t begin, int64_t end
 }
 
 /* Off its bounds in one of them. */
-static bool is_free(const run *r, int64_t t) {
+static bool is_free(const batch_run *r, int64_t t) {
     for (int64_t a = 0; a < r->open; a++) {
         const int64_t k = r->who[a];
         if (r->p->beta[k][t] > r->p->dual[k].low[t] && r->p->beta[k][t] < r->p->dual[k].high[t])
@@ -161,13 +161,13 @@ static bool is_free(const run *r, int64_t t) {
     return false;
 }
 
-static void keep_free(run *r, int64_t last, int64_t places) {
+static void keep_free(batch_run *r, int64_t last, int64_t places) {
     for (int64_t k = 0; k < last && r->selection.count < places; k++)
         if (is_free(r, r->selection.candidate[k].id))
             mc_selection_take(&r->selection, r->selection.candidate[k].id);
 }
 
-static mercer_status choose_working_set(mercer_ctx *ctx, run *r) {
+static mercer_status choose_working_set(mercer_ctx *ctx, batch_run *r) {
     mc_selection *s = &r->selection;
     MC_TRY(mc_for(ctx, r->p->K.n, STRIP, score_variables, r));
     const int64_t last = mc_selection_renew(s);
@@ -182,18 +182,18 @@ static mercer_status choose_working_set(mercer_ctx *ctx, run *r) {
 }
 
 /* All variables, where K can be used as it lies: then a larger set costs no memory. */
-static bool takes_all_variables(const run *r) {
+static bool takes_all_variables(const batch_run *r) {
     return r->p->K.dtype == MERCER_F32 && r->selection.q == r->p->K.n;
 }
 
-static int64_t doubled_set_size(const run *r, int64_t q) {
+static int64_t doubled_set_size(const batch_run *r, int64_t q) {
     if (r->p->K.dtype == MERCER_F32 && (4 * q >= r->p->K.n || 2 * q > r->most))
         return r->p->K.n;
     return 2 * q < r->most ? 2 * q : r->most;
 }
 
 /* Once all that is in question has been in the set EPOCHS times the set is too small for how they hang together. */
-static void grow_working_set(run *r) {
+static void grow_working_set(batch_run *r) {
     mc_selection *s = &r->selection;
     int64_t in_question = 0;
     for (int64_t t = 0; t < r->p->K.n; t++)
@@ -206,7 +206,7 @@ static void grow_working_set(run *r) {
 }
 
 /* From the start there is room for all that are free: they hang together. */
-static void open_wide(run *r) {
+static void open_wide(batch_run *r) {
     mc_selection *s = &r->selection;
     int64_t free = 0;
     for (int64_t t = 0; t < r->p->K.n; t++)
@@ -220,7 +220,7 @@ static void open_wide(run *r) {
 
 static void gather_set_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const run *r = arg;
+    const batch_run *r = arg;
     for (int64_t a = begin; a < end; a++)
         r->body->gather(r->row[a], r->column, r->set.ld, r->K + a * r->set.ld);
 }
@@ -230,7 +230,7 @@ static const void *row_of(const mc_batch_smo *p, int64_t t) {
 }
 
 /* The places of the set, rising: rows of K are then read from front to back. */
-static void list_set_columns(run *r) {
+static void list_set_columns(batch_run *r) {
     int64_t at = 0;
     for (int64_t t = 0; t < r->p->K.n; t++)
         if (takes_all_variables(r) || r->selection.chosen[t])
@@ -242,7 +242,7 @@ static void list_set_columns(run *r) {
         r->row[a] = row_of(r->p, r->column[a]);
 }
 
-static mercer_status load_working_set(mercer_ctx *ctx, run *r) {
+static mercer_status load_working_set(mercer_ctx *ctx, batch_run *r) {
     list_set_columns(r);
     r->set.K = r->p->K.whole.a;
     r->set.ld = r->p->K.n;
@@ -255,14 +255,14 @@ static mercer_status load_working_set(mercer_ctx *ctx, run *r) {
 
 static void pick_member_variables(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    run *r = arg;
+    batch_run *r = arg;
     for (int64_t a = begin; a < end; a++)
         mc_member_pick(r->p, r->who[a], &r->set, &r->member[r->who[a]]);
 }
 
 /* Room for K of the most that are in question for one of them, for each. Who has more than there is memory for does
    without. */
-static mercer_status reserve_parts(mercer_ctx *ctx, run *r) {
+static mercer_status reserve_parts(mercer_ctx *ctx, batch_run *r) {
     int64_t most = 0;
     MC_TRY(mc_for(ctx, r->open, 1, pick_member_variables, r));
     for (int64_t a = 0; a < r->open; a++) {
@@ -281,7 +281,7 @@ static mercer_status reserve_parts(mercer_ctx *ctx, run *r) {
 
 static void solve_members(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    run *r = arg;
+    batch_run *r = arg;
     for (int64_t a = begin; a < end; a++) {
         const int64_t k = r->who[a];
         float *part = r->part + (size_t)k * square_bytes(r->part_most) / sizeof(float);
@@ -290,7 +290,7 @@ static void solve_members(void *arg, int64_t chunk, int64_t begin, int64_t end, 
     }
 }
 
-static void drop_idle(run *r) {
+static void drop_idle(batch_run *r) {
     r->kept = 0;
     for (int64_t b = 0; b < r->set.count; b++) {
         bool moved = false;
@@ -305,11 +305,11 @@ static void drop_idle(run *r) {
 
 static void add_columns(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const run *r = arg;
+    const batch_run *r = arg;
     r->body->accumulate(r->row, r->change, r->kept, r->open, begin, end, r->f);
 }
 
-static bool any_slow(const run *r) {
+static bool any_slow(const batch_run *r) {
     bool any = false;
     for (int64_t a = 0; a < r->open; a++)
         any = any || r->member[r->who[a]].out_of_steps;
@@ -317,7 +317,7 @@ static bool any_slow(const run *r) {
 }
 
 /* Who took all the steps allowed takes one of Newton's; the others wait. */
-static mercer_status take_newton_steps(mercer_ctx *ctx, run *r) {
+static mercer_status take_newton_steps(mercer_ctx *ctx, batch_run *r) {
     const int64_t n = r->p->K.n;
     memset(r->change, 0, (size_t)(n * MC_BATCH) * sizeof *r->change);
     for (int64_t a = 0; a < r->open; a++)
@@ -334,7 +334,7 @@ static mercer_status take_newton_steps(mercer_ctx *ctx, run *r) {
     return MERCER_OK;
 }
 
-static mercer_status solve_batch_round(mercer_ctx *ctx, run *r) {
+static mercer_status solve_batch_round(mercer_ctx *ctx, batch_run *r) {
     if (!takes_all_variables(r))
         MC_TRY(choose_working_set(ctx, r));
     MC_TRY(load_working_set(ctx, r));
@@ -347,7 +347,7 @@ static mercer_status solve_batch_round(mercer_ctx *ctx, run *r) {
 }
 
 /* What so many rounds do not settle is for other methods. */
-static mercer_status iterate_batch(mercer_ctx *ctx, run *r) {
+static mercer_status iterate_batch(mercer_ctx *ctx, batch_run *r) {
     const int64_t most = ROUNDS * (r->p->K.n / SET + 1);
     MC_TRY(check_members(ctx, r));
     open_wide(r);
@@ -359,9 +359,9 @@ static mercer_status iterate_batch(mercer_ctx *ctx, run *r) {
 }
 
 mercer_status mc_batch_smo_solve(mercer_ctx *ctx, const mc_batch_smo *problem) {
-    run r = {.p = problem,
-             .body = &mc_qp_bodies_of(ctx->isa)->batch_smo[problem->K.dtype],
-             .quick = &mc_qp_bodies_of(ctx->isa)->batch_smo[MERCER_F32]};
+    batch_run r = {.p = problem,
+                   .body = &mc_qp_bodies_of(ctx->isa)->batch_smo[problem->K.dtype],
+                   .quick = &mc_qp_bodies_of(ctx->isa)->batch_smo[MERCER_F32]};
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, own_bytes(problem->K.n, problem->count)));
     lay_out_batch_workspace(&work, problem->K.n, problem->count, &r);

@@ -20,12 +20,12 @@ size_t mc_pivoted_cholesky_bytes(int64_t n, int64_t rank) {
     return (size_t)(n * (panels_of(rank) * MC_PIVOTED_PANEL + 2)) * sizeof(double) + 4 * MC_ALIGN;
 }
 
-typedef struct growth {
+typedef struct factor_growth {
     mc_pivoted_cholesky *low_rank;
     double *left, *column; /* n */
     int64_t pivot;
     double root; /* of what was left at the pivot */
-} growth;
+} factor_growth;
 
 static double *place_of(const mc_pivoted_cholesky *t, int64_t i, int64_t k) {
     return t->F + (k / MC_PIVOTED_PANEL * t->n + i) * MC_PIVOTED_PANEL + k % MC_PIVOTED_PANEL;
@@ -46,7 +46,7 @@ static double product_of_rows(const mc_pivoted_cholesky *t, int64_t i, int64_t j
 /* column <- the next column of F, from that of K. */
 static void reduce_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const growth *g = arg;
+    const factor_growth *g = arg;
     for (int64_t i = begin; i < end; i++) {
         g->column[i] = (g->column[i] - product_of_rows(g->low_rank, i, g->pivot)) / g->root;
         g->left[i] = fmax(g->left[i] - g->column[i] * g->column[i], 0);
@@ -60,7 +60,7 @@ static int64_t place_of_largest(const double *x, int64_t n) {
     return place;
 }
 
-static mercer_status add_column(mercer_ctx *ctx, growth *g, mc_column_of *column, const void *arg) {
+static mercer_status add_column(mercer_ctx *ctx, factor_growth *g, mc_column_of *column, const void *arg) {
     mc_pivoted_cholesky *t = g->low_rank;
     g->root = sqrt(g->left[g->pivot]);
     MC_TRY(column(ctx, arg, g->pivot, g->column));
@@ -72,7 +72,7 @@ static mercer_status add_column(mercer_ctx *ctx, growth *g, mc_column_of *column
     return MERCER_OK;
 }
 
-static mercer_status factor_to_tolerance(mercer_ctx *ctx, growth *g, mc_column_of *column, const void *arg,
+static mercer_status factor_to_tolerance(mercer_ctx *ctx, factor_growth *g, mc_column_of *column, const void *arg,
                                          int64_t most) {
     const double end = LEFT * g->left[place_of_largest(g->left, g->low_rank->n)];
     for (;;) {
@@ -89,7 +89,7 @@ static mercer_status factor_to_tolerance(mercer_ctx *ctx, growth *g, mc_column_o
 
 mercer_status mc_pivoted_cholesky_open(mercer_ctx *ctx, int64_t n, const double *diagonal, mc_column_of *column,
                                        const void *arg, int64_t most, mc_pivoted_cholesky *out) {
-    growth g = {.low_rank = out};
+    factor_growth g = {.low_rank = out};
     *out = (mc_pivoted_cholesky){.n = n};
     mercer_status status = MC_ALLOC(ctx, out->F, panels_of(most) * MC_PIVOTED_PANEL * n);
     MC_THEN(status, MC_ALLOC(ctx, g.left, 2 * n));
@@ -112,16 +112,16 @@ void mc_pivoted_cholesky_close(mc_pivoted_cholesky *low_rank) {
 
 /* ---- Products ---- */
 
-typedef struct product {
+typedef struct low_rank_product {
     const mc_pivoted_cholesky *low_rank;
     const double *x;
     double *inner, *out;
-} product;
+} low_rank_product;
 
 /* inner <- F' x: a panel is one sum from the first row to the last, on any number of threads. */
 static void gather_panels(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const product *p = arg;
+    const low_rank_product *p = arg;
     for (int64_t q = begin; q < end; q++) {
         double sum[MC_PIVOTED_PANEL] = {0};
         const double *F = p->low_rank->F + q * p->low_rank->n * MC_PIVOTED_PANEL;
@@ -134,7 +134,7 @@ static void gather_panels(void *arg, int64_t chunk, int64_t begin, int64_t end, 
 
 static void spread_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const product *p = arg;
+    const low_rank_product *p = arg;
     for (int64_t i = begin; i < end; i++) {
         double sum[MC_PIVOTED_PANEL] = {0}, all = 0;
         for (int64_t q = 0; q < p->low_rank->panels; q++)
@@ -149,7 +149,7 @@ static void spread_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, in
 
 mercer_status mc_pivoted_cholesky_multiply(mercer_ctx *ctx, const mc_pivoted_cholesky *low_rank, const double *x,
                                            double *scratch, double *out) {
-    product p = {low_rank, x, scratch, out};
+    low_rank_product p = {low_rank, x, scratch, out};
     MC_TRY(mc_for(ctx, low_rank->panels, 1, gather_panels, &p));
     return mc_for(ctx, low_rank->n, ROWS, spread_rows, &p);
 }

@@ -15,16 +15,16 @@ size_t mc_principal_bytes(const mc_matrix *whole, int64_t n) {
            + mc_work_need(n, sizeof(void *));
 }
 
-typedef struct copied {
+typedef struct copied_submatrix {
     const mc_principal *part;
     const mc_smo_body *body;
     const void *const *row;
     const int64_t *id;
-} copied;
+} copied_submatrix;
 
 static void copy_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const copied *c = arg;
+    const copied_submatrix *c = arg;
     const size_t bytes = (size_t)c->part->n * mc_dtype_size(c->part->dtype);
     for (int64_t k = begin; k < end; k++)
         c->body->gather(c->row[k], c->id, c->part->n, c->part->K + (size_t)k * bytes);
@@ -33,7 +33,7 @@ static void copy_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
 static mercer_status copy_submatrix(mercer_ctx *ctx, const mc_matrix *whole, const int64_t *id, mc_principal *part) {
     const void **row = NULL;
     MC_TRY(MC_ALLOC(ctx, row, part->n));
-    copied c = {part, &mc_qp_bodies_of(ctx->isa)->smo[part->dtype], row, id};
+    copied_submatrix c = {part, &mc_qp_bodies_of(ctx->isa)->smo[part->dtype], row, id};
     mercer_status status = mc_matrix_view(ctx, whole, id, part->n, row);
     MC_THEN(status, mc_for(ctx, part->n, GRAIN, copy_rows, &c));
     mc_free(row);

@@ -56,14 +56,14 @@ static void reduce_four(const mc_product_form *f, int64_t panel) {
         }
 }
 
-typedef struct reduction {
+typedef struct panel_reduction {
     const mc_product_form *form;
     int64_t panel; /* the first of those to reduce */
-} reduction;
+} panel_reduction;
 
 static void reduce_panels(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const reduction *r = arg;
+    const panel_reduction *r = arg;
     if (end - begin == AT_ONCE)
         reduce_four(r->form, r->panel + begin);
     else
@@ -76,7 +76,7 @@ mercer_status mc_product_form_factor(mercer_ctx *ctx, mc_product_form *f) {
     memcpy(f->P, t->F, (size_t)(t->panels * MC_PIVOTED_PANEL * t->n) * sizeof *f->P);
     memset(f->B, 0, (size_t)(t->panels * MC_PIVOTED_PANEL * t->n) * sizeof *f->B);
     for (int64_t k = 0; k < t->rank; k++) {
-        reduction r = {f, k / MC_PIVOTED_PANEL + 1};
+        panel_reduction r = {f, k / MC_PIVOTED_PANEL + 1};
         update_diagonal(f, k);
         reduce_panel(f, k / MC_PIVOTED_PANEL, (int)(k % MC_PIVOTED_PANEL) + 1);
         MC_TRY(mc_for(ctx, t->panels - r.panel, AT_ONCE, reduce_panels, &r));

@@ -30,7 +30,7 @@ static int64_t set_size(int64_t m, int64_t most) {
     return q < most ? q : most;
 }
 
-typedef struct run {
+typedef struct smo_run {
     const mc_smo_problem *p;
     mc_selection selection;
     mc_working_set set;
@@ -38,10 +38,10 @@ typedef struct run {
     double *beta, *f;
     double *last_beta, *last_f; /* as they were when it was last asked whether the objective stands still */
     mc_smo_result *result;
-} run;
+} smo_run;
 
 /* Of n rows and sets of q of m variables. */
-static void lay_out_run(mc_work *work, int64_t n, int64_t m, int64_t q, run *r) {
+static void lay_out_run(mc_work *work, int64_t n, int64_t m, int64_t q, smo_run *r) {
     mc_selection_open(work, m, q, &r->selection);
     r->variable = mc_work_take(work, m, sizeof *r->variable);
     r->last_beta = mc_work_take(work, m, sizeof *r->last_beta);
@@ -50,7 +50,7 @@ static void lay_out_run(mc_work *work, int64_t n, int64_t m, int64_t q, run *r) 
 
 static size_t run_bytes(int64_t n, int64_t m, int64_t q) {
     mc_work counted = {0};
-    lay_out_run(&counted, n, m, q, &(run){0});
+    lay_out_run(&counted, n, m, q, &(smo_run){0});
     return counted.used;
 }
 
@@ -58,7 +58,7 @@ size_t mc_smo_bytes(int64_t n, int64_t m, mercer_dtype dtype) {
     return run_bytes(n, m, set_size(m, m)) + mc_working_set_bytes(n, m, set_size(m, m), dtype);
 }
 
-static void remember_state(run *r) {
+static void remember_state(smo_run *r) {
     memcpy(r->last_beta, r->beta, (size_t)r->p->dual.m * sizeof *r->beta);
     memcpy(r->last_f, r->f, (size_t)r->p->rows.n * sizeof *r->f);
 }
@@ -66,7 +66,7 @@ static void remember_state(run *r) {
 /* Whether the next set is of all variables. Steps then cost as much as K is wide and are few, for every one sees all
    slopes; where a set holds all that are free with room to spare its own steps are cheaper. How many these are shows
    after the first set. */
-static bool takes_all(const run *r) {
+static bool takes_all(const smo_run *r) {
     const mc_dual *dual = &r->p->dual;
     int64_t free = 0;
     for (int64_t t = 0; t < dual->m; t++)
@@ -75,7 +75,7 @@ static bool takes_all(const run *r) {
 }
 
 /* The variables of the next set; returns how many. */
-static int64_t choose_working_set(run *r, bool all, const mc_extremes *e) {
+static int64_t choose_working_set(smo_run *r, bool all, const mc_extremes *e) {
     int64_t count = 0;
     if (!all)
         mc_selection_next(&r->selection, &r->p->dual, r->beta, r->f, e);
@@ -86,13 +86,13 @@ static int64_t choose_working_set(run *r, bool all, const mc_extremes *e) {
 }
 
 /* Steps after which a set is put back: the rest of the world, the clock and whoever watches have waited long enough. */
-static int64_t enough_steps(const run *r, int64_t count) {
+static int64_t enough_steps(const smo_run *r, int64_t count) {
     return count <= WORKING_SET ? STEPS_PER_VARIABLE * count : r->result->rounds ? count : count / 4;
 }
 
 /* One working set. *stuck: no variable could move, although the violation is above the tolerance: the precision is used
    up. */
-static mercer_status optimise_working_set(mercer_ctx *ctx, run *r, const mc_extremes *e, bool *stuck) {
+static mercer_status optimise_working_set(mercer_ctx *ctx, smo_run *r, const mc_extremes *e, bool *stuck) {
     const bool all = takes_all(r);
     const int64_t count = choose_working_set(r, all, e);
     MC_TRY(mc_working_set_load(ctx, &r->set, r->variable, count, all, r->beta, r->f));
@@ -115,7 +115,7 @@ static mercer_status solve_by_smo(mercer_ctx *ctx, const mc_smo_problem *problem
 
 /* Solve for the variables still in question, to a tenth of the violation: that much is worth more than the risk that
    one of the others must move after all. *done: whether it was tried. */
-static mercer_status solve_shrunk(mercer_ctx *ctx, run *r, const mc_extremes *e, bool *done) {
+static mercer_status solve_shrunk(mercer_ctx *ctx, smo_run *r, const mc_extremes *e, bool *done) {
     const mc_smo_problem *p = r->p;
     mc_shrunk s = {0};
     const int64_t count = mc_shrink_count(&p->dual, r->beta, r->f, e);
@@ -154,7 +154,7 @@ long double mc_dual_objective_change(const mc_dual *dual, const double *beta, co
 }
 
 /* Every STALL rounds: whether the objective has stood still in all its digits since the last time. */
-static bool has_stalled(run *r, int64_t waited) {
+static bool has_stalled(smo_run *r, int64_t waited) {
     if (waited % STALL)
         return false;
     const mc_dual *dual = &r->p->dual;
@@ -163,7 +163,7 @@ static bool has_stalled(run *r, int64_t waited) {
     return !(gain > 1e-15 * fabs(dual_objective(dual, r->beta, r->f)));
 }
 
-static mercer_status iterate_smo(mercer_ctx *ctx, run *r) {
+static mercer_status iterate_smo(mercer_ctx *ctx, smo_run *r) {
     int64_t waited = 0;
     remember_state(r);
     for (bool stuck = false;;) {
@@ -186,7 +186,7 @@ static mercer_status iterate_smo(mercer_ctx *ctx, run *r) {
 static mercer_status solve_by_smo(mercer_ctx *ctx, const mc_smo_problem *problem, double *beta, double *f,
                                   mc_smo_result *result) {
     const int64_t m = problem->dual.m, q = set_size(m, problem->rows.n);
-    run r = {.p = problem, .beta = beta, .f = f, .result = result};
+    smo_run r = {.p = problem, .beta = beta, .f = f, .result = result};
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, run_bytes(problem->rows.n, m, q)));
     lay_out_run(&work, problem->rows.n, m, q, &r);

@@ -132,15 +132,15 @@ static void fill_block(mc_working_set *s, const double *beta, const double *f) {
     }
 }
 
-typedef struct gathered {
+typedef struct gathered_set {
     const mc_working_set *set;
     const mc_smo_body *body;
-} gathered;
+} gathered_set;
 
 /* Rows begin .. end-1 of K_WW. What pads a group is 0. */
 static void gather_block_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const gathered *g = arg;
+    const gathered_set *g = arg;
     const mc_working_set *s = g->set;
     const size_t bytes = (size_t)s->ld * mc_dtype_size(s->rows->dtype);
     for (int64_t a = begin; a < end; a++) {
@@ -163,7 +163,7 @@ mercer_status mc_working_set_load(mercer_ctx *ctx, mc_working_set *s, const int6
     if (all)
         return MERCER_OK;
     MC_TRY(mc_matrix_view(ctx, s->rows, s->row, s->row_count, s->piece));
-    gathered g = {s, &mc_qp_bodies_of(ctx->isa)->smo[s->rows->dtype]};
+    gathered_set g = {s, &mc_qp_bodies_of(ctx->isa)->smo[s->rows->dtype]};
     return mc_for(ctx, s->ld, 32, gather_block_rows, &g);
 }
 

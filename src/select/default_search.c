@@ -169,14 +169,14 @@ static mercer_status find_scales(mercer_ctx *ctx, const mercer_ridge *ridge, con
 
 /* Part of the rows, and what is searched on it. kernels[1]: with a length scale for every column, where that is
    compared. */
-typedef struct choice {
+typedef struct search_choice {
     mercer_data *part;
     mercer_tune set;
     const char *ranges[2];
     mercer_kernel *kernels[2];
-} choice;
+} search_choice;
 
-static void close_choice(choice *c) {
+static void close_choice(search_choice *c) {
     mercer_data_free(c->part);
     mercer_kernel_free(c->kernels[0]);
     mercer_kernel_free(c->kernels[1]);
@@ -197,8 +197,8 @@ static int64_t rows_by_rule(const rule *r, int64_t n) {
 
 /* most: rows; 0: as many as the rule says. */
 static mercer_status open_choice(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
-                                 const mercer_data *data, int64_t most, choice *c) {
-    *c = (choice){.set = mercer_tune_defaults()};
+                                 const mercer_data *data, int64_t most, search_choice *c) {
+    *c = (search_choice){.set = mercer_tune_defaults()};
     const rule *r = find_rule(machine);
     if (!r || data->n < ROWS_FOR_A_CHOICE)
         return mc_fail(ctx, MERCER_INVALID, "there is no rule that chooses the parameters of %s on %lld rows",
@@ -218,7 +218,8 @@ static mercer_status open_choice(mercer_ctx *ctx, const mercer_machine *machine,
 }
 
 /* With a second kernel, if there is one, the first must be given too. */
-static mercer_status put_kernels(mercer_ctx *ctx, const mercer_machine *machine, const mercer_ridge *ridge, choice *c) {
+static mercer_status put_kernels(mercer_ctx *ctx, const mercer_machine *machine, const mercer_ridge *ridge,
+                                 search_choice *c) {
     if (!c->kernels[1])
         return MERCER_OK;
     c->set.kernels = (const mercer_kernel *const *)c->kernels;
@@ -234,7 +235,7 @@ static mercer_ridge ridge_of(const mercer_machine *machine, const void *settings
 static mercer_status search_default_kernels(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
                                             const mercer_data *data, int64_t most, int64_t *rows, mercer_search **out) {
     const mercer_ridge ridge = ridge_of(machine, settings);
-    choice c;
+    search_choice c;
     mercer_status status = open_choice(ctx, machine, settings, data, most, &c);
     *rows = c.part ? c.part->n : 0;
     if (!status && has_scales(machine, c.part))
@@ -264,7 +265,7 @@ static mercer_status choose_kernel_by_ridge(mercer_ctx *ctx, const mercer_machin
     const mercer_machine *closed = mercer_machine_find("ridge");
     const mercer_ridge ridge = ridge_like(machine, settings);
     mercer_search *search = NULL;
-    choice c;
+    search_choice c;
     mercer_status status = open_choice(ctx, closed, &ridge, part, part->n, &c);
     MC_THEN(status, mc_tune_run(ctx, closed, &ridge, &c.set, MC_LEVEL, c.part, &search));
     MC_THEN(status, mc_kernel_parse(ctx, mercer_kernel_text(search->winner), (mc_users){0}, out));
@@ -288,7 +289,7 @@ static int64_t folds_in_a_hurry(const mercer_data *part) {
 /* Where a candidate takes fits: a kernel by closed forms, then the setting alone, on two folds. */
 static mercer_status search_settings(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
                                      const mercer_data *data, int64_t *rows, mercer_search **out) {
-    choice c;
+    search_choice c;
     mercer_status status = open_choice(ctx, machine, settings, data, ROWS_IN_A_HURRY, &c);
     *rows = c.part ? c.part->n : 0;
     MC_THEN(status, choose_kernel_by_ridge(ctx, machine, settings, c.part, &c.kernels[0]));
@@ -375,7 +376,7 @@ mercer_status mercer_tune_default(mercer_ctx *ctx, const char *machine, const vo
 /* ---- What it would take ---- */
 
 /* Any length scale stands for those that would be learned; learning them is a short fit of the process. */
-static mercer_status plan_scales(mercer_ctx *ctx, const mercer_ridge *ridge, choice *c, mercer_plan *out) {
+static mercer_status plan_scales(mercer_ctx *ctx, const mercer_ridge *ridge, search_choice *c, mercer_plan *out) {
     const mercer_gp gp = process_for(ridge);
     mercer_data *rows = NULL;
     MC_TRY(mc_kernel_parse(ctx, START_OF_SCALES, (mc_users){0}, &c->kernels[1]));
@@ -385,7 +386,7 @@ static mercer_status plan_scales(mercer_ctx *ctx, const mercer_ridge *ridge, cho
     return status;
 }
 
-static mercer_status plan_choice(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, choice *c,
+static mercer_status plan_choice(mercer_ctx *ctx, const mercer_machine *machine, const void *settings, search_choice *c,
                                  mercer_tune_plan *out) {
     const mercer_ridge ridge = ridge_of(machine, settings);
     mercer_plan scales = {0};
@@ -401,7 +402,7 @@ static mercer_status plan_choice(mercer_ctx *ctx, const mercer_machine *machine,
 static mercer_status plan_default_search(mercer_ctx *ctx, const mercer_machine *machine, const void *settings,
                                          const mercer_data *data, mercer_tune_plan *out) {
     const size_t before = mercer_memory_used(ctx);
-    choice c;
+    search_choice c;
     mercer_status status = open_choice(ctx, machine, settings, data, 0, &c);
     const size_t held = mercer_memory_used(ctx) - before;
     MC_THEN(status, plan_choice(ctx, machine, settings, &c, out));

@@ -13,16 +13,16 @@
 
 /* ---- Along C, or lambda ---- */
 
-typedef struct walk {
+typedef struct path_walk {
     const mc_round *round;
     char tau[40]; /* what of the settings a score may ask for */
     const mercer_data *test;
     int64_t split, count;
     double *out;
-} walk;
+} path_walk;
 
 static mercer_status score_step(mercer_ctx *ctx, void *arg, int64_t k, const mc_fitted *f) {
-    walk *w = arg;
+    path_walk *w = arg;
     mercer_model model = {.f = *f, .settings = w->tau}; /* borrows all */
     model.f.open = w->test->row_start != NULL;
     mc_report_candidates(ctx, w->round, w->split, k + 1, w->count);
@@ -47,7 +47,7 @@ static mercer_status walk_alone(mercer_ctx *ctx, const mc_round *r, const mc_run
     const mercer_machine *machine = r->space->machine;
     const int64_t count = run->end - run->begin;
     MC_TRY(mc_split_take(ctx, &r->splits, r->data, split, &train, &test));
-    walk w = {.round = r, .test = test, .split = split, .count = count, .out = out};
+    path_walk w = {.round = r, .test = test, .split = split, .count = count, .out = out};
     if (mc_loss_named(machine->name))
         mc_print(w.tau, sizeof w.tau, "tau=%.17g", ((const mercer_loss *)run->settings)->tau);
     const mercer_status status =

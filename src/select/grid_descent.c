@@ -30,10 +30,10 @@ static bool is_measured(const mc_descent *d, int64_t c) {
 
 /* A dimension: its values, and how many runs lie between neighbours along it; NULL and 0 for the last setting, which
    moves within a run. */
-typedef struct axis {
+typedef struct grid_axis {
     const mc_dimension *dimension;
     int64_t stride; /* in runs; 0: within a run */
-} axis;
+} grid_axis;
 
 static int64_t columns_of(const mc_search_space *space) {
     return space->dimension[space->settings - 1].count;
@@ -44,13 +44,13 @@ static int64_t axes_of(const mc_search_space *space, int64_t kernel) {
 }
 
 /* The k-th dimension of a kernel's candidates, the fastest first, as search_space.c deals them out. */
-static axis axis_of(const mc_search_space *space, int64_t kernel, int64_t k) {
-    axis a = {&space->dimension[space->settings - 1], 0};
+static grid_axis axis_of(const mc_search_space *space, int64_t kernel, int64_t k) {
+    grid_axis a = {&space->dimension[space->settings - 1], 0};
     int64_t stride = 1;
     for (int64_t i = 1; i <= k; i++) {
         const int64_t at =
             i < space->settings ? space->settings - 1 - i : space->begin[kernel + 1] - 1 - (i - space->settings);
-        a = (axis){&space->dimension[at], stride};
+        a = (grid_axis){&space->dimension[at], stride};
         stride *= a.dimension->count;
     }
     return a;
@@ -63,13 +63,13 @@ static int64_t first_run(const mc_search_space *space, int64_t kernel) {
     return c / columns_of(space);
 }
 
-static int64_t place_of(const mc_search_space *space, int64_t c, axis a) {
+static int64_t place_of(const mc_search_space *space, int64_t c, grid_axis a) {
     const int64_t columns = columns_of(space);
     return a.stride ? (c / columns - first_run(space, space->of[c])) / a.stride % a.dimension->count : c % columns;
 }
 
 /* t steps away, along the floor of the valley; the ends of the grid are not left. */
-static int64_t neighbour_on_grid(const mc_descent *d, int64_t c, axis a, int64_t t) {
+static int64_t neighbour_on_grid(const mc_descent *d, int64_t c, grid_axis a, int64_t t) {
     const int64_t columns = columns_of(&d->s->space), run = c / columns + t * a.stride;
     if (!a.stride)
         return c + t;
@@ -80,7 +80,7 @@ static int64_t neighbour_on_grid(const mc_descent *d, int64_t c, axis a, int64_t
 /* ---- Along one dimension ---- */
 
 /* Steps to the nearest measured candidate on a side, 0: none; and how many there are to the end. */
-static int64_t nearest_measured(const mc_descent *d, int64_t c, axis a, int sign, int64_t *steps_left) {
+static int64_t nearest_measured(const mc_descent *d, int64_t c, grid_axis a, int sign, int64_t *steps_left) {
     const int64_t place = place_of(&d->s->space, c, a);
     *steps_left = sign < 0 ? place : a.dimension->count - 1 - place;
     for (int64_t t = 1; t <= *steps_left; t++)
@@ -89,7 +89,7 @@ static int64_t nearest_measured(const mc_descent *d, int64_t c, axis a, int sign
     return 0;
 }
 
-static int64_t step_of(axis a) {
+static int64_t step_of(grid_axis a) {
     const double *v = a.dimension->value;
     const int64_t last = a.dimension->count - 1;
     const double spacing = v[0] > 0 && v[last] > v[0] ? log(v[last] / v[0]) / (double)last : log(LONG_STEP);
@@ -109,7 +109,7 @@ static int64_t parabola_minimum(double f0, double f1, double f2, int64_t low, in
 }
 
 /* Where to go from c along a dimension, in steps; 0: nowhere. */
-static int64_t propose_step(const mc_descent *d, int64_t c, axis a) {
+static int64_t propose_step(const mc_descent *d, int64_t c, grid_axis a) {
     int64_t below, above;
     const int64_t low = nearest_measured(d, c, a, -1, &below), high = nearest_measured(d, c, a, 1, &above),
                   step = step_of(a);
@@ -198,7 +198,7 @@ int64_t mc_descent_next(mc_descent *d) {
         return d->start[d->tried++];
     const int64_t c = best_of(d, 0, d->s->space.count);
     for (int64_t k = 0; c >= 0 && k < axes_of(&d->s->space, d->s->space.of[c]); k++) {
-        const axis a = axis_of(&d->s->space, d->s->space.of[c], k);
+        const grid_axis a = axis_of(&d->s->space, d->s->space.of[c], k);
         const int64_t t = propose_step(d, c, a), to = t ? neighbour_on_grid(d, c, a, t) : c;
         if (!is_measured(d, to))
             return to;

@@ -66,15 +66,15 @@ typedef struct load {
 } load;
 
 /* Runs on part of the rows. */
-typedef struct trial {
+typedef struct planned_trial {
     mc_trial_seconds took;
     load load;
-} trial;
+} planned_trial;
 
 /* The last two. */
 typedef struct trials {
     int count;
-    trial last, before;
+    planned_trial last, before;
 } trials;
 
 /* All that stays the same while rows are weighed, and what was tried. */
@@ -208,7 +208,7 @@ static mercer_status try_unlimited(mercer_ctx *ctx, const mercer_search *alike, 
 
 static mercer_status add_trial(mercer_ctx *ctx, const mercer_search *alike, scale *e, int64_t parts, const load *l) {
     trials *t = &e->tried;
-    trial now = {.load = *l};
+    planned_trial now = {.load = *l};
     MC_TRY(try_unlimited(ctx, alike, e, parts, &now.took));
     t->before = t->last;
     t->last = now;

@@ -10,9 +10,9 @@
 
 enum { PATH_MOST = 1024, MOST_BYTES = 64 << 20 };
 
-typedef struct head {
+typedef struct cache_head {
     uint64_t key[2], size, sum;
-} head;
+} cache_head;
 
 /* FNV-1a, begun at another number for each half of a key. */
 static uint64_t hash_bytes(uint64_t h, const void *bytes, size_t count) {
@@ -54,7 +54,7 @@ static int name_entry(const uint64_t key[2], char *path) {
 
 char *cache_read(const uint64_t key[2], size_t *size) {
     char path[PATH_MOST];
-    head h;
+    cache_head h;
     FILE *file = name_entry(key, path) ? fopen(path, "rb") : NULL;
     if (!file)
         return NULL;
@@ -76,7 +76,7 @@ void cache_write(const uint64_t key[2], const char *image, size_t size) {
     if (!name_entry(key, path))
         return;
     snprintf(draft, sizeof draft, "%s.%ld", path, (long)getpid());
-    const head h = {{key[0], key[1]}, size, hash_bytes(key[0], image, size)};
+    const cache_head h = {{key[0], key[1]}, size, hash_bytes(key[0], image, size)};
     FILE *file = fopen(draft, "wb");
     if (!file)
         return;

@@ -6,16 +6,16 @@
 
 enum { POINTS = 801 }; /* enough for fifty waves */
 
-typedef struct curve {
+typedef struct plotted_curve {
     int64_t column, outputs;
     double *x, *y;      /* of the rows: n; n x outputs, empty without a target */
     double *rows;       /* POINTS x d */
     double *at, *value; /* POINTS; POINTS x outputs */
     double *low, *high; /* POINTS each, for one output at a time */
     double *std;        /* POINTS; NULL: no band */
-} curve;
+} plotted_curve;
 
-static void curve_free(curve *c) {
+static void curve_free(plotted_curve *c) {
     free(c->x);
     free(c->rows);
     free(c->at);
@@ -23,7 +23,7 @@ static void curve_free(curve *c) {
     free(c->std);
 }
 
-static int curve_take(session *s, const picture *p, curve *c) {
+static int curve_take(session *s, const picture *p, plotted_curve *c) {
     c->outputs = mercer_model_outputs(p->model);
     c->x = session_take(s, p->n, 1 + c->outputs, sizeof *c->x);
     c->rows = c->x ? session_take(s, POINTS, p->d, sizeof *c->rows) : NULL;
@@ -37,7 +37,7 @@ static int curve_take(session *s, const picture *p, curve *c) {
 }
 
 /* Every row of rows becomes the mean of the data but for the column that moves. The first row collects the means. */
-static void lay_rows(const picture *p, curve *c, double *row) {
+static void lay_rows(const picture *p, plotted_curve *c, double *row) {
     double low, high;
     for (int64_t i = 0; i < p->n; i++) {
         mercer_data_row(p->data, i, row);
@@ -57,7 +57,7 @@ static void lay_rows(const picture *p, curve *c, double *row) {
     }
 }
 
-static int compute_posterior_std(session *s, const picture *p, curve *c) {
+static int compute_posterior_std(session *s, const picture *p, plotted_curve *c) {
     const mercer_table table = {.size = sizeof table, .n = POINTS, .d = p->d, .dtype = MERCER_F64, .values = c->rows};
     mercer_posterior *posterior = NULL;
     mercer_data *data = NULL;
@@ -74,7 +74,7 @@ static int compute_posterior_std(session *s, const picture *p, curve *c) {
     return status ? session_fail(s, status) : session_alive(s);
 }
 
-static int compute_curve(session *s, const picture *p, curve *c) {
+static int compute_curve(session *s, const picture *p, plotted_curve *c) {
     double *row = session_take(s, p->d, 1, sizeof *row);
     if (!row)
         return EXIT_MEMORY;
@@ -87,7 +87,7 @@ static int compute_curve(session *s, const picture *p, curve *c) {
 }
 
 /* low and high: the curve of an output, and the band around it. */
-static void take_output(curve *c, int64_t k) {
+static void take_output(plotted_curve *c, int64_t k) {
     for (int64_t t = 0; t < POINTS; t++) {
         const double f = c->value[t * c->outputs + k], more = c->std ? 2 * c->std[t] : 0;
         c->low[t] = f - more;
@@ -95,7 +95,7 @@ static void take_output(curve *c, int64_t k) {
     }
 }
 
-static void range_of(const picture *p, curve *c, double *low, double *high) {
+static void range_of(const picture *p, plotted_curve *c, double *low, double *high) {
     double l, h;
     range_take(low, high, c->y, mercer_data_outputs(p->data) == c->outputs ? p->n * c->outputs : 0);
     if (mercer_data_outputs(p->data) != c->outputs)
@@ -109,7 +109,7 @@ static void range_of(const picture *p, curve *c, double *low, double *high) {
     range_widen(low, high, 0.06);
 }
 
-static void draw_output(chart *g, const picture *p, curve *c, int64_t k) {
+static void draw_output(chart *g, const picture *p, plotted_curve *c, int64_t k) {
     const colour ink = colour_of(k);
     take_output(c, k);
     if (c->std)
@@ -121,7 +121,7 @@ static void draw_output(chart *g, const picture *p, curve *c, int64_t k) {
     chart_line(g, (pen){.ink = ink, .width = 2, .dash = (int)(k % 4)}, c->at, c->low, POINTS);
 }
 
-static int draw_curve_chart(picture *p, curve *c) {
+static int draw_curve_chart(picture *p, plotted_curve *c) {
     enum { KEYS = 8 };
     chart g;
     char title[240];
@@ -146,7 +146,7 @@ static int draw_curve_chart(picture *p, curve *c) {
 }
 
 int draw_curve(session *s, picture *p) {
-    curve c = {0};
+    plotted_curve c = {0};
     if (mercer_model_classes(p->model) > 0)
         return print_error("a curve is for numbers, and '%s' predicts classes; try --kind regions", p->model_path);
     if (columns_asked(s, p, 1, &c.column) < 0)

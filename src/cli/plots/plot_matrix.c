@@ -9,30 +9,30 @@
 
 enum { SHOWN = 400 }; /* rows at most, spread evenly: more cells than that cannot be told apart */
 
-typedef struct place {
+typedef struct row_place {
     int64_t row;
     double by; /* class, or target */
-} place;
+} row_place;
 
 static int compare_places(const void *a, const void *b) {
-    const place *p = a, *q = b;
+    const row_place *p = a, *q = b;
     return p->by != q->by ? (p->by > q->by) - (p->by < q->by) : (p->row > q->row) - (p->row < q->row);
 }
 
 /* Rows in the order they are shown; the count. */
-static int64_t order_rows(const picture *p, place *out) {
+static int64_t order_rows(const picture *p, row_place *out) {
     const int64_t count = p->n < SHOWN ? p->n : SHOWN;
     for (int64_t t = 0; t < count; t++) {
         const int64_t i = t * p->n / count;
-        out[t] = (place){i, mercer_data_classes(p->data)   ? (double)mercer_data_class(p->data, i)
-                            : mercer_data_outputs(p->data) ? mercer_data_target(p->data, i, 0)
-                                                           : 0};
+        out[t] = (row_place){i, mercer_data_classes(p->data)   ? (double)mercer_data_class(p->data, i)
+                                : mercer_data_outputs(p->data) ? mercer_data_target(p->data, i, 0)
+                                                               : 0};
     }
     qsort(out, (size_t)count, sizeof *out, compare_places);
     return count;
 }
 
-static int gram_of(session *s, const picture *p, const place *order, int64_t count, double *K) {
+static int gram_of(session *s, const picture *p, const row_place *order, int64_t count, double *K) {
     mercer_data *rows = NULL;
     int64_t which[SHOWN];
     for (int64_t t = 0; t < count; t++)
@@ -44,7 +44,7 @@ static int gram_of(session *s, const picture *p, const place *order, int64_t cou
 }
 
 /* Lines where the class changes. */
-static void draw_borders(chart *g, const place *order, int64_t count) {
+static void draw_borders(chart *g, const row_place *order, int64_t count) {
     for (int64_t t = 1; t < count; t++)
         if (order[t].by != order[t - 1].by) {
             const double at = (double)t;
@@ -54,7 +54,7 @@ static void draw_borders(chart *g, const place *order, int64_t count) {
 }
 
 /* The names of the classes, and the middle of each one's rows; how many there are. */
-static int64_t name_blocks(const picture *p, const place *order, int64_t count, const char **name, double *middle) {
+static int64_t name_blocks(const picture *p, const row_place *order, int64_t count, const char **name, double *middle) {
     int64_t blocks = 0;
     for (int64_t t = 0, from = 0; t < count; t++)
         if (t + 1 == count || order[t + 1].by != order[t].by) {
@@ -85,7 +85,7 @@ void draw_scale(chart *g, double low, double high) {
     }
 }
 
-static int draw_cells(session *s, picture *p, const place *order, int64_t count, const double *K) {
+static int draw_cells(session *s, picture *p, const row_place *order, int64_t count, const double *K) {
     chart g;
     char title[240];
     double low, high, middle[SHOWN];
@@ -121,7 +121,7 @@ static int draw_cells(session *s, picture *p, const place *order, int64_t count,
 }
 
 int draw_gram(session *s, picture *p) {
-    place order[SHOWN];
+    row_place order[SHOWN];
     const int64_t count = order_rows(p, order);
     double *K = session_take(s, count, count, sizeof *K);
     int code = K ? gram_of(s, p, order, count, K) : EXIT_MEMORY;

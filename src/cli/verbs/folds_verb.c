@@ -76,14 +76,14 @@ static int compute_fold_residuals(session *s, held_out *x) {
 
 /* ---- One fold ---- */
 
-typedef struct part {
+typedef struct fold_part {
     int64_t rows;
     double rmse;
-} part;
+} fold_part;
 
 /* Unweighted: the rows of a fold as they stand. */
-static part part_of(const held_out *x, int64_t fold) {
-    part p = {0};
+static fold_part part_of(const held_out *x, int64_t fold) {
+    fold_part p = {0};
     double sum = 0;
     for (int64_t i = 0; i < x->n; i++) {
         if (x->by.fold[i] != fold || !has_residual(x, i))
@@ -154,7 +154,7 @@ static void write_csv(FILE *out, const void *arg) {
 /* ---- Reports ---- */
 
 static json_t *json_part(const held_out *x, int64_t fold) {
-    const part p = part_of(x, fold);
+    const fold_part p = part_of(x, fold);
     json_t *object = json_object();
     json_put(object, "fold", json_text(name_of(x, fold).bytes));
     json_put(object, "rows", json_integer(p.rows));

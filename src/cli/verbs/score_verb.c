@@ -11,12 +11,12 @@ static const option options[] = {
 };
 
 /* The calibration curve; bins 0: none. */
-typedef struct curve {
+typedef struct calibration_curve {
     int64_t bins;
     mercer_calibration_bin *bin;
-} curve;
+} calibration_curve;
 
-static json_t *json_curve(const curve *c) {
+static json_t *json_curve(const calibration_curve *c) {
     json_t *list = json_array();
     for (int64_t b = 0; b < c->bins; b++) {
         json_t *row = json_object();
@@ -154,7 +154,8 @@ static int report_region(session *s, const mercer_model *model, const mercer_dat
     return report_fields(s, object, score_rows);
 }
 
-static int report_model_scores(session *s, const mercer_model *model, const mercer_data *data, const curve *c) {
+static int report_model_scores(session *s, const mercer_model *model, const mercer_data *data,
+                               const calibration_curve *c) {
     mercer_scores scores = {.size = sizeof scores};
     if (strcmp(mercer_model_report(model)->machine, "one-class") == 0)
         return report_region(s, model, data);
@@ -171,7 +172,7 @@ static int report_model_scores(session *s, const mercer_model *model, const merc
 
 static int score_with_calibration(session *s, const mercer_model *model, const mercer_data *data) {
     const bool has = mercer_model_has_proba(model), asked = args_text(&s->args, "bins") != NULL;
-    curve c = {.bins = has && s->json ? MERCER_CALIBRATION_BINS : 0};
+    calibration_curve c = {.bins = has && s->json ? MERCER_CALIBRATION_BINS : 0};
     if (asked && !has)
         return print_error("--bins: %s gives no probabilities, logistic does", mercer_model_report(model)->machine);
     TRY(args_whole(&s->args, "bins", 1, 100000, &c.bins));

@@ -145,11 +145,11 @@ static int show_model(session *s) {
 
 /* ---- Two models ---- */
 
-typedef struct pair {
+typedef struct model_pair {
     double f, g, inner, distance; /* norms first */
-} pair;
+} model_pair;
 
-static int compare_in_rkhs(session *s, const mercer_model *f, const mercer_model *g, int64_t k, pair *out) {
+static int compare_in_rkhs(session *s, const mercer_model *f, const mercer_model *g, int64_t k, model_pair *out) {
     TRY_CTX(s, mercer_model_inner(s->ctx, f, k, f, k, &out->f));
     TRY_CTX(s, mercer_model_inner(s->ctx, g, k, g, k, &out->g));
     TRY_CTX(s, mercer_model_inner(s->ctx, f, k, g, k, &out->inner));
@@ -159,7 +159,7 @@ static int compare_in_rkhs(session *s, const mercer_model *f, const mercer_model
     return EXIT_DONE;
 }
 
-static void report_pair(session *s, const mercer_model *f, int64_t k, const pair *p, json_t *array) {
+static void report_pair(session *s, const mercer_model *f, int64_t k, const model_pair *p, json_t *array) {
     char name[64];
     snprintf(name, sizeof name, mercer_model_decisions(f) > 1 ? "function %lld" : "functions", (long long)k + 1);
     say_fact(s, name, "|f| %.6g, |g| %.6g, <f, g> %.6g, |f - g| %.6g", p->f, p->g, p->inner, p->distance);
@@ -179,7 +179,7 @@ static int compare_all(session *s, const mercer_model *f, const mercer_model *g)
     json_t *object = json_object(), *array = json_array();
     int code = EXIT_DONE;
     for (int64_t k = 0; k < count && code == EXIT_DONE; k++) {
-        pair p;
+        model_pair p;
         code = compare_in_rkhs(s, f, g, k, &p);
         if (code == EXIT_DONE)
             report_pair(s, f, k, &p, array);

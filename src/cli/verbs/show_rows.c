@@ -12,12 +12,12 @@ static const char *const states[] = {[MERCER_VECTOR_ABSENT] = "absent",
                                      [MERCER_VECTOR_FREE] = "free",
                                      [MERCER_VECTOR_BOUNDED] = "bounded"};
 
-typedef struct rows {
+typedef struct shown_rows {
     mercer_model *model;
     mercer_data *data;
     mercer_svm_view *view; /* n x decisions */
     int64_t n, decisions;
-} rows;
+} shown_rows;
 
 /* What one decision adds up to. */
 typedef struct total {
@@ -25,7 +25,7 @@ typedef struct total {
     double slack;
 } total;
 
-static total total_of(const rows *r, int64_t k) {
+static total total_of(const shown_rows *r, int64_t k) {
     total t = {{0}, 0};
     for (int64_t i = 0; i < r->n; i++) {
         const mercer_svm_view *v = &r->view[i * r->decisions + k];
@@ -35,7 +35,7 @@ static total total_of(const rows *r, int64_t k) {
     return t;
 }
 
-static bool has_numbers(const rows *r) {
+static bool has_numbers(const shown_rows *r) {
     return mercer_model_classes(r->model) == 0;
 }
 
@@ -54,7 +54,7 @@ decision_name name_decision(const mercer_model *model, int64_t k) {
 /* ---- CSV ---- */
 
 static void write_lines(FILE *out, const void *arg) {
-    const rows *r = arg;
+    const shown_rows *r = arg;
     char number[32];
     fprintf(out, "row,decision,%s,slack,alpha,state\n", has_numbers(r) ? "residual" : "margin");
     for (int64_t i = 0; i < r->n; i++)
@@ -72,7 +72,7 @@ static void write_lines(FILE *out, const void *arg) {
 
 /* ---- JSON ---- */
 
-static json_t *json_line(const rows *r, int64_t i, int64_t k, const char *name) {
+static json_t *json_line(const shown_rows *r, int64_t i, int64_t k, const char *name) {
     const mercer_svm_view *v = &r->view[i * r->decisions + k];
     json_t *one = json_object();
     json_put(one, "row", json_integer(i + 1));
@@ -84,7 +84,7 @@ static json_t *json_line(const rows *r, int64_t i, int64_t k, const char *name) 
     return one;
 }
 
-static json_t *json_total(const rows *r, int64_t k, const char *name) {
+static json_t *json_total(const shown_rows *r, int64_t k, const char *name) {
     const total t = total_of(r, k);
     const mercer_svm_box box = mercer_model_box(r->model, k);
     json_t *one = json_object();
@@ -98,7 +98,7 @@ static json_t *json_total(const rows *r, int64_t k, const char *name) {
     return one;
 }
 
-static json_t *json_rows(const rows *r, const char *path) {
+static json_t *json_rows(const shown_rows *r, const char *path) {
     json_t *object = json_object(), *decisions = json_array(), *lines = json_array();
     for (int64_t k = 0; k < r->decisions; k++) {
         const decision_name name = name_decision(r->model, k);
@@ -125,7 +125,7 @@ static const report_row total_rows[] = {
 static const report_row written_rows[] = {{"written", NULL, "{output}"}, {0}};
 
 /* To people the totals, where the rows are in a file. */
-static int report_rows(session *s, const rows *r, const char *path) {
+static int report_rows(session *s, const shown_rows *r, const char *path) {
     json_t *object = json_rows(r, path), *decisions = json_object_get(object, "decisions");
     for (size_t k = 0; path && strcmp(path, "-") != 0 && k < json_array_size(decisions); k++) {
         report_row rows_of[2] = {total_rows[0], {0}};
@@ -137,7 +137,7 @@ static int report_rows(session *s, const rows *r, const char *path) {
     return json_finish(s, object);
 }
 
-static int write_svm_rows(session *s, rows *r) {
+static int write_svm_rows(session *s, shown_rows *r) {
     const char *path = args_text(&s->args, "output");
     TRY(input_model(s, s->args.operand[0], &r->model));
     TRY(input_data_for(s, r->model, args_text(&s->args, "rows"), MERCER_TARGET_AUTO, &r->data));
@@ -154,7 +154,7 @@ static int write_svm_rows(session *s, rows *r) {
 }
 
 int show_rows(session *s) {
-    rows r = {0};
+    shown_rows r = {0};
     const int code = write_svm_rows(s, &r);
     free(r.view);
     mercer_data_free(r.data);

@@ -13,14 +13,14 @@
 #include "base/progress.h"
 #include "base/status.h"
 
-typedef struct filling {
+typedef struct csv_filling {
     mc_raw *raw;
     mc_csv_slot *slot;
     mc_csv_cursor *at; /* per piece: where it stopped */
     bool *special;     /* threads x columns: a cell that is not a number was seen */
-} filling;
+} csv_filling;
 
-static void fill_piece(const filling *f, int64_t k, bool *special) {
+static void fill_piece(const csv_filling *f, int64_t k, bool *special) {
     const mc_lines *lines = f->raw->lines;
     const mc_csv_fill fill = {.raw = f->raw, .slot = f->slot, .end = lines->end, .special = special};
     const int64_t header = f->raw->header, stop = lines->row[k + 1] - header;
@@ -39,12 +39,12 @@ static void fill_piece(const filling *f, int64_t k, bool *special) {
 
 static void fill_pieces(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
-    const filling *f = arg;
+    const csv_filling *f = arg;
     for (int64_t k = begin; k < end; k++)
         fill_piece(f, k, f->special + thread * f->raw->columns);
 }
 
-static mercer_status report_first_fault(mercer_ctx *ctx, const filling *f) {
+static mercer_status report_first_fault(mercer_ctx *ctx, const csv_filling *f) {
     for (int64_t k = 0; k < f->raw->lines->pieces; k++) {
         if (f->at[k].halt.why == MC_CSV_BAD_CELL)
             return mc_csv_fail_cell(ctx, f->raw, &f->at[k].halt.cell);
@@ -55,7 +55,7 @@ static mercer_status report_first_fault(mercer_ctx *ctx, const filling *f) {
 }
 
 static mercer_status fill_cells(mercer_ctx *ctx, mc_raw *raw) {
-    filling f = {.raw = raw};
+    csv_filling f = {.raw = raw};
     mercer_status status = mc_csv_slots(ctx, raw, &f.slot);
     MC_THEN(status, MC_ALLOC(ctx, f.at, raw->lines->pieces));
     MC_THEN(status, MC_ALLOC(ctx, f.special, mercer_threads(ctx) * raw->columns));

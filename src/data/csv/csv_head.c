@@ -91,18 +91,18 @@ typedef struct glance {
     int64_t numbers, texts, others; /* below the first record */
 } glance;
 
-typedef struct sample {
+typedef struct record_sample {
     int64_t records, rows; /* rows: below the first record */
     glance *column;
     double *value; /* columns x records: the numbers of a column, in order */
-} sample;
+} record_sample;
 
 static bool same_cell(const mc_cell *a, const mc_cell *b) {
     const int64_t length = a->end - a->begin;
     return length == b->end - b->begin && memcmp(a->begin, b->begin, (size_t)length) == 0;
 }
 
-static void sample_cell(sample *s, int64_t record, int64_t j, const mc_cell *cell) {
+static void sample_cell(record_sample *s, int64_t record, int64_t j, const mc_cell *cell) {
     glance *g = &s->column[j];
     double value = 0;
     const mc_cell_kind kind = mc_cell_read(cell, &value);
@@ -118,7 +118,8 @@ static void sample_cell(sample *s, int64_t record, int64_t j, const mc_cell *cel
     g->others += kind == MC_CELL_MISSING || kind == MC_CELL_INFINITE;
 }
 
-static mercer_status look_at_record(mercer_ctx *ctx, const mc_raw *raw, sample *s, int64_t record, const char *p) {
+static mercer_status look_at_record(mercer_ctx *ctx, const mc_raw *raw, record_sample *s, int64_t record,
+                                    const char *p) {
     for (int64_t j = 0; j < raw->columns; j++) {
         mc_cell cell;
         const char *stop = mc_cell_scan(p, raw->lines->end, raw->delimiter, &cell);
@@ -132,7 +133,7 @@ static mercer_status look_at_record(mercer_ctx *ctx, const mc_raw *raw, sample *
     return MERCER_OK;
 }
 
-static mercer_status take_sample(mercer_ctx *ctx, const mc_raw *raw, sample *s) {
+static mercer_status take_sample(mercer_ctx *ctx, const mc_raw *raw, record_sample *s) {
     const char *p = mc_record_at(raw->lines, 0);
     for (int64_t i = 0; i < s->records; i++) {
         MC_TRY(look_at_record(ctx, raw, s, i, p));
@@ -142,14 +143,14 @@ static mercer_status take_sample(mercer_ctx *ctx, const mc_raw *raw, sample *s) 
     return MERCER_OK;
 }
 
-static bool has_number_first(const mc_raw *raw, const sample *s) {
+static bool has_number_first(const mc_raw *raw, const record_sample *s) {
     for (int64_t j = 0; j < raw->columns; j++)
         if (s->column[j].first_kind == MC_CELL_NUMBER || s->column[j].first_kind == MC_CELL_INFINITE)
             return true;
     return false;
 }
 
-static bool text_over_numbers(const mc_raw *raw, const sample *s) {
+static bool text_over_numbers(const mc_raw *raw, const record_sample *s) {
     for (int64_t j = 0; j < raw->columns; j++) {
         const glance *g = &s->column[j];
         if (g->first_kind == MC_CELL_TEXT && g->numbers > 0 && g->texts == 0)
@@ -160,7 +161,7 @@ static bool text_over_numbers(const mc_raw *raw, const sample *s) {
 
 /* No numbers below, and the first record stands out from every column. A record of text alone, read afresh, is a header
  * without rows. */
-static bool only_text_with_titles(const mc_raw *raw, const sample *s, bool afresh) {
+static bool only_text_with_titles(const mc_raw *raw, const record_sample *s, bool afresh) {
     for (int64_t j = 0; j < raw->columns; j++) {
         const glance *g = &s->column[j];
         if (g->numbers > 0 || g->repeats || g->first_kind != MC_CELL_TEXT)
@@ -172,7 +173,7 @@ static bool only_text_with_titles(const mc_raw *raw, const sample *s, bool afres
     return s->rows > 0 || afresh;
 }
 
-static bool has_title(const mc_raw *raw, const sample *s, const char *name, size_t length) {
+static bool has_title(const mc_raw *raw, const record_sample *s, const char *name, size_t length) {
     const mc_cell wanted = {.begin = name, .end = name + length};
     for (int64_t j = 0; j < raw->columns && length; j++)
         if (same_cell(&s->column[j].first, &wanted))
@@ -181,7 +182,7 @@ static bool has_title(const mc_raw *raw, const sample *s, const char *name, size
 }
 
 /* Whether the list, or one of the names in it between commas, stands in the first record. */
-static bool names_a_column(const mc_raw *raw, const sample *s, const char *list) {
+static bool names_a_column(const mc_raw *raw, const record_sample *s, const char *list) {
     if (!list || has_title(raw, s, list, strlen(list)))
         return list != NULL;
     for (const char *p = list; *p;) {
@@ -193,7 +194,7 @@ static bool names_a_column(const mc_raw *raw, const sample *s, const char *list)
     return false;
 }
 
-static bool named_by_schema(const mc_raw *raw, const sample *s, const mc_schema *schema) {
+static bool named_by_schema(const mc_raw *raw, const record_sample *s, const mc_schema *schema) {
     for (int64_t k = 0; schema && k < schema->count; k++) {
         const char *name = schema->column[k].name;
         if (name && has_title(raw, s, name, strlen(name)))
@@ -202,7 +203,7 @@ static bool named_by_schema(const mc_raw *raw, const sample *s, const mc_schema 
     return false;
 }
 
-static bool is_header(const mc_raw *raw, const sample *s, const mc_reading *reading) {
+static bool is_header(const mc_raw *raw, const record_sample *s, const mc_reading *reading) {
     if (has_number_first(raw, s))
         return false;
     return text_over_numbers(raw, s) || only_text_with_titles(raw, s, !reading->schema)
@@ -210,7 +211,7 @@ static bool is_header(const mc_raw *raw, const sample *s, const mc_reading *read
            || names_a_column(raw, s, reading->set->text) || named_by_schema(raw, s, reading->schema);
 }
 
-static mercer_status keep_names(mercer_ctx *ctx, mc_raw *raw, const sample *s) {
+static mercer_status keep_names(mercer_ctx *ctx, mc_raw *raw, const record_sample *s) {
     mc_text text = mc_text_open(ctx);
     mercer_status status = MERCER_OK;
     for (int64_t j = 0; j < raw->columns && !status; j++) {
@@ -226,7 +227,7 @@ static mercer_status keep_names(mercer_ctx *ctx, mc_raw *raw, const sample *s) {
 }
 
 /* Text when at least half of the cells are, or when the numbers among them look like names of classes too. */
-static void guess_text(mc_raw *raw, sample *s) {
+static void guess_text(mc_raw *raw, record_sample *s) {
     for (int64_t j = 0; j < raw->columns; j++) {
         glance *g = &s->column[j];
         if (!raw->header) {
@@ -242,7 +243,7 @@ static void guess_text(mc_raw *raw, sample *s) {
 
 mercer_status mc_csv_head(mercer_ctx *ctx, const mc_reading *reading, mc_raw *raw) {
     const int64_t wide = SAMPLE_CELLS / raw->columns, most = wide < SAMPLE_RECORDS ? wide + 2 : SAMPLE_RECORDS;
-    sample s = {.records = raw->lines->rows < most ? raw->lines->rows : most};
+    record_sample s = {.records = raw->lines->rows < most ? raw->lines->rows : most};
     mercer_status status = MERCER_MEMORY;
     if (MC_ALLOC(ctx, s.column, raw->columns) == MERCER_OK
         && MC_ALLOC(ctx, s.value, raw->columns * s.records) == MERCER_OK)

@@ -109,7 +109,7 @@ typedef struct piece {
     int64_t columns; /* the largest index */
 } piece;
 
-typedef struct filling {
+typedef struct libsvm_filling {
     const mc_lines *lines;
     mercer_dtype dtype;
     int64_t limit;  /* columns of a model that can have no others; 0: any */
@@ -122,7 +122,7 @@ typedef struct filling {
     int32_t *column;
     double *label;  /* per row */
     int64_t *count; /* per row: values stored */
-} filling;
+} libsvm_filling;
 
 static const char *stop_at(piece *s, fault why, const char *place) {
     s->fault = why;
@@ -166,7 +166,7 @@ static const char *read_label(piece *s, const char *p, const char *end, double *
 }
 
 /* The index before a colon; qid gives -1. */
-static const char *read_index(const filling *f, piece *s, const char *p, int64_t *out) {
+static const char *read_index(const libsvm_filling *f, piece *s, const char *p, int64_t *out) {
     const char *start = p;
     int64_t index = 0;
     for (; *p >= '0' && *p <= '9'; p++)
@@ -188,7 +188,7 @@ static const char *read_index(const filling *f, piece *s, const char *p, int64_t
     return p + 1;
 }
 
-static void store_entry(const filling *f, piece *s, int64_t at, int64_t index, double value) {
+static void store_entry(const libsvm_filling *f, piece *s, int64_t at, int64_t index, double value) {
     if (value != 0 || !f->least)
         s->columns = index + f->serial > s->columns ? index + f->serial : s->columns;
     if (value != 0) {
@@ -198,7 +198,7 @@ static void store_entry(const filling *f, piece *s, int64_t at, int64_t index, d
 }
 
 /* One line into its row; NULL on a fault. */
-static const char *fill_row(const filling *f, piece *s, int64_t at, int64_t row, const char *p) {
+static const char *fill_row(const libsvm_filling *f, piece *s, int64_t at, int64_t row, const char *p) {
     const char *end = f->lines->end;
     const int64_t stored = s->stored;
     int64_t before = -f->serial;
@@ -233,7 +233,7 @@ static const char *fill_row(const filling *f, piece *s, int64_t at, int64_t row,
 static void fill_pieces(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
     (void)thread;
-    const filling *f = arg;
+    const libsvm_filling *f = arg;
     for (int64_t k = begin; k < end; k++) {
         piece s = {.fault = NO_FAULT};
         const char *p = f->lines->first[k];
@@ -284,7 +284,7 @@ static mercer_status fail_piece(mercer_ctx *ctx, const mc_input *input, const pi
     return MERCER_OK;
 }
 
-static mercer_status report_first_fault(mercer_ctx *ctx, const mc_input *input, const filling *f) {
+static mercer_status report_first_fault(mercer_ctx *ctx, const mc_input *input, const libsvm_filling *f) {
     for (int64_t k = 0; k < f->lines->pieces; k++)
         if (f->piece[k].fault)
             return fail_piece(ctx, input, &f->piece[k], f->limit - f->serial);
@@ -294,7 +294,7 @@ static mercer_status report_first_fault(mercer_ctx *ctx, const mc_input *input, 
 /* ---- From stretches to data ---- */
 
 typedef struct moving {
-    const filling *f;
+    const libsvm_filling *f;
     mercer_data *data;
 } moving;
 
@@ -302,7 +302,7 @@ static void move_piece(void *arg, int64_t chunk, int64_t begin, int64_t end, int
     (void)chunk;
     (void)thread;
     const moving *m = arg;
-    const filling *f = m->f;
+    const libsvm_filling *f = m->f;
     for (int64_t k = begin; k < end; k++) {
         int64_t from = f->first[k];
         for (int64_t i = f->lines->row[k]; i < f->lines->row[k + 1]; i++)
@@ -316,7 +316,7 @@ static void move_piece(void *arg, int64_t chunk, int64_t begin, int64_t end, int
     }
 }
 
-static mercer_status make_values(mercer_ctx *ctx, const char *name, const filling *f, mercer_data **out) {
+static mercer_status make_values(mercer_ctx *ctx, const char *name, const libsvm_filling *f, mercer_data **out) {
     int64_t stored = 0, d = f->least;
     for (int64_t k = 0; k < f->lines->pieces; k++) {
         stored += f->piece[k].stored;
@@ -353,7 +353,7 @@ static mercer_status take_classes(mercer_ctx *ctx, const mc_reading *reading, co
     return data->label ? MERCER_OK : MERCER_MEMORY;
 }
 
-static mercer_status make_target(mercer_ctx *ctx, const mc_reading *reading, filling *f, mercer_data *data) {
+static mercer_status make_target(mercer_ctx *ctx, const mc_reading *reading, libsvm_filling *f, mercer_data *data) {
     const mercer_read *set = reading->set;
     if (set->kind == MERCER_TARGET_NONE || (set->target && !*set->target))
         return MERCER_OK;
@@ -367,7 +367,8 @@ static mercer_status make_target(mercer_ctx *ctx, const mc_reading *reading, fil
 }
 
 /* Labels are numbers here, and a class is its number. */
-static mercer_status check_labels(mercer_ctx *ctx, const mc_input *input, const filling *f, const mercer_data *data) {
+static mercer_status check_labels(mercer_ctx *ctx, const mc_input *input, const libsvm_filling *f,
+                                  const mercer_data *data) {
     for (int64_t k = 0; k < f->lines->pieces && data->classes > 0; k++) {
         const char *p = f->piece[k].rounded, *end = p;
         while (p && !is_space(*end) && !is_end(*end))
@@ -399,7 +400,7 @@ static int64_t count_colons(const char *p, const char *end) {
     return count;
 }
 
-static mercer_status allocate_filling(mercer_ctx *ctx, filling *f) {
+static mercer_status allocate_filling(mercer_ctx *ctx, libsvm_filling *f) {
     const mc_lines *l = f->lines;
     MC_TRY(MC_ALLOC(ctx, f->first, l->pieces));
     MC_TRY(MC_ALLOC(ctx, f->piece, l->pieces));
@@ -416,7 +417,7 @@ static mercer_status allocate_filling(mercer_ctx *ctx, filling *f) {
     return MC_ALLOC(ctx, f->count, l->rows);
 }
 
-static mercer_status read_lines(mercer_ctx *ctx, const mc_input *input, const mc_reading *reading, filling *f,
+static mercer_status read_lines(mercer_ctx *ctx, const mc_input *input, const mc_reading *reading, libsvm_filling *f,
                                 mercer_data **data) {
     MC_TRY(allocate_filling(ctx, f));
     MC_TRY(mc_for(ctx, f->lines->pieces, 1, fill_pieces, f));
@@ -435,7 +436,7 @@ mercer_status mc_libsvm_read(mercer_ctx *ctx, const mc_input *input, const mc_re
     mc_lines lines = lines_of(input);
     lines.piece = reading->piece;
     MC_TRY(mc_lines_find(ctx, input, &lines));
-    filling f = {.lines = &lines, .dtype = reading->set->dtype, .serial = mc_reads_serial(reading)};
+    libsvm_filling f = {.lines = &lines, .dtype = reading->set->dtype, .serial = mc_reads_serial(reading)};
     if (reading->schema) {
         f.limit = reading->d > 0 && (reading->schema->count || f.serial) ? reading->d : 0;
         f.least = reading->d > 0 ? reading->d : -reading->d;

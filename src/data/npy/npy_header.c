@@ -5,9 +5,9 @@
 
 enum { MAGIC = 6, DIMENSIONS = 8 };
 
-typedef struct cursor {
+typedef struct header_cursor {
     const char *p, *end;
-} cursor;
+} header_cursor;
 
 typedef struct fields {
     const char *descr;
@@ -21,20 +21,20 @@ bool mc_npy_looks(const char *bytes, int64_t size) {
     return size >= MAGIC && memcmp(bytes, "\x93NUMPY", MAGIC) == 0;
 }
 
-static char peek_past_blanks(cursor *c) {
+static char peek_past_blanks(header_cursor *c) {
     while (c->p < c->end && (*c->p == ' ' || *c->p == '\n'))
         c->p++;
     return c->p < c->end ? *c->p : '\0';
 }
 
-static bool accept_char(cursor *c, char wanted) {
+static bool accept_char(header_cursor *c, char wanted) {
     if (peek_past_blanks(c) != wanted)
         return false;
     c->p++;
     return true;
 }
 
-static bool read_string(cursor *c, const char **text, int64_t *length) {
+static bool read_string(header_cursor *c, const char **text, int64_t *length) {
     const char quote = peek_past_blanks(c);
     if (quote != '\'' && quote != '"')
         return false;
@@ -45,7 +45,7 @@ static bool read_string(cursor *c, const char **text, int64_t *length) {
     return c->p++ < c->end;
 }
 
-static bool accept_word(cursor *c, const char *word) {
+static bool accept_word(header_cursor *c, const char *word) {
     const size_t length = strlen(word);
     peek_past_blanks(c);
     if ((size_t)(c->end - c->p) < length || memcmp(c->p, word, length) != 0)
@@ -54,7 +54,7 @@ static bool accept_word(cursor *c, const char *word) {
     return true;
 }
 
-static bool read_count(cursor *c, int64_t *out) {
+static bool read_count(header_cursor *c, int64_t *out) {
     int64_t v = 0;
     if (peek_past_blanks(c) < '0' || *c->p > '9')
         return false;
@@ -66,7 +66,7 @@ static bool read_count(cursor *c, int64_t *out) {
     return true;
 }
 
-static bool read_shape(cursor *c, fields *f) {
+static bool read_shape(header_cursor *c, fields *f) {
     if (!accept_char(c, '('))
         return false;
     for (f->dimensions = 0; !accept_char(c, ')'); f->dimensions++) {
@@ -78,7 +78,7 @@ static bool read_shape(cursor *c, fields *f) {
     return true;
 }
 
-static bool read_field(cursor *c, fields *f) {
+static bool read_field(header_cursor *c, fields *f) {
     const char *key;
     int64_t length;
     if (!read_string(c, &key, &length) || !accept_char(c, ':'))
@@ -92,7 +92,7 @@ static bool read_field(cursor *c, fields *f) {
     return length == 5 && memcmp(key, "shape", 5) == 0 && read_shape(c, f);
 }
 
-static bool read_fields(cursor c, fields *f) {
+static bool read_fields(header_cursor c, fields *f) {
     if (!accept_char(&c, '{'))
         return false;
     while (!accept_char(&c, '}'))
@@ -102,7 +102,7 @@ static bool read_fields(cursor c, fields *f) {
 }
 
 /* The dictionary's text; false when the file is too short for it. */
-static bool find_text(const mc_input *input, cursor *text, int64_t *offset) {
+static bool find_text(const mc_input *input, header_cursor *text, int64_t *offset) {
     const unsigned char *b = (const unsigned char *)input->bytes;
     if (input->size < 10 || b[6] < 1 || b[6] > 3)
         return false;
@@ -111,7 +111,7 @@ static bool find_text(const mc_input *input, cursor *text, int64_t *offset) {
     if (wide && input->size >= 12)
         length |= (int64_t)b[10] << 16 | (int64_t)b[11] << 24;
     *offset = start + length;
-    *text = (cursor){.p = input->bytes + start, .end = input->bytes + *offset};
+    *text = (header_cursor){.p = input->bytes + start, .end = input->bytes + *offset};
     return *offset <= input->size;
 }
 
@@ -156,7 +156,7 @@ static mercer_status set_shape(mercer_ctx *ctx, const mc_input *input, int64_t t
 
 mercer_status mc_npy_parse(mercer_ctx *ctx, const mc_input *input, int64_t total, mc_npy_header *out) {
     *out = (mc_npy_header){0};
-    cursor text;
+    header_cursor text;
     fields f = {.fortran = -1, .dimensions = -1};
     if (!mc_npy_looks(input->bytes, input->size) || !find_text(input, &text, &out->offset) || !read_fields(text, &f))
         return mc_fail(

@@ -65,17 +65,17 @@ static convert *converter_of_dtype(const mc_npy_header *h) {
 }
 
 /* Columns first .. first + count - 1 of the file, side by side in the table; cell NULL: not used. */
-typedef struct run {
+typedef struct column_run {
     int64_t first, count;
     double *cell;
     int64_t stride;
-} run;
+} column_run;
 
 typedef struct loading {
     const mc_raw *raw;
     const mc_npy_header *header;
     convert *from;
-    run *runs; /* at most a run a column */
+    column_run *runs; /* at most a run a column */
     int64_t run_count;
     bool *special; /* threads x columns */
     char *bytes;   /* threads x BLOCK elements as they stand in the file */
@@ -86,12 +86,12 @@ typedef struct loading {
 static void find_runs(loading *l) {
     for (int64_t j = 0; j < l->raw->columns; j++) {
         const mc_file_column *c = &l->raw->column[j];
-        run *r = &l->runs[l->run_count - (j > 0)];
+        column_run *r = &l->runs[l->run_count - (j > 0)];
         const bool joins = j > 0 && (c->cell ? r->cell && c->cell == r->cell + r->count : !r->cell);
         if (joins)
             r->count++;
         else
-            l->runs[l->run_count++] = (run){.first = j, .count = 1, .cell = c->cell, .stride = c->stride};
+            l->runs[l->run_count++] = (column_run){.first = j, .count = 1, .cell = c->cell, .stride = c->stride};
     }
 }
 
@@ -149,7 +149,7 @@ static void box_special_values(const loading *l, double *v, int64_t count, int64
 
 /* ---- C order ---- */
 
-static void copy_run(const run *r, int64_t row, int64_t column, int64_t count, const double *v) {
+static void copy_run(const column_run *r, int64_t row, int64_t column, int64_t count, const double *v) {
     if (!r->cell)
         return;
     double *to = r->cell + row * r->stride + (column - r->first);
@@ -166,7 +166,7 @@ static void deal_out(const loading *l, int64_t first, int64_t end, const double 
     while (l->runs[k].first + l->runs[k].count <= column)
         k++;
     while (first < end) {
-        const run *r = &l->runs[k];
+        const column_run *r = &l->runs[k];
         const int64_t left = r->first + r->count - column, count = left < end - first ? left : end - first;
         copy_run(r, row, column, count, v);
         v += count;

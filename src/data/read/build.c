@@ -27,11 +27,11 @@ static int64_t count_columns(const mc_raw *raw) {
     return d;
 }
 
-typedef struct filling {
+typedef struct table_filling {
     const mc_raw *raw;
     mercer_data *data;
     int64_t *first; /* per entry of order: its first data column */
-} filling;
+} table_filling;
 
 static void set_cell(mercer_data *data, int64_t i, int64_t j, double value) {
     if (data->dtype == MERCER_F32)
@@ -43,7 +43,7 @@ static void set_cell(mercer_data *data, int64_t i, int64_t j, double value) {
 /* A missing level is no level: zeros. */
 static void fill_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const filling *f = arg;
+    const table_filling *f = arg;
     for (int64_t i = begin; i < end; i++)
         for (int64_t k = 0; k < f->raw->used; k++) {
             const mc_file_column *c = &f->raw->column[f->raw->order[k]];
@@ -58,7 +58,7 @@ static void fill_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
 }
 
 static mercer_status fill_values(mercer_ctx *ctx, const mc_raw *raw, mercer_data *data) {
-    filling f = {.raw = raw, .data = data};
+    table_filling f = {.raw = raw, .data = data};
     MC_TRY(MC_ALLOC(ctx, f.first, raw->used));
     for (int64_t k = 0, d = 0; k < raw->used; k++) {
         f.first[k] = d;

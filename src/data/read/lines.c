@@ -7,12 +7,12 @@
 #include "base/status.h"
 #include <string.h>
 
-typedef struct scan {
+typedef struct line_scan {
     mc_lines *lines;
     mc_line_counts *tally;
     bool *inside; /* per piece: begins between quotes */
     int64_t *rows;
-} scan;
+} line_scan;
 
 static const char *piece_begin(const mc_lines *l, int64_t k) {
     return l->begin + k * l->piece;
@@ -97,7 +97,7 @@ static const char *first_record(const mc_lines *l, int64_t k, bool inside) {
     return p < stop ? skip_until(l, p, stop) : stop;
 }
 
-static void count_piece(const scan *s, int64_t k) {
+static void count_piece(const line_scan *s, int64_t k) {
     const mc_lines *l = s->lines;
     const char *stop = mc_piece_end(l, k), *p = l->first[k] = first_record(l, k, s->inside[k]);
     int64_t rows = 0;
@@ -108,7 +108,7 @@ static void count_piece(const scan *s, int64_t k) {
 
 static void tally_pieces(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const scan *s = arg;
+    const line_scan *s = arg;
     for (int64_t k = begin; k < end; k++) {
         s->tally[k] = mc_count_lines(piece_begin(s->lines, k), mc_piece_end(s->lines, k), s->lines->counted);
         count_piece(s, k); /* while the bytes are near */
@@ -135,7 +135,7 @@ static mercer_status refuse_zero(mercer_ctx *ctx, const mc_input *input, const c
 }
 
 /* Whether each piece begins between quotes; a zero byte ends the matter. */
-static mercer_status settle_quotes(mercer_ctx *ctx, const mc_input *input, scan *s) {
+static mercer_status settle_quotes(mercer_ctx *ctx, const mc_input *input, line_scan *s) {
     mc_lines *l = s->lines;
     int64_t quotes = 0;
     for (int64_t k = 0; k < l->pieces; k++) {
@@ -151,7 +151,7 @@ static mercer_status settle_quotes(mercer_ctx *ctx, const mc_input *input, scan 
     return MERCER_OK;
 }
 
-static mercer_status find_rows(mercer_ctx *ctx, const mc_input *input, scan *s) {
+static mercer_status find_rows(mercer_ctx *ctx, const mc_input *input, line_scan *s) {
     mc_lines *l = s->lines, plain = *l; /* shares the arrays */
     plain.quotes = false;
     s->lines = &plain;
@@ -169,7 +169,7 @@ static mercer_status find_rows(mercer_ctx *ctx, const mc_input *input, scan *s) 
 mercer_status mc_lines_find(mercer_ctx *ctx, const mc_input *input, mc_lines *l) {
     l->piece = l->piece ? l->piece : MC_LINES_PIECE;
     l->pieces = mc_chunk_count(l->end - l->begin, l->piece);
-    scan s = {.lines = l};
+    line_scan s = {.lines = l};
     mercer_status status = MERCER_MEMORY;
     if (MC_ALLOC(ctx, l->first, l->pieces) == MERCER_OK && MC_ALLOC(ctx, l->row, l->pieces + 1) == MERCER_OK
         && MC_ALLOC(ctx, l->count, l->pieces) == MERCER_OK && MC_ALLOC(ctx, s.tally, l->pieces) == MERCER_OK

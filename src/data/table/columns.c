@@ -155,27 +155,27 @@ void mc_kept_places(const mercer_data *data, const mc_kept *kept, bool blank, in
 
 /* ---- Rows with other columns ---- */
 
-typedef struct cursor {
+typedef struct column_cursor {
     int64_t k, begin, end;
-} cursor;
+} column_cursor;
 
-static cursor row_of(const mercer_data *data, int64_t i) {
+static column_cursor row_of(const mercer_data *data, int64_t i) {
     const int64_t begin = data->row_start ? data->row_start[i] : i * data->d;
-    return (cursor){begin, begin, data->row_start ? data->row_start[i + 1] : begin + data->d};
+    return (column_cursor){begin, begin, data->row_start ? data->row_start[i + 1] : begin + data->d};
 }
 
-static int64_t place_at(const mercer_data *data, cursor c) {
+static int64_t place_at(const mercer_data *data, column_cursor c) {
     return data->row_start ? data->column[c.k] : c.k - c.begin;
 }
 
 /* Whether the value at k goes over to the other columns: a zero of dense rows need not. */
-static bool goes_over(const mercer_data *data, cursor c, const int32_t *at) {
+static bool goes_over(const mercer_data *data, column_cursor c, const int32_t *at) {
     return at[place_at(data, c)] >= 0 && (data->row_start || mc_stored_value(data, c.k) != 0);
 }
 
 bool mc_data_any(const mercer_data *data, const int32_t *at) {
     for (int64_t i = 0; i < data->n; i++)
-        for (cursor c = row_of(data, i); c.k < c.end; c.k++)
+        for (column_cursor c = row_of(data, i); c.k < c.end; c.k++)
             if (at[place_at(data, c)] < 0 && mc_stored_value(data, c.k) != 0)
                 return true;
     return false;
@@ -184,7 +184,7 @@ bool mc_data_any(const mercer_data *data, const int32_t *at) {
 static int64_t count_over(const mercer_data *data, const int32_t *at) {
     int64_t count = 0;
     for (int64_t i = 0; i < data->n; i++)
-        for (cursor c = row_of(data, i); c.k < c.end; c.k++)
+        for (column_cursor c = row_of(data, i); c.k < c.end; c.k++)
             count += goes_over(data, c, at);
     return count;
 }
@@ -194,7 +194,7 @@ static void move_over(const mercer_data *data, const int32_t *at, mercer_data *t
     int64_t stored = 0;
     to->row_start[0] = 0;
     for (int64_t i = 0; i < data->n; i++) {
-        for (cursor c = row_of(data, i); c.k < c.end; c.k++) {
+        for (column_cursor c = row_of(data, i); c.k < c.end; c.k++) {
             if (!goes_over(data, c, at))
                 continue;
             memcpy((char *)to->values + (size_t)stored * size, (const char *)data->values + (size_t)c.k * size, size);
@@ -250,13 +250,13 @@ mercer_status mc_data_spread(mercer_ctx *ctx, const mercer_data *data, mercer_da
 }
 
 /* The next value of the row that is not 0. */
-static void skip_zeros(const mercer_data *data, cursor *c) {
+static void skip_zeros(const mercer_data *data, column_cursor *c) {
     while (c->k < c->end && mc_stored_value(data, c->k) == 0)
         c->k++;
 }
 
 bool mc_rows_equal(const mercer_data *a, int64_t i, const mercer_data *b, int64_t j) {
-    cursor x = row_of(a, i), z = row_of(b, j);
+    column_cursor x = row_of(a, i), z = row_of(b, j);
     for (;; x.k++, z.k++) {
         skip_zeros(a, &x);
         skip_zeros(b, &z);

@@ -171,17 +171,17 @@ const char *const *mercer_generators(int *count) {
     return names;
 }
 
-typedef struct making {
+typedef struct table_generation {
     const generator *g;
     mercer_data *data;
     double *target;
     double noise;
     uint64_t seed;
-} making;
+} table_generation;
 
 static void make_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const making *m = arg;
+    const table_generation *m = arg;
     for (int64_t i = begin; i < end; i++) {
         mc_rng rng = mc_rng_at(m->seed, MC_STREAM_GENERATE, (uint64_t)i);
         double *x = (double *)m->data->values + i * m->g->d;
@@ -193,7 +193,7 @@ static void make_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
     }
 }
 
-static mercer_status generate_table(mercer_ctx *ctx, making *m) {
+static mercer_status generate_table(mercer_ctx *ctx, table_generation *m) {
     MC_TRY(MC_ALLOC(ctx, m->target, m->data->n));
     mc_begin_phase(ctx, "generate");
     MC_TRY(mc_for(ctx, m->data->n, ROW_GRAIN, make_rows, m));
@@ -221,7 +221,7 @@ mercer_status mercer_data_generate(mercer_ctx *ctx, const char *name, int64_t n,
     MC_CLEAR(out);
     MC_NEED(ctx, name, out);
     mc_begin_call(ctx);
-    making m = {.noise = noise, .seed = seed};
+    table_generation m = {.noise = noise, .seed = seed};
     MC_TRY(find_generator(ctx, name, &m.g));
     if (n < 1 || !(noise >= 0 && noise <= 1e100))
         return mc_fail(ctx, MERCER_INVALID,

@@ -68,11 +68,11 @@ static mercer_status check_csr(mercer_ctx *ctx, const mercer_table *t) {
     return MERCER_OK;
 }
 
-typedef struct copying {
+typedef struct table_copy {
     const mercer_table *table;
     mercer_data *data;
     int64_t *bad; /* per chunk: the first value that is not finite, counted over the stored values; -1: none */
-} copying;
+} table_copy;
 
 enum { LANES = 8, LOOK = 512 };
 
@@ -110,7 +110,7 @@ int64_t mc_first_not_finite(mercer_dtype dtype, const void *values, int64_t coun
 /* Copy rows begin .. end-1, unless they are borrowed, and look at each value. */
 static void copy_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)thread;
-    const copying *c = arg;
+    const table_copy *c = arg;
     const mercer_table *t = c->table;
     const size_t size = mc_dtype_size(t->dtype);
     const int64_t d = t->d, stride = t->stride ? t->stride : d;
@@ -133,7 +133,7 @@ static mercer_status fail_value(mercer_ctx *ctx, const mercer_table *t, int64_t 
 
 static mercer_status copy_dense(mercer_ctx *ctx, const mercer_table *t, mercer_data *data) {
     const int64_t chunks = mc_chunk_count(t->n, ROW_GRAIN);
-    copying c = {.table = t, .data = data};
+    table_copy c = {.table = t, .data = data};
     MC_TRY(MC_ALLOC(ctx, c.bad, chunks));
     mercer_status status = mc_for(ctx, t->n, ROW_GRAIN, copy_rows, &c);
     for (int64_t k = 0; k < chunks && !status; k++)

@@ -10,20 +10,20 @@
 
 enum { ROW_GRAIN = 1024 };
 
-typedef struct taking {
+typedef struct row_taking {
     const mercer_data *from;
     mercer_data *to;
     const int64_t *rows;
-} taking;
+} row_taking;
 
-static int64_t source_row(const taking *t, int64_t i) {
+static int64_t source_row(const row_taking *t, int64_t i) {
     return t->rows ? t->rows[i] : i;
 }
 
 static void take_dense(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
     (void)thread;
-    const taking *t = arg;
+    const row_taking *t = arg;
     const size_t row = (size_t)t->from->d * mc_dtype_size(t->from->dtype);
     for (int64_t i = begin; i < end; i++)
         memcpy((char *)t->to->values + (size_t)i * row, (const char *)t->from->values + (size_t)source_row(t, i) * row,
@@ -33,7 +33,7 @@ static void take_dense(void *arg, int64_t chunk, int64_t begin, int64_t end, int
 static void take_csr(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
     (void)thread;
-    const taking *t = arg;
+    const row_taking *t = arg;
     const size_t size = mc_dtype_size(t->from->dtype);
     for (int64_t i = begin; i < end; i++) {
         const int64_t from = t->from->row_start[source_row(t, i)], to = t->to->row_start[i],
@@ -58,14 +58,14 @@ void mc_data_move_values(mercer_data *from, mercer_data *to) {
     from->column = old.column;
 }
 
-static int64_t count_stored(const taking *t, int64_t count) {
+static int64_t count_stored(const row_taking *t, int64_t count) {
     int64_t stored = 0;
     for (int64_t i = 0; i < count; i++)
         stored += t->from->row_start[source_row(t, i) + 1] - t->from->row_start[source_row(t, i)];
     return stored;
 }
 
-static mercer_status take_values(mercer_ctx *ctx, taking *t) {
+static mercer_status take_values(mercer_ctx *ctx, row_taking *t) {
     mercer_data *to = t->to;
     if (!to->row_start)
         return to->d ? mc_for(ctx, to->n, ROW_GRAIN, take_dense, t) : MERCER_OK;
@@ -77,7 +77,7 @@ static mercer_status take_values(mercer_ctx *ctx, taking *t) {
 }
 
 /* Rows of width elements of size bytes; NULL stays NULL. */
-static mercer_status take_array(mercer_ctx *ctx, const taking *t, const void *from, int64_t width, size_t size,
+static mercer_status take_array(mercer_ctx *ctx, const row_taking *t, const void *from, int64_t width, size_t size,
                                 void **to) {
     if (!from)
         return MERCER_OK;
@@ -102,7 +102,7 @@ static mercer_status copy_list(mercer_ctx *ctx, char *const *from, int64_t count
     return from && !*to ? MERCER_MEMORY : MERCER_OK;
 }
 
-static mercer_status take_all(mercer_ctx *ctx, taking *t) {
+static mercer_status take_all(mercer_ctx *ctx, row_taking *t) {
     const mercer_data *from = t->from;
     mercer_data *to = t->to;
     to->outputs = from->outputs;
@@ -137,7 +137,7 @@ static mercer_status take_all(mercer_ctx *ctx, taking *t) {
 mercer_status mc_data_take(mercer_ctx *ctx, const mercer_data *data, const int64_t *rows, int64_t count,
                            mercer_data **out) {
     *out = NULL;
-    taking t = {.from = data, .rows = rows};
+    row_taking t = {.from = data, .rows = rows};
     MC_TRY(mc_data_new_unset(ctx, count, data->d, data->dtype, data->row_start ? count_stored(&t, count) : -1, &t.to));
     const mercer_status status = take_all(ctx, &t);
     if (status)
@@ -163,7 +163,7 @@ mercer_status mc_data_range(mercer_ctx *ctx, const mercer_data *data, int64_t be
 static void scatter_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
     (void)thread;
-    const taking *t = arg;
+    const row_taking *t = arg;
     const size_t size = mc_dtype_size(t->from->dtype);
     for (int64_t i = begin; i < end; i++)
         for (int64_t k = t->from->row_start[i]; k < t->from->row_start[i + 1]; k++)
@@ -176,7 +176,7 @@ mercer_status mc_data_densify(mercer_ctx *ctx, mercer_data *data) {
         return MERCER_OK;
     mercer_data *dense = NULL;
     MC_TRY(mc_data_new(ctx, data->n, data->d, data->dtype, -1, &dense));
-    taking t = {.from = data, .to = dense};
+    row_taking t = {.from = data, .to = dense};
     const mercer_status status = mc_for(ctx, data->n, ROW_GRAIN, scatter_rows, &t);
     if (!status) {
         void *const values = data->values; /* the two swap their values; the rest of dense is empty */

@@ -22,20 +22,20 @@ typedef struct compiler {
 } compiler;
 
 /* Where a node stands: its view, the temporary it goes to and how. */
-typedef struct place {
+typedef struct node_place {
     const mc_view *view;
     int target;
     mc_combine combine;
     double factor;
-} place;
+} node_place;
 
-static mercer_status emit_node(compiler *c, const mc_node *node, place at);
+static mercer_status emit_node(compiler *c, const mc_node *node, node_place at);
 
 static int new_temporary(compiler *c) {
     return c->plan->temporaries++;
 }
 
-static mercer_status new_line(compiler *c, mc_function_of_tile function, place at, mc_tile_line **out) {
+static mercer_status new_line(compiler *c, mc_function_of_tile function, node_place at, mc_tile_line **out) {
     mc_tile_program *plan = c->plan;
     mc_tile_line *line = mc_grow_block(c->ctx, plan->line, plan->lines + 1, sizeof *line);
     if (!line)
@@ -179,7 +179,7 @@ static mercer_status find_part(compiler *c, want *w, const mc_view *view, int *o
     return MERCER_OK;
 }
 
-static mercer_status emit_want(compiler *c, want w, mc_function_of_tile function, place at, mc_tile_line **out) {
+static mercer_status emit_want(compiler *c, want w, mc_function_of_tile function, node_place at, mc_tile_line **out) {
     int part = 0;
     MC_TRY(find_part(c, &w, at.view, &part));
     MC_TRY(new_line(c, function, at, out));
@@ -228,14 +228,14 @@ static void set_power(mc_tile_line *line, double n) {
 }
 
 /* (a <x, z> + c)^n. */
-static mercer_status emit_power_of_dot(compiler *c, want w, double n, place at) {
+static mercer_status emit_power_of_dot(compiler *c, want w, double n, node_place at) {
     mc_tile_line *line;
     MC_TRY(emit_want(c, w, function_of_power(n), at, &line));
     set_power(line, n);
     return MERCER_OK;
 }
 
-static mercer_status emit_rq(compiler *c, const mc_node *node, place at) {
+static mercer_status emit_rq(compiler *c, const mc_node *node, node_place at) {
     const double alpha = node->parameter[0].number;
     mc_tile_line *line;
     MC_TRY(emit_want(c, distance_of(-1 / (2 * alpha), &node->parameter[1], inverse_square), MC_RATIONAL, at, &line));
@@ -244,14 +244,14 @@ static mercer_status emit_rq(compiler *c, const mc_node *node, place at) {
     return MERCER_OK;
 }
 
-static mercer_status emit_matern(compiler *c, const mc_node *node, place at) {
+static mercer_status emit_matern(compiler *c, const mc_node *node, node_place at) {
     const double nu = node->parameter[0].number;
     const mc_function_of_tile function = nu == 0.5 ? MC_ROOT : nu == 1.5 ? MC_MATERN3 : MC_MATERN5;
     mc_tile_line *line;
     return emit_want(c, distance_of(-2 * nu * log2e * log2e, &node->parameter[1], inverse_square), function, at, &line);
 }
 
-static mercer_status emit_periodic(compiler *c, const mc_node *node, place at) {
+static mercer_status emit_periodic(compiler *c, const mc_node *node, node_place at) {
     want w = distance_of(-0.5 * log2e, &node->parameter[1], inverse_square);
     w.feature = MC_COS_SIN;
     w.period = &node->parameter[0];
@@ -260,7 +260,7 @@ static mercer_status emit_periodic(compiler *c, const mc_node *node, place at) {
 }
 
 /* A line that multiplies by vectors: t <- t row_i column_j. */
-static mercer_status emit_vector(compiler *c, mc_vector_kind kind, const mc_node *node, int source, place at,
+static mercer_status emit_vector(compiler *c, mc_vector_kind kind, const mc_node *node, int source, node_place at,
                                  mc_tile_line **out) {
     const mc_function_of_tile function = kind == MC_VECTOR_NORMALIZE  ? MC_SCALE_SIGN
                                          : kind == MC_VECTOR_IDENTITY ? MC_EQUAL
@@ -274,31 +274,31 @@ static mercer_status emit_vector(compiler *c, mc_vector_kind kind, const mc_node
 }
 
 /* Where a value is made before it is scaled into its place: the place itself when it will be overwritten anyway. */
-static place intermediate_place(compiler *c, place at) {
-    return (place){
+static node_place intermediate_place(compiler *c, node_place at) {
+    return (node_place){
         .view = at.view, .target = at.combine == MC_SET ? at.target : new_temporary(c), .combine = MC_SET, .factor = 1};
 }
 
-static mercer_status emit_arccos(compiler *c, const mc_node *node, place at) {
+static mercer_status emit_arccos(compiler *c, const mc_node *node, node_place at) {
     static const mc_function_of_tile functions[] = {MC_ARC0, MC_ARC1, MC_ARC2};
     const int order = (int)node->parameter[0].number;
     const want w = {.kind = MC_DOT, .feature = MC_UNIT, .use = MC_USE_ANGLE, .a = 1};
     mc_tile_line *line;
     if (order == 0)
         return emit_want(c, w, MC_ARC0, at, &line);
-    const place there = intermediate_place(c, at);
+    const node_place there = intermediate_place(c, at);
     MC_TRY(emit_want(c, w, functions[order], there, &line));
     MC_TRY(emit_vector(c, MC_VECTOR_NORM, node, there.target, at, &line));
     line->power = order;
     return MERCER_OK;
 }
 
-static mercer_status emit_white(compiler *c, const mc_node *node, place at) {
+static mercer_status emit_white(compiler *c, const mc_node *node, node_place at) {
     mc_tile_line *line;
     return emit_vector(c, MC_VECTOR_IDENTITY, node, at.target, at, &line);
 }
 
-static mercer_status emit_wendland(compiler *c, const mc_node *node, place at) {
+static mercer_status emit_wendland(compiler *c, const mc_node *node, node_place at) {
     const double k = node->parameter[0].number;
     mc_tile_line *line;
     MC_TRY(emit_want(c, distance_of(-1, &node->parameter[2], inverse_square), MC_COMPACT, at, &line));
@@ -308,12 +308,12 @@ static mercer_status emit_wendland(compiler *c, const mc_node *node, place at) {
 }
 
 /* Values that come from elsewhere, or from the reference evaluator. */
-static mercer_status emit_pairwise(compiler *c, const mc_node *node, place at) {
+static mercer_status emit_pairwise(compiler *c, const mc_node *node, node_place at) {
     mc_tile_line *line;
     return emit_want(c, (want){.kind = MC_MINIMUM, .use = MC_USE_SUM, .a = 1, .precomputed = node}, MC_SAME, at, &line);
 }
 
-static mercer_status emit_atom(compiler *c, const mc_node *node, place at) {
+static mercer_status emit_atom(compiler *c, const mc_node *node, node_place at) {
     const mc_value *p = node->parameter;
     mc_tile_line *line;
     if (mc_atom_is_pairwise(node))
@@ -384,41 +384,41 @@ static bool affine_in_dot(const mc_node *node, want *w) {
     return found == 1;
 }
 
-static mercer_status emit_number(compiler *c, double number, place at) {
+static mercer_status emit_number(compiler *c, double number, node_place at) {
     mc_tile_line *line;
     at.factor *= number;
     return new_line(c, MC_CONSTANT, at, &line);
 }
 
 /* t <-, +=, *= factor f(t'), t' holding the child. */
-static mercer_status emit_function(compiler *c, const mc_node *child, mc_function_of_tile function, place at,
+static mercer_status emit_function(compiler *c, const mc_node *child, mc_function_of_tile function, node_place at,
                                    mc_tile_line **out) {
-    const place there = intermediate_place(c, at);
+    const node_place there = intermediate_place(c, at);
     MC_TRY(emit_node(c, child, there));
     MC_TRY(new_line(c, function, at, out));
     (*out)->step.source = there.target;
     return MERCER_OK;
 }
 
-static mercer_status emit_sum(compiler *c, const mc_node *node, place at) {
+static mercer_status emit_sum(compiler *c, const mc_node *node, node_place at) {
     if (at.combine == MC_MULTIPLY && node->children > 1) {
         mc_tile_line *line;
         return emit_function(c, node, MC_SAME, at, &line);
     }
     for (int i = 0; i < node->children; i++) {
-        place here = at;
+        node_place here = at;
         here.combine = i > 0 ? MC_ADD : at.combine;
         MC_TRY(emit_node(c, node->child[i], here));
     }
     return MERCER_OK;
 }
 
-static mercer_status emit_factors(compiler *c, const mc_node *node, place at) {
+static mercer_status emit_factors(compiler *c, const mc_node *node, node_place at) {
     bool first = true;
     for (int i = 0; i < node->children; i++) {
         if (node->child[i]->kind == MC_NUMBER)
             continue;
-        place here = at;
+        node_place here = at;
         here.combine = first ? at.combine : MC_MULTIPLY;
         here.factor = first ? at.factor : 1;
         first = false;
@@ -427,7 +427,7 @@ static mercer_status emit_factors(compiler *c, const mc_node *node, place at) {
     return first ? emit_number(c, 1, at) : MERCER_OK;
 }
 
-static mercer_status emit_product(compiler *c, const mc_node *node, place at) {
+static mercer_status emit_product(compiler *c, const mc_node *node, node_place at) {
     int others = 0;
     double number = 1;
     for (int i = 0; i < node->children; i++)
@@ -438,7 +438,7 @@ static mercer_status emit_product(compiler *c, const mc_node *node, place at) {
     at.factor *= number;
     if (at.combine != MC_ADD || others <= 1)
         return emit_factors(c, node, at);
-    const place there = intermediate_place(c, at);
+    const node_place there = intermediate_place(c, at);
     MC_TRY(emit_factors(c, node, there));
     mc_tile_line *line;
     MC_TRY(new_line(c, MC_SAME, at, &line));
@@ -446,7 +446,7 @@ static mercer_status emit_product(compiler *c, const mc_node *node, place at) {
     return MERCER_OK;
 }
 
-static mercer_status emit_power(compiler *c, const mc_node *node, place at) {
+static mercer_status emit_power(compiler *c, const mc_node *node, node_place at) {
     const mc_node *child = node->child[0];
     want w;
     mc_tile_line *line;
@@ -457,7 +457,7 @@ static mercer_status emit_power(compiler *c, const mc_node *node, place at) {
     return MERCER_OK;
 }
 
-static mercer_status emit_exp(compiler *c, const mc_node *node, place at) {
+static mercer_status emit_exp(compiler *c, const mc_node *node, node_place at) {
     want w;
     mc_tile_line *line;
     if (affine_in_dot(node->child[0], &w)) {
@@ -470,20 +470,20 @@ static mercer_status emit_exp(compiler *c, const mc_node *node, place at) {
     return MERCER_OK;
 }
 
-static mercer_status emit_scaled(compiler *c, mc_vector_kind kind, const mc_node *node, place at) {
-    const place there = intermediate_place(c, at);
+static mercer_status emit_scaled(compiler *c, mc_vector_kind kind, const mc_node *node, node_place at) {
+    const node_place there = intermediate_place(c, at);
     MC_TRY(emit_node(c, node->child[0], there));
     mc_tile_line *line;
     return emit_vector(c, kind, node, there.target, at, &line);
 }
 
-static mercer_status emit_columns(compiler *c, const mc_node *node, place at) {
+static mercer_status emit_columns(compiler *c, const mc_node *node, node_place at) {
     const mc_view inner = mc_view_columns(at.view, node);
     at.view = &inner;
     return emit_node(c, node->child[0], at);
 }
 
-static mercer_status emit_node(compiler *c, const mc_node *node, place at) {
+static mercer_status emit_node(compiler *c, const mc_node *node, node_place at) {
     switch (node->kind) {
     case MC_NUMBER: return emit_number(c, node->number, at);
     case MC_ATOM: return emit_atom(c, node, at);
@@ -512,7 +512,7 @@ mercer_status mc_tile_program_compile(mercer_ctx *ctx, const mc_node *root, int6
     *plan = (mc_tile_program){.temporaries = 1, .allows_reference = allows_reference(root)};
     compiler c = {.ctx = ctx, .plan = plan};
     const mc_view all = {.d = d};
-    return emit_node(&c, root, (place){.view = &all, .target = 0, .combine = MC_SET, .factor = 1});
+    return emit_node(&c, root, (node_place){.view = &all, .target = 0, .combine = MC_SET, .factor = 1});
 }
 
 mercer_status mc_tile_program_by_reference(mercer_ctx *ctx, const mc_node *root, int64_t d, mc_tile_program *plan) {
@@ -521,7 +521,7 @@ mercer_status mc_tile_program_by_reference(mercer_ctx *ctx, const mc_node *root,
     const mc_view all = {.d = d};
     const want w = {.kind = MC_MINIMUM, .use = MC_USE_SUM, .a = 1, .precomputed = root};
     mc_tile_line *line;
-    MC_TRY(emit_want(&c, w, MC_SAME, (place){.view = &all, .target = 0, .combine = MC_SET, .factor = 1}, &line));
+    MC_TRY(emit_want(&c, w, MC_SAME, (node_place){.view = &all, .target = 0, .combine = MC_SET, .factor = 1}, &line));
     plan->part[0].by_reference = true;
     return MERCER_OK;
 }

@@ -8,13 +8,14 @@
 
 enum { ROWS = 128, COLUMNS = 32 }; /* of a block of threads: block.cu */
 
-typedef struct region {
+typedef struct block_region {
     int64_t i, j; /* of K */
     int64_t half;
     mc_dense A;
-} region;
+} block_region;
 
-static mercer_status write_region(mercer_ctx *ctx, mc_device *device, void *program, mc_device_argument a, region r) {
+static mercer_status write_region(mercer_ctx *ctx, mc_device *device, void *program, mc_device_argument a,
+                                  block_region r) {
     const bool by_rows = r.A.layout == MC_ROW_MAJOR;
     const mc_dense A = by_rows ? mc_transposed(r.A) : r.A;
     a.i0 = r.i, a.i1 = r.i + A.rows;
@@ -30,12 +31,12 @@ static mercer_status write_region(mercer_ctx *ctx, mc_device *device, void *prog
 static mercer_status write_regions(mercer_ctx *ctx, mc_device *device, void *program, const mc_device_argument *a,
                                    mc_dense A) {
     if (A.layout != MC_PACKED)
-        return write_region(ctx, device, program, *a, (region){0, 0, 0, A});
+        return write_region(ctx, device, program, *a, (block_region){0, 0, 0, A});
     const mc_halves h = mc_triangle_split(A);
     const int64_t n1 = h.first.rows;
-    MC_TRY(write_region(ctx, device, program, *a, (region){0, 0, 1, h.first}));
-    MC_TRY(write_region(ctx, device, program, *a, (region){n1, 0, 0, h.below}));
-    return write_region(ctx, device, program, *a, (region){n1, n1, 1, h.second});
+    MC_TRY(write_region(ctx, device, program, *a, (block_region){0, 0, 1, h.first}));
+    MC_TRY(write_region(ctx, device, program, *a, (block_region){n1, 0, 0, h.below}));
+    return write_region(ctx, device, program, *a, (block_region){n1, n1, 1, h.second});
 }
 
 static mercer_status copy_vector(mercer_ctx *ctx, mc_device *device, const double *from, int64_t n, mc_address *out) {

@@ -20,12 +20,12 @@ static bool is_plain(const mercer_kernel *kernel, const mercer_data *x) {
 
 /* ---- Rows of Z ---- */
 
-typedef struct filling {
+typedef struct feature_filling {
     const mc_feature_products *z;
     double *scratch; /* of a thread */
     int64_t scratch_each;
     double *out;
-} filling;
+} feature_filling;
 
 static int64_t scratch_of(const mc_feature_products *z) {
     return z->Z ? 0 : z->x->d + (z->map ? mc_features_scratch(z->map) : 0);
@@ -42,13 +42,13 @@ static void write_row(const mc_feature_products *z, int64_t i, double *scratch, 
 
 static void fill_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
-    const filling *f = arg;
+    const feature_filling *f = arg;
     for (int64_t i = begin; i < end; i++)
         write_row(f->z, i, f->scratch + thread * f->scratch_each, f->out + i * f->z->D);
 }
 
 static mercer_status keep_features(mercer_ctx *ctx, mc_feature_products *z) {
-    filling f = {.z = z, .scratch_each = scratch_of(z)};
+    feature_filling f = {.z = z, .scratch_each = scratch_of(z)};
     MC_TRY(MC_ALLOC(ctx, z->own, z->n * z->D));
     MC_TRY(MC_ALLOC(ctx, f.scratch, f.scratch_each * ctx->threads));
     f.out = z->own;
@@ -85,7 +85,7 @@ static bool is_sparse(const mc_feature_products *z) {
     return !z->Z && !z->map && z->x->row_start;
 }
 
-typedef struct product {
+typedef struct feature_product {
     const mc_feature_products *z;
     int64_t t;
     const double *from; /* V, or W */
@@ -93,7 +93,7 @@ typedef struct product {
     double *block;      /* per thread: BLOCK rows of Z and scratch; NULL: Z lies in memory */
     int64_t block_each;
     double *sums; /* per thread: t x D */
-} product;
+} feature_product;
 
 static int64_t rows_worth(const mc_feature_products *z, int64_t t, double work) {
     const double rows = work / (double)(z->D * t + 1);
@@ -111,7 +111,7 @@ int64_t mc_feature_project_depth(const mc_feature_products *z, int64_t t) {
 }
 
 /* Rows i .. i + *count - 1 of Z, as many as lie together. */
-static const double *rows_of(const product *p, int64_t i, int64_t end, int thread, int64_t *count) {
+static const double *rows_of(const feature_product *p, int64_t i, int64_t end, int thread, int64_t *count) {
     const mc_feature_products *z = p->z;
     *count = end - i;
     if (z->Z)
@@ -151,13 +151,13 @@ static void add_sparse(const mercer_data *x, int64_t i, double c, double *w) {
 
 static void expand_sparse(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const product *p = arg;
+    const feature_product *p = arg;
     for (int64_t i = begin; i < end; i++)
         for (int64_t k = 0; k < p->t; k++)
             p->to[i * p->t + k] = dot_sparse(p->z->x, i, p->from + k * p->z->D);
 }
 
-static void project_sparse(const product *p, int64_t begin, int64_t end, double *out) {
+static void project_sparse(const feature_product *p, int64_t begin, int64_t end, double *out) {
     for (int64_t i = begin; i < end; i++)
         for (int64_t k = 0; k < p->t; k++)
             if (p->from[i * p->t + k] != 0)
@@ -167,7 +167,7 @@ static void project_sparse(const product *p, int64_t begin, int64_t end, double 
 /* ---- Squares ---- */
 
 static void square_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    const product *p = arg;
+    const feature_product *p = arg;
     const mercer_data *x = p->z->x;
     (void)chunk;
     for (int64_t i = begin, count; i < end && !is_sparse(p->z); i += count) {
@@ -186,7 +186,7 @@ static void square_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, in
 
 static void expand_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
-    const product *p = arg;
+    const feature_product *p = arg;
     const int64_t D = p->z->D, t = p->t;
     for (int64_t i = begin, count; i < end; i += count) {
         const double *rows = rows_of(p, i, end, thread, &count);
@@ -202,7 +202,8 @@ static void expand_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, in
 
 /* out <- out + V'Z over some rows. A product of its own for every block of rows: sums stay short, and with them their
    rounding. */
-static void project_block(const product *p, const double *rows, int64_t i, int64_t count, double *sum, double *out) {
+static void project_block(const feature_product *p, const double *rows, int64_t i, int64_t count, double *sum,
+                          double *out) {
     const int64_t D = p->z->D, t = p->t;
     const mc_dense V = mc_row_major(p->from + i * t, count, t, t), Z = mc_column_major(rows, D, count, D);
     if (t > FEW)
@@ -214,7 +215,7 @@ static void project_block(const product *p, const double *rows, int64_t i, int64
 }
 
 static void project_segment(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    const product *p = arg;
+    const feature_product *p = arg;
     const int64_t size = p->t * p->z->D;
     double *out = p->to + chunk * size, *sum = p->sums + thread * size;
     memset(out, 0, (size_t)size * sizeof *out);
@@ -227,7 +228,7 @@ static void project_segment(void *arg, int64_t chunk, int64_t begin, int64_t end
     }
 }
 
-static mercer_status open_blocks(mercer_ctx *ctx, product *p, int64_t chunks) {
+static mercer_status open_blocks(mercer_ctx *ctx, feature_product *p, int64_t chunks) {
     if (p->z->Z || is_sparse(p->z))
         return MERCER_OK;
     p->block_each = BLOCK * p->z->D + scratch_of(p->z);
@@ -236,7 +237,7 @@ static mercer_status open_blocks(mercer_ctx *ctx, product *p, int64_t chunks) {
 
 mercer_status mc_feature_expand(mercer_ctx *ctx, const mc_feature_products *z, int64_t t, const double *W, double *Y) {
     const int64_t grain = rows_worth(z, t, CHUNK);
-    product p = {.z = z, .t = t, .from = W, .to = Y};
+    feature_product p = {.z = z, .t = t, .from = W, .to = Y};
     MC_TRY(open_blocks(ctx, &p, mc_chunk_count(z->n, grain)));
     const mercer_status status = mc_for(ctx, z->n, grain, is_sparse(z) ? expand_sparse : expand_rows, &p);
     mc_free(p.block);
@@ -245,7 +246,7 @@ mercer_status mc_feature_expand(mercer_ctx *ctx, const mc_feature_products *z, i
 
 mercer_status mc_feature_squares(mercer_ctx *ctx, const mc_feature_products *z, double *out) {
     const int64_t grain = rows_worth(z, 1, CHUNK);
-    product p = {.z = z, .t = 1, .to = out};
+    feature_product p = {.z = z, .t = 1, .to = out};
     MC_TRY(open_blocks(ctx, &p, mc_chunk_count(z->n, grain)));
     const mercer_status status = mc_for(ctx, z->n, grain, square_rows, &p);
     mc_free(p.block);
@@ -261,7 +262,7 @@ static void add_segments(int64_t segments, int64_t count, const double *part, do
 
 mercer_status mc_feature_project(mercer_ctx *ctx, const mc_feature_products *z, int64_t t, const double *V, double *W) {
     const int64_t grain = segment_rows(z, t), segments = mc_chunk_count(z->n, grain);
-    product p = {.z = z, .t = t, .from = V, .to = W};
+    feature_product p = {.z = z, .t = t, .from = V, .to = W};
     if (segments == 0) {
         memset(W, 0, (size_t)(t * z->D) * sizeof *W);
         return MERCER_OK;

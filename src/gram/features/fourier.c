@@ -61,12 +61,12 @@ void mc_fourier_close(mc_fourier *f) {
     mc_free(f);
 }
 
-typedef struct task {
+typedef struct fourier_task {
     const mc_fourier *f;
     const mercer_data *x;
     int64_t begin;
     double *out;
-} task;
+} fourier_task;
 
 static void add_angles(const mc_fourier *f, int64_t c, double value, double *angle) {
     const double *omega = f->omega + c * f->count;
@@ -84,7 +84,7 @@ static void compute_angles(const mc_fourier *f, const mercer_data *x, int64_t i,
 
 static void rows_chunk(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const task *t = arg;
+    const fourier_task *t = arg;
     const int64_t count = t->f->count;
     for (int64_t i = begin; i < end; i++) {
         double *cosines = t->out + 2 * i * count, *sines = cosines + count;
@@ -96,6 +96,6 @@ static void rows_chunk(void *arg, int64_t chunk, int64_t begin, int64_t end, int
 
 mercer_status mc_fourier_rows(mercer_ctx *ctx, const mc_fourier *f, const mercer_data *x, int64_t begin, int64_t end,
                               double *out) {
-    task t = {.f = f, .x = x, .begin = begin, .out = out};
+    fourier_task t = {.f = f, .x = x, .begin = begin, .out = out};
     return mc_for(ctx, end - begin, GRAIN, rows_chunk, &t);
 }

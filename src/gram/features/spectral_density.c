@@ -40,7 +40,7 @@ typedef struct rotation {
     int64_t d, block, last;
 } rotation;
 
-typedef struct draw {
+typedef struct frequency_draw {
     mercer_ctx *ctx;
     mercer_status status; /* told to stop: nothing more is drawn */
     int64_t drawn;        /* pieces of frequencies: a power or an exponential takes as many as it says */
@@ -51,10 +51,10 @@ typedef struct draw {
     double *z;
     rotation rotation[ROTATIONS];
     int rotations;
-} draw;
+} frequency_draw;
 
 /* Looks at the clock now and then: how many pieces one frequency takes is the kernel's to say. */
-static bool goes_on(draw *s) {
+static bool goes_on(frequency_draw *s) {
     if (++s->drawn % LOOK == 0 && !s->status)
         s->status = mc_report_progress(s->ctx, -1);
     return !s->status;
@@ -87,7 +87,7 @@ static double gamma_law(mc_rng *rng, double shape) {
 }
 
 /* Arrivals of unit rate up to time mean. */
-static int64_t draw_poisson(draw *s, double mean) {
+static int64_t draw_poisson(frequency_draw *s, double mean) {
     int64_t count = -1;
     for (double time = 0; time <= mean && goes_on(s); count++)
         time -= log(1 - mc_rng_uniform(&s->rng));
@@ -96,7 +96,7 @@ static int64_t draw_poisson(draw *s, double mean) {
 
 /* The difference of two Poisson numbers: symmetric, with variance 2 mean; its fourth moment is that of the normal law
    to 1 / (6 mean). */
-static double poisson_difference(draw *s, double mean) {
+static double poisson_difference(frequency_draw *s, double mean) {
     if (mean > MANY)
         return nearbyint(sqrt(2 * mean) * mc_rng_normal(&s->rng));
     const int64_t p = draw_poisson(s, mean), q = draw_poisson(s, mean);
@@ -138,7 +138,7 @@ static void draw_orthonormal_rows(mc_rng *rng, int64_t d, double *Q) {
     }
 }
 
-static rotation *rotation_of(draw *s, const mc_node *node) {
+static rotation *rotation_of(frequency_draw *s, const mc_node *node) {
     for (int i = 0; i < s->rotations; i++)
         if (s->rotation[i].node == node)
             return &s->rotation[i];
@@ -146,7 +146,7 @@ static rotation *rotation_of(draw *s, const mc_node *node) {
 }
 
 /* z <- a vector of d independent normals, by way of the atom's rotation where it has one. */
-static void draw_normal_vector(draw *s, const mc_node *node, int64_t d) {
+static void draw_normal_vector(frequency_draw *s, const mc_node *node, int64_t d) {
     rotation *r = rotation_of(s, node);
     if (!r || r->last == s->j) {
         for (int64_t c = 0; c < d; c++)
@@ -167,26 +167,26 @@ static void draw_normal_vector(draw *s, const mc_node *node, int64_t d) {
 
 /* ---- Atoms ---- */
 
-typedef void atom_draw(draw *s, const mc_node *node, const mc_view *view);
+typedef void atom_draw(frequency_draw *s, const mc_node *node, const mc_view *view);
 
-static void add_frequency(draw *s, const mc_view *view, int64_t c, double frequency) {
+static void add_frequency(frequency_draw *s, const mc_view *view, int64_t c, double frequency) {
     s->omega[mc_view_place(view, c)] += frequency;
 }
 
-static void draw_rbf(draw *s, const mc_node *node, const mc_view *view) {
+static void draw_rbf(frequency_draw *s, const mc_node *node, const mc_view *view) {
     draw_normal_vector(s, node, view->d);
     for (int64_t c = 0; c < view->d; c++)
         add_frequency(s, view, c, sqrt(2 * mc_value_at(&node->parameter[0], c)) * s->z[c]);
 }
 
-static void draw_exponential(draw *s, const mc_node *node, const mc_view *view) {
+static void draw_exponential(frequency_draw *s, const mc_node *node, const mc_view *view) {
     draw_normal_vector(s, node, view->d);
     const double g = fabs(mc_rng_normal(&s->rng));
     for (int64_t c = 0; c < view->d; c++)
         add_frequency(s, view, c, mc_value_at(&node->parameter[0], c) * s->z[c] / g);
 }
 
-static void draw_matern(draw *s, const mc_node *node, const mc_view *view) {
+static void draw_matern(frequency_draw *s, const mc_node *node, const mc_view *view) {
     draw_normal_vector(s, node, view->d);
     const double nu = node->parameter[0].number, degrees = 2 * nu;
     const double g = mc_matern_is_elementary(nu) ? sqrt(chi_squared(&s->rng, (int64_t)degrees) / degrees)
@@ -195,19 +195,19 @@ static void draw_matern(draw *s, const mc_node *node, const mc_view *view) {
         add_frequency(s, view, c, s->z[c] / (mc_value_at(&node->parameter[1], c) * g));
 }
 
-static void draw_rq(draw *s, const mc_node *node, const mc_view *view) {
+static void draw_rq(frequency_draw *s, const mc_node *node, const mc_view *view) {
     draw_normal_vector(s, node, view->d);
     const double alpha = node->parameter[0].number, tau = gamma_law(&s->rng, alpha) / alpha;
     for (int64_t c = 0; c < view->d; c++)
         add_frequency(s, view, c, s->z[c] / mc_value_at(&node->parameter[1], c) * sqrt(tau));
 }
 
-static void draw_laplacian(draw *s, const mc_node *node, const mc_view *view) {
+static void draw_laplacian(frequency_draw *s, const mc_node *node, const mc_view *view) {
     for (int64_t c = 0; c < view->d; c++)
         add_frequency(s, view, c, mc_value_at(&node->parameter[0], c) * draw_cauchy(&s->rng));
 }
 
-static void draw_periodic(draw *s, const mc_node *node, const mc_view *view) {
+static void draw_periodic(frequency_draw *s, const mc_node *node, const mc_view *view) {
     for (int64_t c = 0; c < view->d; c++) {
         const double length = mc_value_at(&node->parameter[1], c), mean = 1 / (2 * length * length);
         const double k = poisson_difference(s, mean);
@@ -298,9 +298,9 @@ static double known_mass(const mc_node *node) {
     return mass;
 }
 
-static void draw_node(draw *s, const mc_node *node, const mc_view *view);
+static void draw_node(frequency_draw *s, const mc_node *node, const mc_view *view);
 
-static void draw_one_of(draw *s, const mc_node *node, const mc_view *view) {
+static void draw_one_of(frequency_draw *s, const mc_node *node, const mc_view *view) {
     double at = mc_rng_uniform(&s->rng) * known_mass(node);
     int i = 0;
     for (; i < node->children - 1; i++) {
@@ -311,7 +311,7 @@ static void draw_one_of(draw *s, const mc_node *node, const mc_view *view) {
     draw_node(s, node->child[i], view);
 }
 
-static void draw_node(draw *s, const mc_node *node, const mc_view *view) {
+static void draw_node(frequency_draw *s, const mc_node *node, const mc_view *view) {
     int64_t times = 1;
     switch (node->kind) {
     case MC_NUMBER:
@@ -334,7 +334,7 @@ static void draw_node(draw *s, const mc_node *node, const mc_view *view) {
 }
 
 /* A rotation for every atom of normals, the first few of them. */
-static mercer_status give_rotations(mercer_ctx *ctx, draw *s, const mc_node *node, int64_t d) {
+static mercer_status give_rotations(mercer_ctx *ctx, frequency_draw *s, const mc_node *node, int64_t d) {
     if (node->kind == MC_ATOM && atoms[node->atom].normals && s->rotations < ROTATIONS && d <= WIDE) {
         rotation *r = &s->rotation[s->rotations++];
         *r = (rotation){.node = node, .d = d, .block = -1, .last = -1};
@@ -347,7 +347,7 @@ static mercer_status give_rotations(mercer_ctx *ctx, draw *s, const mc_node *nod
 
 mercer_status mc_spectrum_draw(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, uint64_t seed, int64_t count,
                                double *omega) {
-    draw s = {.ctx = ctx, .seed = seed};
+    frequency_draw s = {.ctx = ctx, .seed = seed};
     mercer_status status = MC_ALLOC(ctx, s.z, d);
     MC_THEN(status, give_rotations(ctx, &s, kernel->root, d));
     const mc_view whole = {.d = d};

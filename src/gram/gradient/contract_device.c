@@ -18,18 +18,18 @@ enum {
 };
 
 /* The argument of the kernel; contract.cu declares the same. */
-typedef struct argument {
+typedef struct contract_argument {
     mc_address x, A, left, right, numbers, weights, partial;
     int64_t n, ld, i0, i1, j0, j1, half, terms, range, first;
     double factor;
-} argument;
+} contract_argument;
 
 typedef struct contraction {
     mc_device *device;
     const mercer_data *x;
     const mc_contract_matrix *M;
     mc_contract_steps steps;
-    argument a;
+    contract_argument a;
     mc_dense held[8];
     int count;
     double *room; /* n x the widest of what is copied */
@@ -116,31 +116,31 @@ static mercer_status build_program(mercer_ctx *ctx, contraction *c) {
 
 /* ---- The sums ---- */
 
-typedef struct region {
+typedef struct contract_region {
     int64_t i, j, rows, columns, half;
     mc_dense A;
-} region;
+} contract_region;
 
 /* Of a packed A as its halves lie, a half by rows as the upper one by columns; without A all below the diagonal. */
-static int list_regions(const contraction *c, region out[REGIONS]) {
+static int list_regions(const contraction *c, contract_region out[REGIONS]) {
     const int64_t n = c->x->n;
-    out[0] = (region){0, 0, n, n, 1, c->M->A};
+    out[0] = (contract_region){0, 0, n, n, 1, c->M->A};
     if (!c->M->A.a)
         return 1;
     const mc_halves h = mc_triangle_split(c->M->A);
     const int64_t n1 = h.first.rows, n2 = h.second.rows;
-    out[0] = (region){0, 0, n1, n1, 1, h.first};
-    out[1] = (region){n1, 0, n2, n1, 0, h.below};
-    out[2] = (region){n1, n1, n2, n2, -1, h.second};
+    out[0] = (contract_region){0, 0, n1, n1, 1, h.first};
+    out[1] = (contract_region){n1, 0, n2, n1, 0, h.below};
+    out[2] = (contract_region){n1, n1, n2, n2, -1, h.second};
     return n2 ? 3 : 1;
 }
 
-static int64_t blocks_of(const region *r) {
+static int64_t blocks_of(const contract_region *r) {
     return mc_chunk_count(r->rows, ROWS) * mc_chunk_count(r->columns, RANGE);
 }
 
-static mercer_status launch_region(mercer_ctx *ctx, contraction *c, const region *r, int64_t first) {
-    argument a = c->a;
+static mercer_status launch_region(mercer_ctx *ctx, contraction *c, const contract_region *r, int64_t first) {
+    contract_argument a = c->a;
     a.i0 = r->i, a.i1 = r->i + r->rows;
     a.j0 = r->j, a.j1 = r->j + r->columns;
     a.half = r->half;
@@ -164,7 +164,7 @@ static mercer_status add_up(mercer_ctx *ctx, mc_dense partial, double *gradient)
 }
 
 static mercer_status contract_regions(mercer_ctx *ctx, contraction *c, double *gradient) {
-    region regions[REGIONS];
+    contract_region regions[REGIONS];
     const int count = list_regions(c, regions);
     int64_t blocks = 0, first = 0;
     mc_dense partial;
@@ -181,7 +181,7 @@ static mercer_status contract_there(mercer_ctx *ctx, contraction *c, const merce
     const int64_t n = c->x->n, terms = c->M->terms, widest = c->x->d > terms ? c->x->d : terms;
     MC_TRY(MC_ALLOC(ctx, c->room, n * widest));
     MC_TRY(mc_contract_steps_open(ctx, kernel, c->x->d, &c->steps));
-    c->a = (argument){.n = n, .range = RANGE, .terms = terms, .factor = c->M->factor};
+    c->a = (contract_argument){.n = n, .range = RANGE, .terms = terms, .factor = c->M->factor};
     MC_TRY(copy_points(ctx, c));
     MC_TRY(copy_rows(ctx, c, c->M->left, terms, &c->a.left));
     MC_TRY(copy_rows(ctx, c, c->M->right, terms, &c->a.right));

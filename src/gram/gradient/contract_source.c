@@ -6,11 +6,11 @@
 #include "kernel/language/node.h"
 #include <device_sources.h>
 
-typedef struct writer {
+typedef struct contract_writer {
     mc_text *t;
     double *numbers;
     int64_t count;
-} writer;
+} contract_writer;
 
 int64_t mc_contract_numbers(const mc_contract_steps *steps) {
     int64_t count = 0;
@@ -20,7 +20,7 @@ int64_t mc_contract_numbers(const mc_contract_steps *steps) {
 }
 
 /* The place of a number in the list. */
-static long long put_number(writer *w, double number) {
+static long long put_number(contract_writer *w, double number) {
     w->numbers[w->count] = number;
     return w->count++;
 }
@@ -40,7 +40,7 @@ static long long slot_at(const mc_contract_step *s, int parameter, int64_t c) {
 static const char SQUARE[] = "(x[%lld] - z[%lld]) * (x[%lld] - z[%lld])", ABSOLUTE[] = "fabs(x[%lld] - z[%lld])",
                   PRODUCT[] = "x[%lld] * z[%lld]";
 
-static void write_term(writer *w, const char *term, int64_t column) {
+static void write_term(contract_writer *w, const char *term, int64_t column) {
     const long long c = column;
     if (term == SQUARE)
         mc_text_add(w->t, SQUARE, c, c, c, c);
@@ -62,7 +62,8 @@ static double slope_of(weighing how, double v) {
 }
 
 /* parameter -1: no weights. */
-static void write_sum(writer *w, const mc_contract_step *s, int k, const char *term, int parameter, weighing how) {
+static void write_sum(contract_writer *w, const mc_contract_step *s, int k, const char *term, int parameter,
+                      weighing how) {
     mc_text_add(w->t, "    double s%d = 0;\n", k);
     for (int64_t c = 0; c < s->d; c++) {
         mc_text_add(w->t, "    s%d += ", k);
@@ -74,7 +75,8 @@ static void write_sum(writer *w, const mc_contract_step *s, int k, const char *t
 }
 
 /* b<k> holds the adjoint of the sum. */
-static void write_slopes(writer *w, const mc_contract_step *s, int k, const char *term, int parameter, weighing how) {
+static void write_slopes(contract_writer *w, const mc_contract_step *s, int k, const char *term, int parameter,
+                         weighing how) {
     for (int64_t c = 0; c < s->d && s->slot[parameter] >= 0; c++) {
         mc_text_add(w->t, "    g[%lld] += b%d * p[%lld] * ", slot_at(s, parameter, c), k,
                     put_number(w, slope_of(how, parameter_at(s, parameter, c))));
@@ -86,45 +88,45 @@ static void write_slopes(writer *w, const mc_contract_step *s, int k, const char
 /* ---- Atoms ---- */
 
 typedef struct atom_source {
-    void (*forward)(writer *w, const mc_contract_step *s, int k);
-    void (*backward)(writer *w, const mc_contract_step *s, int k);
+    void (*forward)(contract_writer *w, const mc_contract_step *s, int k);
+    void (*backward)(contract_writer *w, const mc_contract_step *s, int k);
 } atom_source;
 
-static void rbf_forward(writer *w, const mc_contract_step *s, int k) {
+static void rbf_forward(contract_writer *w, const mc_contract_step *s, int k) {
     write_sum(w, s, k, SQUARE, 0, PLAIN);
     mc_text_add(w->t, "    const double v%d = exp(-s%d);\n", k, k);
 }
 
-static void rbf_backward(writer *w, const mc_contract_step *s, int k) {
+static void rbf_backward(contract_writer *w, const mc_contract_step *s, int k) {
     mc_text_add(w->t, "    const double b%d = -a%d * v%d;\n", k, k, k);
     write_slopes(w, s, k, SQUARE, 0, PLAIN);
 }
 
-static void laplacian_forward(writer *w, const mc_contract_step *s, int k) {
+static void laplacian_forward(contract_writer *w, const mc_contract_step *s, int k) {
     write_sum(w, s, k, ABSOLUTE, 0, PLAIN);
     mc_text_add(w->t, "    const double v%d = exp(-s%d);\n", k, k);
 }
 
-static void laplacian_backward(writer *w, const mc_contract_step *s, int k) {
+static void laplacian_backward(contract_writer *w, const mc_contract_step *s, int k) {
     mc_text_add(w->t, "    const double b%d = -a%d * v%d;\n", k, k, k);
     write_slopes(w, s, k, ABSOLUTE, 0, PLAIN);
 }
 
-static void exponential_forward(writer *w, const mc_contract_step *s, int k) {
+static void exponential_forward(contract_writer *w, const mc_contract_step *s, int k) {
     write_sum(w, s, k, SQUARE, 0, SQUARED);
     mc_text_add(w->t, "    const double v%d = exp(-sqrt(s%d));\n", k, k);
 }
 
-static void write_root_slope(writer *w, int k) {
+static void write_root_slope(contract_writer *w, int k) {
     mc_text_add(w->t, "    const double b%d = s%d > 0 ? -a%d * v%d / (2 * sqrt(s%d)) : 0;\n", k, k, k, k, k);
 }
 
-static void exponential_backward(writer *w, const mc_contract_step *s, int k) {
+static void exponential_backward(contract_writer *w, const mc_contract_step *s, int k) {
     write_root_slope(w, k);
     write_slopes(w, s, k, SQUARE, 0, SQUARED);
 }
 
-static void matern_forward(writer *w, const mc_contract_step *s, int k) {
+static void matern_forward(contract_writer *w, const mc_contract_step *s, int k) {
     const double nu = s->node->parameter[0].number;
     write_sum(w, s, k, SQUARE, 1, INVERSE);
     mc_text_add(w->t, "    const double q%d = sqrt(%g * s%d), e%d = exp(-q%d), v%d = ", k, 2 * nu, k, k, k, k);
@@ -135,7 +137,7 @@ static void matern_forward(writer *w, const mc_contract_step *s, int k) {
                 k, k, k, k);
 }
 
-static void matern_backward(writer *w, const mc_contract_step *s, int k) {
+static void matern_backward(contract_writer *w, const mc_contract_step *s, int k) {
     const double nu = s->node->parameter[0].number;
     if (nu == 0.5)
         write_root_slope(w, k);
@@ -146,14 +148,14 @@ static void matern_backward(writer *w, const mc_contract_step *s, int k) {
     write_slopes(w, s, k, SQUARE, 1, INVERSE);
 }
 
-static void rq_forward(writer *w, const mc_contract_step *s, int k) {
+static void rq_forward(contract_writer *w, const mc_contract_step *s, int k) {
     const long long alpha = put_number(w, s->node->parameter[0].number);
     write_sum(w, s, k, SQUARE, 1, INVERSE);
     mc_text_add(w->t, "    const double r%d = p[%lld], o%d = 1 + s%d / (2 * r%d), v%d = pow(o%d, -r%d);\n", k, alpha, k,
                 k, k, k, k, k);
 }
 
-static void rq_backward(writer *w, const mc_contract_step *s, int k) {
+static void rq_backward(contract_writer *w, const mc_contract_step *s, int k) {
     if (s->slot[0] >= 0)
         mc_text_add(w->t, "    g[%lld] += a%d * v%d * (s%d / (2 * r%d * o%d) - log(o%d));\n", (long long)s->slot[0], k,
                     k, k, k, k, k);
@@ -162,7 +164,7 @@ static void rq_backward(writer *w, const mc_contract_step *s, int k) {
 }
 
 /* w = pi (x - z) / period of each column is kept for the way back. */
-static void periodic_forward(writer *w, const mc_contract_step *s, int k) {
+static void periodic_forward(contract_writer *w, const mc_contract_step *s, int k) {
     mc_text_add(w->t, "    double s%d = 0;\n", k);
     for (int64_t c = 0; c < s->d; c++) {
         const double l = parameter_at(s, 1, c);
@@ -175,7 +177,7 @@ static void periodic_forward(writer *w, const mc_contract_step *s, int k) {
     mc_text_add(w->t, "    const double v%d = exp(-s%d);\n", k, k);
 }
 
-static void periodic_backward(writer *w, const mc_contract_step *s, int k) {
+static void periodic_backward(contract_writer *w, const mc_contract_step *s, int k) {
     mc_text_add(w->t, "    const double b%d = -a%d * v%d;\n", k, k, k);
     for (int64_t c = 0; c < s->d; c++) {
         const double period = parameter_at(s, 0, c), l = parameter_at(s, 1, c);
@@ -189,16 +191,16 @@ static void periodic_backward(writer *w, const mc_contract_step *s, int k) {
     }
 }
 
-static void linear_forward(writer *w, const mc_contract_step *s, int k) {
+static void linear_forward(contract_writer *w, const mc_contract_step *s, int k) {
     write_sum(w, s, k, PRODUCT, -1, PLAIN);
     mc_text_add(w->t, "    const double v%d = s%d;\n", k, k);
 }
 
-static void linear_backward(writer *w, const mc_contract_step *s, int k) {
+static void linear_backward(contract_writer *w, const mc_contract_step *s, int k) {
     (void)w, (void)s, (void)k;
 }
 
-static void poly_forward(writer *w, const mc_contract_step *s, int k) {
+static void poly_forward(contract_writer *w, const mc_contract_step *s, int k) {
     const long long at = put_number(w, s->node->parameter[2].number);
     put_number(w, s->node->parameter[1].number);
     put_number(w, s->node->parameter[0].number);
@@ -207,7 +209,7 @@ static void poly_forward(writer *w, const mc_contract_step *s, int k) {
                 at + 1, k, at + 2, k, k, k);
 }
 
-static void poly_backward(writer *w, const mc_contract_step *s, int k) {
+static void poly_backward(contract_writer *w, const mc_contract_step *s, int k) {
     mc_text_add(w->t, "    const double b%d = a%d * r%d * pow(o%d, r%d - 1);\n", k, k, k, k, k);
     if (s->slot[1] >= 0)
         mc_text_add(w->t, "    g[%lld] += b%d;\n", (long long)s->slot[1], k);
@@ -240,12 +242,12 @@ bool mc_contract_has_source(const mc_node *node) {
 /* ---- Nodes ---- */
 
 /* The vector of a weigh is numbered by its step. */
-static void write_weight(writer *w, const mc_contract_step *s, int k) {
+static void write_weight(contract_writer *w, const mc_contract_step *s, int k) {
     if (s->weight)
         mc_text_add(w->t, " * (f[%d * n + i] * f[%d * n + j])", k, k);
 }
 
-static void write_forward(writer *w, const mc_contract_step *s, int k) {
+static void write_forward(contract_writer *w, const mc_contract_step *s, int k) {
     if (s->node->kind == MC_ATOM) {
         atoms[s->node->atom].forward(w, s, k);
         return;
@@ -265,7 +267,7 @@ static void write_forward(writer *w, const mc_contract_step *s, int k) {
 }
 
 /* The adjoint of child c. */
-static void write_adjoint(writer *w, const mc_contract_step *s, int k, int c) {
+static void write_adjoint(contract_writer *w, const mc_contract_step *s, int k, int c) {
     mc_text_add(w->t, "    const double a%d = ", s->child[c]);
     if (s->node->kind == MC_POWER) {
         const long long at = put_number(w, s->node->number);
@@ -282,7 +284,7 @@ static void write_adjoint(writer *w, const mc_contract_step *s, int k, int c) {
     mc_text_add(w->t, ";\n");
 }
 
-static void write_backward(writer *w, const mc_contract_step *s, int k) {
+static void write_backward(contract_writer *w, const mc_contract_step *s, int k) {
     if (s->node->kind == MC_ATOM)
         atoms[s->node->atom].backward(w, s, k);
     if (s->node->kind == MC_NUMBER && s->number_slot >= 0)
@@ -294,7 +296,7 @@ static void write_backward(writer *w, const mc_contract_step *s, int k) {
 mercer_status mc_contract_source(mercer_ctx *ctx, const mc_contract_steps *steps, int64_t d, double *numbers,
                                  char **out) {
     mc_text t = mc_text_open(ctx);
-    writer w = {&t, numbers, 0};
+    contract_writer w = {&t, numbers, 0};
     mc_text_add(&t, "#define D %lld\n#define SLOTS %lld\n%s", (long long)d, (long long)steps->kernel->slots,
                 mc_source_contract);
     mc_text_add(&t,

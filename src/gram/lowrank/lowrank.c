@@ -36,21 +36,21 @@ enum {
 static const double NOISE = 0x1p-19;
 
 /* What one call of grow works with. kept counts the proposals that became pivots. */
-typedef struct draw {
+typedef struct pivot_draw {
     mc_lowrank *f;
     int64_t b, accepted;
     int64_t *proposal, *pivot; /* b proposals, and those kept */
     int64_t *place;            /* of the kept ones among the proposals */
     double *sums, *H, *rows, *least;
     float *L, *accepted_rows, *scratch;
-} draw;
+} pivot_draw;
 
 static int64_t block_most(int64_t rank) {
     const int64_t third = rank / 3;
     return third < BLOCK_LEAST ? BLOCK_LEAST : third < BLOCK_MOST ? third : BLOCK_MOST;
 }
 
-static void draw_cut(mercer_ctx *ctx, draw *r, mc_work *work, int64_t n, int64_t rank) {
+static void draw_cut(mercer_ctx *ctx, pivot_draw *r, mc_work *work, int64_t n, int64_t rank) {
     const int64_t b = block_most(rank);
     r->proposal = mc_work_take(work, b, sizeof(int64_t));
     r->pivot = mc_work_take(work, b, sizeof(int64_t));
@@ -66,7 +66,7 @@ static void draw_cut(mercer_ctx *ctx, draw *r, mc_work *work, int64_t n, int64_t
 
 static size_t draw_bytes(mercer_ctx *ctx, int64_t n, int64_t rank) {
     mc_work counted = {0};
-    draw_cut(ctx, &(draw){0}, &counted, n, rank);
+    draw_cut(ctx, &(pivot_draw){0}, &counted, n, rank);
     return counted.used;
 }
 
@@ -150,7 +150,7 @@ static int64_t place_of(const double *sums, int64_t n, double x) {
     return low;
 }
 
-static void draw_proposals(draw *r, mc_rng *rng) {
+static void draw_proposals(pivot_draw *r, mc_rng *rng) {
     const mc_lowrank *f = r->f;
     double sum = 0;
     for (int64_t i = 0; i < f->n; i++)
@@ -169,7 +169,7 @@ static void gather_factor_rows(const mc_lowrank *f, const int64_t *rows, int64_t
 }
 
 /* H <- E(I, I), its lower half by columns; least_a: what H_aa must pass to count. */
-static mercer_status remainder_at(mercer_ctx *ctx, draw *r) {
+static mercer_status remainder_at(mercer_ctx *ctx, pivot_draw *r) {
     const mc_lowrank *f = r->f;
     const int64_t b = r->b, rank = f->rank;
     MC_TRY(mc_matrix_pairs(ctx, &f->K, r->proposal, r->b, r->H));
@@ -199,7 +199,7 @@ static void eliminate_pivot(double *H, int64_t b, int64_t j) {
 }
 
 /* Keep proposals by the rule at the top, at most as many as there is need for. */
-static void select_pivots(draw *r, mc_rng *rng, int64_t need) {
+static void select_pivots(pivot_draw *r, mc_rng *rng, int64_t need) {
     const int64_t b = r->b;
     double *u = r->rows; /* its rows have served */
     for (int64_t j = 0; j < b; j++)
@@ -219,7 +219,7 @@ static void select_pivots(draw *r, mc_rng *rng, int64_t need) {
 }
 
 /* The columns of K at the pivots, where the new columns of F will stand. */
-static mercer_status fetch_pivot_columns(mercer_ctx *ctx, const draw *r) {
+static mercer_status fetch_pivot_columns(mercer_ctx *ctx, const pivot_draw *r) {
     const mc_lowrank *f = r->f;
     for (int64_t a = 0, run; a < r->accepted; a += run) {
         const int64_t to_end = MC_PANEL - (f->rank + a) % MC_PANEL;
@@ -230,7 +230,7 @@ static mercer_status fetch_pivot_columns(mercer_ctx *ctx, const draw *r) {
 }
 
 /* T <- S(rows) K(rows, J) S(J): rows begin to end of the columns fetched, m x kept. */
-static void load_scaled_rows(const draw *r, int64_t begin, int64_t m, float *T) {
+static void load_scaled_rows(const pivot_draw *r, int64_t begin, int64_t m, float *T) {
     const mc_lowrank *f = r->f;
     for (int64_t a = 0; a < r->accepted; a++) {
         const float *column = mc_lowrank_column(f, f->rank + a) + begin;
@@ -240,7 +240,7 @@ static void load_scaled_rows(const draw *r, int64_t begin, int64_t m, float *T) 
     }
 }
 
-static void store_new_columns(const draw *r, int64_t begin, int64_t m, const float *T) {
+static void store_new_columns(const pivot_draw *r, int64_t begin, int64_t m, const float *T) {
     mc_lowrank *f = r->f;
     for (int64_t a = 0; a < r->accepted; a++) {
         float *column = mc_lowrank_column(f, f->rank + a) + begin;
@@ -256,7 +256,7 @@ static void store_new_columns(const draw *r, int64_t begin, int64_t m, const flo
 /* The new columns (K(:, J) - F F(J, :)') L^-T, and what is left of the diagonal, on one chunk of rows. */
 static void extend_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
-    const draw *r = arg;
+    const pivot_draw *r = arg;
     const mc_lowrank *f = r->f;
     const int64_t m = end - begin, accepted = r->accepted;
     float *T = r->scratch + (int64_t)thread * ROWS * r->b;
@@ -273,7 +273,7 @@ static void extend_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, in
 
 /* Stopped halfway, the columns up to rank stand; of left only the sum, which is then that of before, may still be used.
    */
-static mercer_status extend_factor(mercer_ctx *ctx, draw *r) {
+static mercer_status extend_factor(mercer_ctx *ctx, pivot_draw *r) {
     mc_lowrank *f = r->f;
     MC_TRY(reserve_panels(ctx, f, f->rank + r->accepted));
     MC_TRY(fetch_pivot_columns(ctx, r));
@@ -290,7 +290,7 @@ static mercer_status extend_factor(mercer_ctx *ctx, draw *r) {
 }
 
 /* Proposals for the next block: drawing and rejecting them should cost a quarter of what their columns cost. */
-static void choose_block_size(draw *r, int64_t most) {
+static void choose_block_size(pivot_draw *r, int64_t most) {
     mc_lowrank *f = r->f;
     const double b = (double)r->b, each = (double)(f->rank + ENTRY);
     const double rejecting = b * b * each + b * b * (double)r->accepted,
@@ -306,7 +306,7 @@ static void learn_gain(mc_lowrank *f, double each, double accepted, double befor
     f->gain = weight * each + (1 - weight) * f->gain;
 }
 
-static mercer_status one_block(mercer_ctx *ctx, draw *r, int64_t rank) {
+static mercer_status one_block(mercer_ctx *ctx, pivot_draw *r, int64_t rank) {
     mc_lowrank *f = r->f;
     mc_rng rng = mc_rng_at(f->seed, MC_STREAM_PIVOTS, (uint64_t)f->rounds);
     r->b = f->block;
@@ -330,7 +330,7 @@ mercer_status mc_lowrank_grow(mercer_ctx *ctx, mc_lowrank *f, int64_t rank, doub
     rank = rank < f->n ? rank : f->n;
     if (rank <= f->rank || f->exhausted)
         return MERCER_OK;
-    draw r = {.f = f};
+    pivot_draw r = {.f = f};
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, draw_bytes(ctx, f->n, rank)));
     draw_cut(ctx, &r, &work, f->n, rank);

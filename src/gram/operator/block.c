@@ -277,16 +277,16 @@ static void write_rectangle(const mc_gram_writer *writer, rectangle *r) {
         fill_task(r, task, writer->space);
 }
 
-typedef struct square {
+typedef struct block_square {
     const mc_gram_writer *writer;
     int runs;
     const int64_t *first, *count;
     rectangle whole;
-} square;
+} block_square;
 
 /* Rows from row s of run a on, the at-th of all, against the columns from their diagonal on; and what that gives of the
    columns below. */
-static void write_slab(const square *q, int a, int64_t s, int64_t at) {
+static void write_slab(const block_square *q, int a, int64_t s, int64_t at) {
     const int64_t most = writer_groups(q->writer->gram) * q->writer->gram->ops->rows, left = q->count[a] - s;
     const int64_t rows = left < most ? left : most, n = q->whole.count, end = at + rows;
     int64_t column = at;
@@ -311,7 +311,7 @@ static void write_slab(const square *q, int a, int64_t s, int64_t at) {
 
 void mc_gram_write_square(const mc_gram_writer *writer, int runs, const int64_t *first, const int64_t *count,
                           double *out, int64_t ld) {
-    square q = {writer, runs, first, count, {.dtype = MERCER_F64, .out = out, .ld = ld}};
+    block_square q = {writer, runs, first, count, {.dtype = MERCER_F64, .out = out, .ld = ld}};
     for (int a = 0; a < runs; a++)
         q.whole.count += count[a];
     const int64_t step = writer_groups(writer->gram) * writer->gram->ops->rows;

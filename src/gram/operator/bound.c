@@ -34,10 +34,10 @@
 static const double ln2 = 0.693147180559945309417;
 
 /* Size and error of an argument; for distances the three-term form. */
-typedef struct argument {
+typedef struct argument_error {
     double size, e0, e1, e2;
     double share; /* of a dot product or a plain sum: its error over what the rows of the pair make of it */
-} argument;
+} argument_error;
 
 /* What is counted with: the unit roundoff, whether the worst is to be met, and what the bodies say of themselves. */
 typedef struct arithmetic {
@@ -59,20 +59,21 @@ static double sum_factor(const mc_tile_part *p, double sums, arithmetic a) {
 
 /* A distance that the tiles cannot hold, and the reference evaluator has then: its differences are those of the data,
    right to u each, so that only the phase of a circle is wrong by more than a share. */
-static argument reference_distance(const mc_tile_part *p, double alpha, arithmetic a) {
+static argument_error reference_distance(const mc_tile_part *p, double alpha, arithmetic a) {
     const double by = isnan(alpha) ? 1 : fabs(alpha), input = 2 * p->phase;
-    return (argument){
+    return (argument_error){
         .size = INFINITY, .e0 = by * input * input, .e1 = sqrt(2 * by) * input, .e2 = (sum_factor(p, 1, a) + 12) * a.u};
 }
 
 /* The exponent -|x - z|^2/2 of a part, times alpha. */
-static argument distance_argument(const mc_tile_part *p, double alpha, arithmetic a) {
+static argument_error distance_argument(const mc_tile_part *p, double alpha, arithmetic a) {
     const double N = 0.5 * (p->left.norm2_max + p->right.norm2_max), u = a.u;
     if (a.reference && !(fabs(alpha) * N <= DBL_MAX))
         return reference_distance(p, alpha, a);
     const double c = sum_factor(p, p->distance_method == MC_DISTANCE_DIRECT ? 1 : 3, a), e0 = (c + 4) * u * N;
     const double input = 4 * u * sqrt(2 * N) + 2 * p->phase; /* of |x - z|, by the rounding of the coordinates */
-    argument s = {.size = fabs(alpha) * 4 * N, .e0 = fabs(alpha) * input * input, .e1 = sqrt(2 * fabs(alpha)) * input};
+    argument_error s = {
+        .size = fabs(alpha) * 4 * N, .e0 = fabs(alpha) * input * input, .e1 = sqrt(2 * fabs(alpha)) * input};
     if (p->uint8_unit > 0)
         s.e2 = 4 * u; /* sums of whole numbers are exact; pack_uint8.c keeps the coordinates within what input says */
     else if (p->distance_method == MC_DISTANCE_NORMS)
@@ -84,7 +85,7 @@ static argument distance_argument(const mc_tile_part *p, double alpha, arithmeti
     return s;
 }
 
-static argument dot_argument(const mc_tile_part *p, double a, double c, arithmetic by) {
+static argument_error dot_argument(const mc_tile_part *p, double a, double c, arithmetic by) {
     const double reach = sqrt(p->left.norm2_max * p->right.norm2_max), f = sum_factor(p, 1, by), u = by.u;
     const double shifts = p->left.shift_max + p->right.shift_max + p->centre2;
     const double size = fabs(a) * (reach + shifts) + fabs(c);
@@ -93,30 +94,30 @@ static argument dot_argument(const mc_tile_part *p, double a, double c, arithmet
                       + double_u * (f + 3) * fabs(a) * shifts;
     /* what a centre rounds off hurts the shortest rows */
     const double least = fabs(a) * sqrt(p->left.least2 * p->right.least2) + fabs(c);
-    return (argument){
+    return (argument_error){
         .size = size, .e0 = e0, .share = shifts > 0 ? e0 / least : u * (f + 5) + 2 * double_u * p->rounding};
 }
 
-static argument sum_argument(const mc_tile_part *p, double a, double c, arithmetic by) {
+static argument_error sum_argument(const mc_tile_part *p, double a, double c, arithmetic by) {
     const double reach = p->left.norm2_max + p->right.norm2_max, u = by.u;
     const double again = p->sparse ? 2 : 1; /* cancelling terms */
     const double size = fabs(a) * reach + fabs(c);
     const double f = sum_factor(p, 1, by) + 4;
     if (by.reference && p->kind != MC_MINIMUM && !(size <= DBL_MAX))
-        return (argument){.size = INFINITY, .e2 = u * (f + 8)}; /* terms of one sign, as in reference_distance */
-    return (argument){.size = size, .e0 = u * (fabs(a) * f * again * reach + 3 * size), .share = u * (f + 3)};
+        return (argument_error){.size = INFINITY, .e2 = u * (f + 8)}; /* terms of one sign, as in reference_distance */
+    return (argument_error){.size = size, .e0 = u * (fabs(a) * f * again * reach + 3 * size), .share = u * (f + 3)};
 }
 
 /* The angle: the cosine is wrong by (c_d + 4) u, the norms that made the vectors unit included; its arc by that over
    the sine, which the guard keeps from 0. */
-static argument angle_argument(const mc_tile_part *p, arithmetic a) {
+static argument_error angle_argument(const mc_tile_part *p, arithmetic a) {
     const double e = (sum_factor(p, 2, a) + 4) * a.u;
-    return (argument){.size = 2,
-                      .e0 = p->distance_method == MC_DISTANCE_NORMS ? sqrt(2 * e) + e
-                                                                    : 2 * e / sqrt(MC_GUARD_SHARE) + 8 * a.u};
+    return (argument_error){.size = 2,
+                            .e0 = p->distance_method == MC_DISTANCE_NORMS ? sqrt(2 * e) + e
+                                                                          : 2 * e / sqrt(MC_GUARD_SHARE) + 8 * a.u};
 }
 
-static argument argument_of(const mc_tile_program *plan, const mc_tile_line *line, arithmetic by) {
+static argument_error argument_of(const mc_tile_program *plan, const mc_tile_line *line, arithmetic by) {
     const mc_tile_part *p = &plan->part[line->part];
     const double a = line->a / mc_part_unit(p);
     switch (line->use) {
@@ -128,11 +129,11 @@ static argument argument_of(const mc_tile_program *plan, const mc_tile_line *lin
 }
 
 /* sup |f'| against 1, sqrt|s| and |s| for the radial functions (values in [0, 1]). */
-typedef struct slopes {
+typedef struct function_slopes {
     double by0, by1, by2;
-} slopes;
+} function_slopes;
 
-static const slopes radial[MC_TILE_FUNCTIONS] = {
+static const function_slopes radial[MC_TILE_FUNCTIONS] = {
     [MC_EXP2] = {0.694, 0.358, 0.368}, /* 2^s, the square of 2^(s/2) at worst */
     [MC_ROOT] = {0, 0.694, 0.368},     /* by0 is a square root, below */
     [MC_MATERN3] = {0.241, 0.128, 0.271}, [MC_MATERN5] = {0.081, 0.098, 0.310},
@@ -150,7 +151,7 @@ static double compact_slope(const mc_tile_step *step) {
     return step->p == 0 ? l / 2 : step->p == 1 ? (l + 1) * (l + 2) / 2 : (l + 3) * (l + 4) / 6;
 }
 
-static mc_bound compact_bound(const mc_tile_step *step, argument s, arithmetic a) {
+static mc_bound compact_bound(const mc_tile_step *step, argument_error s, arithmetic a) {
     const double slope = compact_slope(step), e0 = s.e0 + 16 * s.e1 * s.e1, n = (double)step->degree + step->p;
     double error = slope * ((step->p == 0 ? 0 : e0) + s.e1 + s.e2) / fmax(1 - 0x1p-6 - s.e2, 0x1p-10);
     error += (a.bodies->function[MC_COMPACT] + 4 * n) * a.u + (step->p == 0 ? 2 * slope * sqrt(s.e0) : 0);
@@ -159,13 +160,13 @@ static mc_bound compact_bound(const mc_tile_step *step, argument s, arithmetic a
 
 /* s / (a + b - s) with s <= min(a, b): the denominator is at least half of a + b, so that errors of a share e of each
    sum make one of 8 e at most. */
-static mc_bound ratio_bound(argument s, arithmetic a) {
+static mc_bound ratio_bound(argument_error s, arithmetic a) {
     return make_bound(1, fmin(8 * s.share + a.bodies->function[MC_RATIO] * a.u, 1), 0);
 }
 
-static mc_bound radial_bound(const mc_tile_line *line, argument s, arithmetic a) {
+static mc_bound radial_bound(const mc_tile_line *line, argument_error s, arithmetic a) {
     const double u = a.u, own = a.bodies->function[line->step.function];
-    const slopes *f = &radial[line->step.function];
+    const function_slopes *f = &radial[line->step.function];
     const double by = line->step.function == MC_RATIONAL ? line->step.p : 1, e0 = s.e0 + 16 * s.e1 * s.e1;
     double error = (f->by0 * by * e0 + f->by1 * by * s.e1 + f->by2 * s.e2) / fmax(1 - 0x1p-6 - s.e2, 0x1p-10) + own * u;
     if (line->step.function == MC_ROOT)
@@ -262,7 +263,7 @@ static mc_bound line_bound(const mc_tile_program *plan, const mc_tile_line *line
         return function_bound(line, in, by);
     if (line->part < 0)
         return function_bound(line, bound_times_factor(in, line->step.alpha, u), by);
-    const argument s = argument_of(plan, line, by);
+    const argument_error s = argument_of(plan, line, by);
     /* a radial function of an argument that is never positive; a weight that no double holds makes it no number */
     const bool falls = !(line->a > 0) && line->use != MC_USE_DOT;
     if (line->step.function == MC_RATIO)
@@ -347,7 +348,7 @@ void mc_tile_program_terms(const mc_tile_program *plan, const mc_tile_ops *bodie
     if (plan->lines != 1 || line->part < 0 || line->vector != MC_VECTOR_NONE || line->use != MC_USE_DISTANCE
         || line->a >= 0 || line->step.function != MC_EXP2 || line->step.combine != MC_SET)
         return;
-    argument s = argument_of(plan, line, by);
+    argument_error s = argument_of(plan, line, by);
     const double e0 = s.e0;
     s.e0 = 0;
     *relative = 1.01 * (expm1(ln2 * e0) + 2 * u);

@@ -24,10 +24,10 @@ enum { TOGETHER = 4, LOTS_MOST = 32, ROW_GRAIN = 256, COORDINATE_GRAIN = 4096 };
 
 /* Temporaries as sums of terms. */
 enum { TEMPORARIES = 8 };
-typedef struct sums {
+typedef struct factored_sums {
     int terms[TEMPORARIES];
     mc_factored_term term[TEMPORARIES][MC_FACTORED_TERMS];
-} sums;
+} factored_sums;
 
 static double real_at(const mc_gram *g, const void *values, int64_t i) {
     return g->precision == MERCER_F32 ? (double)((const float *)values)[i] : ((const double *)values)[i];
@@ -51,7 +51,7 @@ static bool is_inner_product(const mc_gram *g, const mc_tile_line *line) {
 }
 
 /* The terms that a line makes, before they are combined with its target; -1: it is of another kind. */
-static int terms_of_line(const mc_gram *g, int i, const sums *s, mc_factored_term *out) {
+static int terms_of_line(const mc_gram *g, int i, const factored_sums *s, mc_factored_term *out) {
     const mc_tile_line *line = &g->plan.line[i];
     const mc_function_of_tile f = line->step.function;
     const double factor = line->step.coefficient * (f == MC_SAME ? line->step.alpha : 1);
@@ -75,7 +75,7 @@ static int terms_of_line(const mc_gram *g, int i, const sums *s, mc_factored_ter
     return count;
 }
 
-static bool follow_line(const mc_gram *g, int i, sums *s) {
+static bool follow_line(const mc_gram *g, int i, factored_sums *s) {
     const mc_tile_step *step = &g->plan.line[i].step;
     mc_factored_term made[MC_FACTORED_TERMS];
     const int count = terms_of_line(g, i, s, made), to = step->target,
@@ -88,7 +88,7 @@ static bool follow_line(const mc_gram *g, int i, sums *s) {
 }
 
 void mc_factored_find(mc_gram *g) {
-    sums s = {0};
+    factored_sums s = {0};
     g->factored.terms = 0;
     bool yes = !g->by_reference && !g->fault && !g->packed_from && g->plan.parts > 0
                && g->plan.temporaries <= TEMPORARIES && g->x->n > 0 && g->z->n > 0;
@@ -104,7 +104,7 @@ void mc_factored_find(mc_gram *g) {
 
 /* ---- The product ---- */
 
-typedef struct product {
+typedef struct factored_product {
     const mc_gram *g;
     const mc_tile_part *part;
     const mc_packed_points *left, *right;
@@ -114,7 +114,7 @@ typedef struct product {
     const double *V;
     double *Y;
     double *W; /* lots x d x t; the first becomes the sum */
-} product;
+} factored_product;
 
 static const mc_packed_points *right_of(const mc_tile_part *p) {
     return p->shared ? &p->left : &p->right;
@@ -132,7 +132,7 @@ static int64_t lots_of(const mc_tile_part *p) {
 }
 
 /* W += value v, for every coordinate of a row. */
-static void scatter_row(const product *p, int64_t j, const double *v, double *W) {
+static void scatter_row(const factored_product *p, int64_t j, const double *v, double *W) {
     const mc_packed_points *z = p->right;
     for (int64_t e = z->start[j]; e < z->start[j + 1]; e++) {
         const double value = real_at(p->g, z->values, e);
@@ -144,7 +144,7 @@ static void scatter_row(const product *p, int64_t j, const double *v, double *W)
 
 static void sum_lot(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)begin, (void)end, (void)thread;
-    const product *p = arg;
+    const factored_product *p = arg;
     const int64_t first = chunk * p->lot_rows, n = p->right->n,
                   last = first + p->lot_rows < n ? first + p->lot_rows : n;
     double *W = p->W + chunk * p->part->d * p->t, v[TOGETHER];
@@ -159,7 +159,7 @@ static void sum_lot(void *arg, int64_t chunk, int64_t begin, int64_t end, int th
 
 static void add_lots(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const product *p = arg;
+    const factored_product *p = arg;
     const int64_t size = p->part->d * p->t;
     for (int64_t lot = 1; lot < p->lots; lot++)
         for (int64_t k = begin * p->t; k < end * p->t; k++)
@@ -168,7 +168,7 @@ static void add_lots(void *arg, int64_t chunk, int64_t begin, int64_t end, int t
 
 static void gather_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const product *p = arg;
+    const factored_product *p = arg;
     const mc_packed_points *x = p->left;
     for (int64_t i = begin; i < end; i++) {
         double sum[TOGETHER] = {0};
@@ -183,7 +183,7 @@ static void gather_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, in
     }
 }
 
-static mercer_status add_inner_products(mercer_ctx *ctx, product *p, const mc_factored_term *term) {
+static mercer_status add_inner_products(mercer_ctx *ctx, factored_product *p, const mc_factored_term *term) {
     const mc_tile_line *scale = term->scale >= 0 ? &p->g->plan.line[term->scale] : NULL;
     p->part = &p->g->plan.part[term->part];
     p->left = &p->part->left;
@@ -198,7 +198,7 @@ static mercer_status add_inner_products(mercer_ctx *ctx, product *p, const mc_fa
     return mc_for(ctx, p->left->n, ROW_GRAIN, gather_rows, p);
 }
 
-static void add_constant(const product *p, double factor) {
+static void add_constant(const factored_product *p, double factor) {
     for (int64_t c = 0; c < p->t; c++) {
         double sum = 0;
         for (int64_t j = 0; j < p->g->z->n; j++)
@@ -208,7 +208,7 @@ static void add_constant(const product *p, double factor) {
     }
 }
 
-static mercer_status multiply_terms(mercer_ctx *ctx, product *p) {
+static mercer_status multiply_terms(mercer_ctx *ctx, factored_product *p) {
     const mc_gram *g = p->g;
     for (int64_t i = 0; i < g->x->n; i++)
         memset(p->Y + i * p->ld, 0, (size_t)p->t * sizeof *p->Y);
@@ -221,7 +221,7 @@ static mercer_status multiply_terms(mercer_ctx *ctx, product *p) {
 }
 
 mercer_status mc_factored_apply(mercer_ctx *ctx, const mc_gram *g, int64_t t, const double *V, double *Y) {
-    product p = {.g = g, .ld = t};
+    factored_product p = {.g = g, .ld = t};
     int64_t most = 0;
     for (int i = 0; i < g->plan.parts; i++) {
         const int64_t size = lots_of(&g->plan.part[i]) * g->plan.part[i].d;

@@ -239,13 +239,13 @@ typedef struct pairs {
     mc_tile_workspace *space; /* per thread */
 } pairs;
 
-typedef struct run {
+typedef struct pair_run {
     const pairs *p;
     int64_t begin;
-} run;
+} pair_run;
 
 static void copy_strip_entries(void *arg, const mc_strip *strip) {
-    const run *r = arg;
+    const pair_run *r = arg;
     const mc_gram *g = r->p->gram;
     const int64_t width = g->ops->columns;
     for (int64_t k = 0; k < strip->space->count; k++) {
@@ -265,7 +265,7 @@ static void fill_pairs(void *arg, int64_t chunk, int64_t begin, int64_t end, int
         for (to = from + 1; to < end && to - from < g->ops->rows && p->column[to] / g->ops->columns == panel;)
             to++;
         mc_tile_workspace_rows(g, space, p->row + from, 0, to - from);
-        run r = {p, from};
+        pair_run r = {p, from};
         mc_tile_workspace_walk(g, space, 0, 1, panel, panel + 1, copy_strip_entries, &r);
     }
 }

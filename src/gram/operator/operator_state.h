@@ -24,7 +24,7 @@ struct mc_gram {
     mc_bound bound;
     double *diagonal;   /* symmetric: K_ii by the reference evaluator */
     mercer_data *own_z; /* z, where it is the operator's own */
-    bool is_view;       /* all but the right sides belongs to another operator (columns.c) */
+    bool is_view;       /* all but the right sides belongs to another operator (column_subset.c) */
     /* its right side is ours: packs, centres, columns' vectors (reuse_packed.c); NULL: our own */
     const mc_gram *packed_from;
     struct {
@@ -51,7 +51,7 @@ mercer_status mc_gram_choose(mercer_ctx *ctx, mc_gram *gram, mercer_dtype precis
 mercer_status mc_gram_pack(mercer_ctx *ctx, mc_gram *gram);
 /* gram.c: where its products are made. left: where its left side lies already; NULL: nowhere. */
 mercer_status mc_gram_place(mercer_ctx *ctx, mc_gram *gram, const struct mc_device_gram *left);
-/* columns.c: what such an operator has of its own in the plan. */
+/* column_subset.c: what such an operator has of its own in the plan. */
 void mc_gram_close_view(mc_gram *gram);
 /* reuse_packed.c: whether the right side can be used without the left; what is another operator's is let go of, before
    the rest is freed. */

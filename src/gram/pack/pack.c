@@ -20,7 +20,7 @@ enum { LEAST_GRAIN = 16 }; /* rows of a chunk in any loop of this file, at least
 enum { LANES = 4 };        /* sums at a time: one waits for each of its additions */
 
 /* One side of one part, worked on in chunks of rows. */
-typedef struct side {
+typedef struct packed_side {
     const mc_gram *gram;
     mc_tile_part *part;
     mc_packed_points *pack;
@@ -30,7 +30,7 @@ typedef struct side {
     double *scratch;      /* per thread */
     int32_t *coordinates; /* per thread */
     int64_t scratch_each, coordinates_each;
-} side;
+} packed_side;
 
 static size_t real_size(const mc_gram *g) {
     return g->precision == MERCER_F32 ? sizeof(float) : sizeof(double);
@@ -49,7 +49,7 @@ static void store_row(const mc_gram *g, void *values, int64_t at, int64_t stride
     }
 }
 
-static double *scratch_of(const side *s, int thread) {
+static double *scratch_of(const packed_side *s, int thread) {
     return s->scratch + thread * s->scratch_each;
 }
 
@@ -62,7 +62,7 @@ static int64_t row_counts(const mc_packed_points *pack, int64_t i, double *value
 }
 
 /* The coordinates of row i; dense ones in the order of k, sparse ones with *coordinate. */
-static int64_t row_coordinates(const side *s, int64_t i, int thread, double **values, int32_t **coordinate) {
+static int64_t row_coordinates(const packed_side *s, int64_t i, int thread, double **values, int32_t **coordinate) {
     double *scratch = scratch_of(s, thread);
     *values = scratch;
     *coordinate = s->coordinates + thread * s->coordinates_each;
@@ -109,7 +109,7 @@ static double size_of(const mc_tile_part *p, const double *x, int64_t count) {
 
 static void measure_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
-    const side *s = arg;
+    const packed_side *s = arg;
     for (int64_t i = begin; i < end; i++) {
         double *x;
         int32_t *coordinate;
@@ -122,7 +122,7 @@ static void measure_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, i
 /* Round, lay out, measure what was laid out: of doubles that is what was measured before. */
 static void pack_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
-    const side *s = arg;
+    const packed_side *s = arg;
     const mc_gram *g = s->gram;
     const int64_t width = g->ops->columns;
     for (int64_t i = begin; i < end; i++) {
@@ -152,7 +152,7 @@ void mc_pack_widest(mc_packed_points *pack, int64_t width) {
     }
 }
 
-static mercer_status count_sparse(mercer_ctx *ctx, side *s) {
+static mercer_status count_sparse(mercer_ctx *ctx, packed_side *s) {
     mc_packed_points *pack = s->pack;
     MC_TRY(MC_ALLOC(ctx, pack->start, pack->n + 1));
     for (int64_t i = 0; i < pack->n; i++) {
@@ -165,7 +165,7 @@ static mercer_status count_sparse(mercer_ctx *ctx, side *s) {
 }
 
 /* Points past the end repeat the last one: what they give is thrown away, but it is a number like the others. */
-static void pad_last_panel(const side *s) {
+static void pad_last_panel(const packed_side *s) {
     const mc_packed_points *pack = s->pack;
     const int64_t width = s->gram->ops->columns, end = pack->panels * width;
     const int64_t size = mc_part_element(s->part, s->gram->precision), elements = mc_part_elements(s->part);
@@ -177,7 +177,7 @@ static void pad_last_panel(const side *s) {
         }
 }
 
-static mercer_status lay_out(mercer_ctx *ctx, side *s) {
+static mercer_status lay_out(mercer_ctx *ctx, packed_side *s) {
     mc_packed_points *pack = s->pack;
     if (s->part->precomputed)
         return mc_precomputed_lay_out(ctx, s->gram, s->part, pack, s->data);
@@ -211,7 +211,7 @@ static double least_squared_norm(const mc_tile_part *p, const mc_packed_points *
     return least;
 }
 
-static mercer_status measure_side(mercer_ctx *ctx, side *s) {
+static mercer_status measure_side(mercer_ctx *ctx, packed_side *s) {
     mc_packed_points *pack = s->pack;
     if (s->part->precomputed)
         return mc_precomputed_measure(ctx, s->gram, s->part, pack, s->data);
@@ -235,7 +235,7 @@ static mercer_status fill_place(mercer_ctx *ctx, const mc_tile_part *p, int64_t 
 }
 
 /* Run work over one side with what its chunks need. */
-static mercer_status with_scratch(mercer_ctx *ctx, side *s, mercer_status (*work)(mercer_ctx *, side *)) {
+static mercer_status with_scratch(mercer_ctx *ctx, packed_side *s, mercer_status (*work)(mercer_ctx *, packed_side *)) {
     const bool counted = s->part->strings != NULL;
     s->scratch_each = counted ? s->part->longest : s->part->d + mc_feature_scratch(s->data, s->part);
     s->coordinates_each = s->part->sparse && !counted ? s->part->d : 0;
@@ -255,12 +255,12 @@ static mercer_status with_scratch(mercer_ctx *ctx, side *s, mercer_status (*work
     return status;
 }
 
-static mercer_status each_side(mercer_ctx *ctx, mc_gram *g, mercer_status (*work)(mercer_ctx *, side *)) {
+static mercer_status each_side(mercer_ctx *ctx, mc_gram *g, mercer_status (*work)(mercer_ctx *, packed_side *)) {
     for (int i = 0; i < g->plan.parts; i++) {
         mc_tile_part *p = &g->plan.part[i];
-        side left = {.gram = g, .part = p, .pack = &p->left, .data = g->x};
+        packed_side left = {.gram = g, .part = p, .pack = &p->left, .data = g->x};
         MC_TRY(with_scratch(ctx, &left, work));
-        side right = {.gram = g, .part = p, .pack = &p->right, .data = g->z, .right = true};
+        packed_side right = {.gram = g, .part = p, .pack = &p->right, .data = g->z, .right = true};
         if (g->packed_from)
             p->right = g->packed_from->plan.part[i].right;
         else if (p->shared)

@@ -69,16 +69,16 @@ static double guess_unit(const mc_tile_part *p, const mercer_data *data) {
     return unit > 0x1p-100 ? refine_unit(unit, largest) : 0;
 }
 
-typedef struct trial {
+typedef struct packing_trial {
     const mc_tile_part *part;
     const mercer_data *data;
     double unit, high, low; /* unit = high + low, high times a byte being exact */
     atomic_bool failed;
-} trial;
+} packing_trial;
 
 static void hold_against(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    trial *t = arg;
+    packing_trial *t = arg;
     const double per_unit = 1 / t->unit;
     for (int64_t i = begin; i < end; i++) {
         if (atomic_load_explicit(&t->failed, memory_order_relaxed))
@@ -102,7 +102,7 @@ static bool may_have(const mercer_ctx *ctx, const mc_tile_part *p, const mercer_
 }
 
 mercer_status mc_part_uint8_unit(mercer_ctx *ctx, mc_tile_part *p, const mercer_data *data) {
-    trial t = {.part = p, .data = data};
+    packing_trial t = {.part = p, .data = data};
     atomic_init(&t.failed, false);
     if (!may_have(ctx, p, data) || (t.unit = guess_unit(p, data)) == 0)
         return MERCER_OK;

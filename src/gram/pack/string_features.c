@@ -11,11 +11,11 @@
 #include "kernel/evaluate/spectrum_kernel.h"
 
 /* Compressed rows while they are made. */
-typedef struct rows {
+typedef struct string_rows {
     mc_feature_numbering *numbering;
     mc_packed_points *out;
     int64_t begin, count, capacity; /* of the values: where the row begins, so far, room for */
-} rows;
+} string_rows;
 
 static const char *text_of(const mc_node *node, const mercer_data *data, int64_t i) {
     return data->text[i * data->texts + (int64_t)node->parameter[MC_TEXT_COLUMN].number];
@@ -23,7 +23,7 @@ static const char *text_of(const mc_node *node, const mercer_data *data, int64_t
 
 /* ---- Rows ---- */
 
-static mercer_status reserve_row(mercer_ctx *ctx, rows *r, int64_t more) {
+static mercer_status reserve_row(mercer_ctx *ctx, string_rows *r, int64_t more) {
     if (r->count + more <= r->capacity)
         return MERCER_OK;
     const int64_t capacity = 2 * r->capacity > r->count + more ? 2 * r->capacity : r->count + more;
@@ -38,7 +38,7 @@ static mercer_status reserve_row(mercer_ctx *ctx, rows *r, int64_t more) {
 }
 
 static mercer_status add_feature(void *arg, const mc_text_feature *feature) {
-    rows *r = arg;
+    string_rows *r = arg;
     int32_t id;
     MC_TRY(mc_number_feature(r->numbering, feature, &id));
     int64_t *seen = &r->numbering->entry[id].last_seen;
@@ -81,7 +81,7 @@ static void sort_row(int32_t *coordinate, double *weight, int64_t count) {
     }
 }
 
-static mercer_status add_row(mc_tile_part *p, rows *r, const char *text) {
+static mercer_status add_row(mc_tile_part *p, string_rows *r, const char *text) {
     const int64_t features = mc_text_feature_count(p->strings, text);
     r->begin = r->count;
     MC_TRY(reserve_row(r->numbering->ctx, r, features));
@@ -97,7 +97,7 @@ static mercer_status add_row(mc_tile_part *p, rows *r, const char *text) {
 
 static mercer_status add_side(mc_feature_numbering *n, mc_tile_part *p, const mercer_data *data,
                               mc_packed_points *out) {
-    rows r = {.numbering = n, .out = out};
+    string_rows r = {.numbering = n, .out = out};
     MC_TRY(MC_ALLOC(n->ctx, out->start, data->n + 1));
     for (int64_t i = 0; i < data->n; i++) {
         MC_TRY(add_row(p, &r, text_of(p->strings, data, i)));

@@ -159,16 +159,17 @@ void mc_stored_close(mc_stored *k) {
     mc_free(k);
 }
 
-typedef struct product {
+typedef struct stored_product {
     const mc_stored *k;
     int64_t t;
     bool split, reduced;
     const double *V;
     double *Y;
-} product;
+} stored_product;
 
 /* Left of the diagonal the same in float. */
-static void reduced_product(const product *p, int64_t stripe, int64_t j, int64_t columns, int64_t height, double *Y) {
+static void reduced_product(const stored_product *p, int64_t stripe, int64_t j, int64_t columns, int64_t height,
+                            double *Y) {
     const mc_stored *k = p->k;
     const int64_t i = stripe * BAND;
     k->body->reduced_both(&(mc_symv_fast){.A = k->stripe[stripe] + j,
@@ -192,7 +193,8 @@ static int64_t block_columns(int64_t t) {
 }
 
 /* Y(rows of the stripe) += K_IJ V_J and, left of the diagonal, Y(J) += K_IJ' V_I. */
-static void block_product(const product *p, int64_t stripe, int64_t j, int64_t columns, int64_t height, double *Y) {
+static void block_product(const stored_product *p, int64_t stripe, int64_t j, int64_t columns, int64_t height,
+                          double *Y) {
     const mc_stored *k = p->k;
     const int64_t i = stripe * BAND;
     const mc_symv_f32 s = {.A = k->stripe[stripe] + j,
@@ -218,7 +220,7 @@ static void block_product(const product *p, int64_t stripe, int64_t j, int64_t c
 
 static void group_product(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)begin, (void)end, (void)thread;
-    const product *p = arg;
+    const stored_product *p = arg;
     const mc_stored *k = p->k;
     const int64_t height = height_of(k, chunk), wide = p->reduced ? MC_SYMV_FAST_WIDTH : block_columns(p->t);
     double *Y = k->part[chunk];
@@ -234,7 +236,7 @@ static void group_product(void *arg, int64_t chunk, int64_t begin, int64_t end, 
 /* V, row-major, to planes. */
 static void copy_to_planes(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const product *p = arg;
+    const stored_product *p = arg;
     for (int64_t i = begin; i < end; i++)
         for (int64_t c = 0; c < p->t; c++)
             p->k->V_f32[c * p->k->n + i] = (float)(p->k->V[c * p->k->n + i] = p->V[i * p->t + c]);
@@ -242,7 +244,7 @@ static void copy_to_planes(void *arg, int64_t chunk, int64_t begin, int64_t end,
 
 static void add_groups(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const product *p = arg;
+    const stored_product *p = arg;
     memset(p->Y + begin * p->t, 0, (size_t)((end - begin) * p->t) * sizeof *p->Y);
     for (int64_t g = 0; g < p->k->groups; g++) {
         const int64_t height = height_of(p->k, g);
@@ -252,7 +254,7 @@ static void add_groups(void *arg, int64_t chunk, int64_t begin, int64_t end, int
     }
 }
 
-static mercer_status multiply_stored(mercer_ctx *ctx, product p) {
+static mercer_status multiply_stored(mercer_ctx *ctx, stored_product p) {
     const mc_stored *k = p.k;
     MC_TRY(mc_for(ctx, k->n, GRAIN, copy_to_planes, &p));
     MC_TRY(mc_for(ctx, k->groups, 1, group_product, &p));
@@ -260,15 +262,15 @@ static mercer_status multiply_stored(mercer_ctx *ctx, product p) {
 }
 
 static mercer_status apply_stored(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
-    return multiply_stored(ctx, (product){.k = self, .t = t, .V = V, .Y = Y});
+    return multiply_stored(ctx, (stored_product){.k = self, .t = t, .V = V, .Y = Y});
 }
 
 static mercer_status apply_split(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
-    return multiply_stored(ctx, (product){.k = self, .t = t, .split = true, .V = V, .Y = Y});
+    return multiply_stored(ctx, (stored_product){.k = self, .t = t, .split = true, .V = V, .Y = Y});
 }
 
 static mercer_status apply_reduced(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
-    return multiply_stored(ctx, (product){.k = self, .t = t, .reduced = true, .V = V, .Y = Y});
+    return multiply_stored(ctx, (stored_product){.k = self, .t = t, .reduced = true, .V = V, .Y = Y});
 }
 
 /* ---- Entries ---- */
@@ -291,18 +293,18 @@ static mercer_status stored_diagonal(mercer_ctx *ctx, const void *self, double *
     return MERCER_OK;
 }
 
-typedef struct taking {
+typedef struct stored_taking {
     const mc_stored *k;
     const int64_t *rows;
     int64_t count, ld;
     float *out;
-} taking;
+} stored_taking;
 
 /* Columns of one stripe: K(rows[r], j) lies along a row of it where rows[r] is beyond, down a column where it is not.
    */
 static void take_stripe(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)begin, (void)end, (void)thread;
-    const taking *t = arg;
+    const stored_taking *t = arg;
     const mc_stored *k = t->k;
     const int64_t first = chunk * BAND, rows = rows_of(k, chunk), width = width_of(k, chunk), run = run_of(k, chunk);
     for (int64_t r = 0; r < t->count; r++)
@@ -318,7 +320,7 @@ static void take_stripe(void *arg, int64_t chunk, int64_t begin, int64_t end, in
 static mercer_status take_rows(mercer_ctx *ctx, const void *self, mercer_dtype dtype, const int64_t *ids, int64_t count,
                                void *out, int64_t ld) {
     const mc_stored *k = self;
-    taking t = {.k = k, .rows = ids, .count = count, .ld = ld, .out = out};
+    stored_taking t = {.k = k, .rows = ids, .count = count, .ld = ld, .out = out};
     if (dtype != MERCER_F32)
         return mc_fail(ctx, MERCER_INVALID, "stored: rows of a matrix kept as floats are floats");
     return mc_for(ctx, k->stripes, 1, take_stripe, &t);

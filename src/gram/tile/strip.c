@@ -10,18 +10,18 @@
 /* ---- Statistics ---- */
 
 /* What one strip reads and writes. */
-typedef struct task {
+typedef struct strip_task {
     const mc_gram *gram;
     const mc_tile_workspace *space;
     int64_t group, panel, panels, slot;
-} task;
+} strip_task;
 
-static void *strip_of(const task *t, int number) {
+static void *strip_of(const strip_task *t, int number) {
     const mc_gram *g = t->gram;
     return t->space->strips + (t->slot * g->plan.strips + number) * mc_strip_reals(g) * mc_real_size(g);
 }
 
-static mc_operands tile_operands(const task *t, int part, int64_t begin, int64_t end) {
+static mc_operands tile_operands(const strip_task *t, int part, int64_t begin, int64_t end) {
     const mc_gram *g = t->gram;
     const mc_tile_part *p = &g->plan.part[part];
     const int64_t size = mc_part_element(p, g->precision), rows = g->ops->rows,
@@ -47,7 +47,7 @@ static bool needs_radial(const mc_tile_part *p) {
 }
 
 /* Coordinates begin .. end - 1 into the strips that sums go to. */
-static void accumulate_part(const task *t, int part, int64_t begin, int64_t end) {
+static void accumulate_part(const strip_task *t, int part, int64_t begin, int64_t end) {
     const mc_tile_part *p = &t->gram->plan.part[part];
     if (p->precomputed) {
         mc_precomputed_strip(t->gram, t->space, part, t->group, t->panel, t->panels, strip_of(t, p->strip[MC_USE_SUM]));
@@ -67,7 +67,7 @@ static void accumulate_part(const task *t, int part, int64_t begin, int64_t end)
         t->gram->ops->statistic(MC_SQUARE, &o, begin > 0, strip_of(t, p->strip[MC_USE_DISTANCE]));
 }
 
-static void accumulate_sparse(const task *t, int part) {
+static void accumulate_sparse(const strip_task *t, int part) {
     const mc_gram *g = t->gram;
     const mc_tile_part *p = &g->plan.part[part];
     const int64_t rows = g->ops->rows, *row = t->space->row + t->group * rows;
@@ -82,18 +82,18 @@ static void accumulate_sparse(const task *t, int part) {
     g->ops->sparse(p->kind, &o, strip_of(t, p->strip[MC_USE_DOT]));
 }
 
-static const void *column_vector(const task *t, const void *vector) {
+static const void *column_vector(const strip_task *t, const void *vector) {
     return vector ? (const char *)vector + t->panel * t->gram->ops->columns * mc_real_size(t->gram) : NULL;
 }
 
 /* What line i adds to the rows of the group; NULL: nothing. */
-static const void *row_vector(const task *t, int i) {
+static const void *row_vector(const strip_task *t, int i) {
     return t->gram->plan.line[i].step.row ? t->space->vector[i] + t->group * t->gram->ops->rows * mc_real_size(t->gram)
                                           : NULL;
 }
 
 /* The distance and the angle out of the dot product. */
-static void derive_distances_angles(const task *t, int part) {
+static void derive_distances_angles(const strip_task *t, int part) {
     const mc_gram *g = t->gram;
     const mc_tile_part *p = &g->plan.part[part];
     if (p->precomputed)
@@ -110,7 +110,7 @@ static void derive_distances_angles(const task *t, int part) {
         g->ops->angle(look, t->panels, dot, strip_of(t, p->strip[MC_USE_ANGLE]));
 }
 
-static void run_lines(const task *t) {
+static void run_lines(const strip_task *t) {
     const mc_gram *g = t->gram;
     for (int i = 0; i < g->plan.lines; i++) {
         const mc_tile_step *step = &g->plan.line[i].step;
@@ -120,7 +120,7 @@ static void run_lines(const task *t) {
 }
 
 /* K_ii as the reference evaluator has it. */
-static void set_diagonal(const task *t, void *values) {
+static void set_diagonal(const strip_task *t, void *values) {
     const mc_gram *g = t->gram;
     const int64_t rows = g->ops->rows, width = g->ops->columns;
     for (int64_t r = 0; r < rows; r++) {
@@ -136,7 +136,7 @@ static void set_diagonal(const task *t, void *values) {
 }
 
 /* All statistics but those of long rows, which are there already; norms need no values from elsewhere. */
-static void accumulate_short(const task *t, bool given) {
+static void accumulate_short(const strip_task *t, bool given) {
     const mc_tile_program *plan = &t->gram->plan;
     for (int i = 0; i < plan->parts; i++)
         if (plan->part[i].sparse)
@@ -145,7 +145,7 @@ static void accumulate_short(const task *t, bool given) {
             accumulate_part(t, i, 0, plan->part[i].d);
 }
 
-static void finish_strip(const task *t, mc_sink *sink, void *arg) {
+static void finish_strip(const strip_task *t, mc_sink *sink, void *arg) {
     const mc_gram *g = t->gram;
     accumulate_short(t, true);
     for (int i = 0; i < g->plan.parts; i++)
@@ -205,7 +205,7 @@ static void unpack_panel(const mc_gram *g, mc_tile_workspace *s, int part, int64
 
 /* ---- The walk ---- */
 
-static void prepare_panels(const task *t, mc_tile_workspace *s, int64_t g0, int64_t g1) {
+static void prepare_panels(const strip_task *t, mc_tile_workspace *s, int64_t g0, int64_t g1) {
     const mc_gram *g = t->gram;
     for (int i = 0; i < g->plan.parts; i++) {
         const mc_tile_part *p = &g->plan.part[i];
@@ -213,7 +213,7 @@ static void prepare_panels(const task *t, mc_tile_workspace *s, int64_t g0, int6
             unpack_panel(g, s, i, t->panel);
         for (int64_t begin = 0; mc_part_long(p) && begin < p->d; begin += MC_COORDINATES)
             for (int64_t group = g0; group < g1; group++) {
-                task one = *t;
+                strip_task one = *t;
                 one.group = group;
                 one.slot = group - g0;
                 accumulate_part(&one, i, begin, begin + MC_COORDINATES < p->d ? begin + MC_COORDINATES : p->d);
@@ -226,7 +226,7 @@ void mc_tile_workspace_walk(const mc_gram *g, mc_tile_workspace *s, int64_t g0, 
     const int64_t step = mc_strip_panels(g);
     const bool keeps = mc_gram_long(g);
     for (int64_t p = p0; p < p1; p += step) {
-        task t = {.gram = g, .space = s, .panel = p, .panels = p + step < p1 ? step : p1 - p};
+        strip_task t = {.gram = g, .space = s, .panel = p, .panels = p + step < p1 ? step : p1 - p};
         prepare_panels(&t, s, g0, g1);
         for (t.group = g0; t.group < g1; t.group++) {
             t.slot = keeps ? t.group - g0 : 0;
@@ -240,7 +240,7 @@ void mc_tile_workspace_self_products(const mc_gram *g, mc_tile_workspace *s, int
                                      double *const *out) {
     const int64_t rows = g->ops->rows, width = g->ops->columns, first = panel * width;
     mc_tile_workspace_rows(g, s, NULL, first, first + width < n ? width : n - first);
-    task t = {.gram = g, .space = s, .panel = panel, .panels = 1};
+    strip_task t = {.gram = g, .space = s, .panel = panel, .panels = 1};
     prepare_panels(&t, s, 0, s->groups);
     for (t.group = 0; t.group < s->groups; t.group++) {
         t.slot = mc_gram_long(g) ? t.group : 0;
@@ -271,7 +271,7 @@ bool mc_gram_fuses(const mc_gram *g) {
 
 void mc_tile_workspace_fused(const mc_gram *g, const mc_tile_workspace *s, int64_t group, int64_t p0, int64_t p1,
                              const mc_rhs *right) {
-    const task t = {.gram = g, .space = s, .group = group, .panel = p0, .panels = p1 - p0};
+    const strip_task t = {.gram = g, .space = s, .group = group, .panel = p0, .panels = p1 - p0};
     const mc_tile_part *p = &g->plan.part[0];
     const mc_tile_step *step = &g->plan.line[0].step;
     const mc_operands o = tile_operands(&t, 0, 0, p->d);

@@ -21,25 +21,19 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* The view and the pair, so that an atom reads like its formula. */
-typedef struct pair {
-    const mc_view *view;
-    const double *x, *z;
-} pair;
-
-static double x_at(const pair *p, int64_t j) {
+static double x_at(const mc_row_pair *p, int64_t j) {
     return mc_view_at(p->view, p->x, j);
 }
 
-static double z_at(const pair *p, int64_t j) {
+static double z_at(const mc_row_pair *p, int64_t j) {
     return mc_view_at(p->view, p->z, j);
 }
 
-static double coordinate_difference(const pair *p, int64_t j) {
+static double coordinate_difference(const mc_row_pair *p, int64_t j) {
     return x_at(p, j) - z_at(p, j);
 }
 
-static double dot(const pair *p) {
+static double dot(const mc_row_pair *p) {
     double sum = 0;
     for (int64_t j = 0; j < p->view->d; j++)
         sum += x_at(p, j) * z_at(p, j);
@@ -72,7 +66,7 @@ static double norm_of(const mc_view *view, const double *x) {
 }
 
 /* factor <x, z>, of rows whose product may leave it. */
-static double dot_times(const pair *p, double factor) {
+static double dot_times(const mc_row_pair *p, double factor) {
     const double s = dot(p);
     if (isnormal(s))
         return factor * s;
@@ -81,7 +75,7 @@ static double dot_times(const pair *p, double factor) {
 }
 
 /* sum_j (u_j / scale_j)^2 */
-static double scaled_square(const pair *p, const mc_value *scale) {
+static double scaled_square(const mc_row_pair *p, const mc_value *scale) {
     double sum = 0;
     for (int64_t j = 0; j < p->view->d; j++) {
         const double u = coordinate_difference(p, j) / mc_value_at(scale, j);
@@ -90,16 +84,16 @@ static double scaled_square(const pair *p, const mc_value *scale) {
     return sum;
 }
 
-static double evaluate_linear(const mc_node *node, const pair *p) {
+static double evaluate_linear(const mc_node *node, const mc_row_pair *p) {
     (void)node;
     return dot(p);
 }
 
-static double evaluate_poly(const mc_node *node, const pair *p) {
+static double evaluate_poly(const mc_node *node, const mc_row_pair *p) {
     return pow(dot_times(p, node->parameter[2].number) + node->parameter[1].number, node->parameter[0].number);
 }
 
-static double evaluate_rbf(const mc_node *node, const pair *p) {
+static double evaluate_rbf(const mc_node *node, const mc_row_pair *p) {
     double sum = 0;
     for (int64_t j = 0; j < p->view->d; j++) {
         const double u = coordinate_difference(p, j);
@@ -108,14 +102,14 @@ static double evaluate_rbf(const mc_node *node, const pair *p) {
     return exp(-sum);
 }
 
-static double evaluate_laplacian(const mc_node *node, const pair *p) {
+static double evaluate_laplacian(const mc_node *node, const mc_row_pair *p) {
     double sum = 0;
     for (int64_t j = 0; j < p->view->d; j++)
         sum += mc_value_at(&node->parameter[0], j) * fabs(coordinate_difference(p, j));
     return exp(-sum);
 }
 
-static double evaluate_exponential(const mc_node *node, const pair *p) {
+static double evaluate_exponential(const mc_node *node, const mc_row_pair *p) {
     double sum = 0;
     for (int64_t j = 0; j < p->view->d; j++) {
         const double u = mc_value_at(&node->parameter[0], j) * coordinate_difference(p, j);
@@ -124,17 +118,17 @@ static double evaluate_exponential(const mc_node *node, const pair *p) {
     return exp(-sqrt(sum));
 }
 
-static double evaluate_matern(const mc_node *node, const pair *p) {
+static double evaluate_matern(const mc_node *node, const mc_row_pair *p) {
     const double nu = node->parameter[0].number;
     return mc_matern_value(nu, sqrt(2 * nu * scaled_square(p, &node->parameter[1])));
 }
 
-static double evaluate_rq(const mc_node *node, const pair *p) {
+static double evaluate_rq(const mc_node *node, const mc_row_pair *p) {
     const double alpha = node->parameter[0].number;
     return exp(-alpha * log1p(scaled_square(p, &node->parameter[1]) / (2 * alpha)));
 }
 
-static double evaluate_periodic(const mc_node *node, const pair *p) {
+static double evaluate_periodic(const mc_node *node, const mc_row_pair *p) {
     double sum = 0;
     for (int64_t j = 0; j < p->view->d; j++) {
         const double s = sin(pi * (coordinate_difference(p, j) / mc_value_at(&node->parameter[0], j)));
@@ -153,14 +147,14 @@ static double normalised_value(double v, double a, double b) {
     return a == b ? v / fabs(a) : v / (sqrt(fabs(a)) * sqrt(fabs(b)));
 }
 
-static double evaluate_cosine(const mc_node *node, const pair *p) {
+static double evaluate_cosine(const mc_node *node, const mc_row_pair *p) {
     (void)node;
     const int of_x = exponent_of(p->view, p->x), of_z = exponent_of(p->view, p->z);
     return normalised_value(scaled_dot(p->view, p->x, of_x, p->z, of_z), scaled_dot(p->view, p->x, of_x, p->x, of_x),
                             scaled_dot(p->view, p->z, of_z, p->z, of_z));
 }
 
-static double evaluate_chi2(const mc_node *node, const pair *p) {
+static double evaluate_chi2(const mc_node *node, const mc_row_pair *p) {
     double sum = 0;
     for (int64_t j = 0; j < p->view->d; j++) {
         const double u = coordinate_difference(p, j), total = x_at(p, j) + z_at(p, j);
@@ -170,7 +164,7 @@ static double evaluate_chi2(const mc_node *node, const pair *p) {
     return exp(-node->parameter[0].number * sum);
 }
 
-static double evaluate_intersection(const mc_node *node, const pair *p) {
+static double evaluate_intersection(const mc_node *node, const mc_row_pair *p) {
     (void)node;
     double sum = 0;
     for (int64_t j = 0; j < p->view->d; j++)
@@ -178,7 +172,7 @@ static double evaluate_intersection(const mc_node *node, const pair *p) {
     return sum;
 }
 
-static double angle_between(const pair *p, double x_norm, double z_norm) {
+static double angle_between(const mc_row_pair *p, double x_norm, double z_norm) {
     double minus = 0, plus = 0;
     if (x_norm == 0 || z_norm == 0)
         return pi / 2;
@@ -190,7 +184,7 @@ static double angle_between(const pair *p, double x_norm, double z_norm) {
     return 2 * atan2(sqrt(minus), sqrt(plus));
 }
 
-static double evaluate_arccos(const mc_node *node, const pair *p) {
+static double evaluate_arccos(const mc_node *node, const mc_row_pair *p) {
     const double x_norm = norm_of(p->view, p->x), z_norm = norm_of(p->view, p->z);
     const double t = angle_between(p, x_norm, z_norm), s = sin(t), c = cos(t), norms = x_norm * z_norm;
     const double order = node->parameter[0].number;
@@ -201,11 +195,11 @@ static double evaluate_arccos(const mc_node *node, const pair *p) {
     return norms * norms * (3 * s * c + (pi - t) * (1 + 2 * c * c)) / pi;
 }
 
-static double evaluate_tanh(const mc_node *node, const pair *p) {
+static double evaluate_tanh(const mc_node *node, const mc_row_pair *p) {
     return tanh(dot_times(p, node->parameter[0].number) + node->parameter[1].number);
 }
 
-static double evaluate_white(const mc_node *node, const pair *p) {
+static double evaluate_white(const mc_node *node, const mc_row_pair *p) {
     (void)node;
     for (int64_t j = 0; j < p->view->d; j++)
         if (x_at(p, j) != z_at(p, j))
@@ -214,7 +208,7 @@ static double evaluate_white(const mc_node *node, const pair *p) {
 }
 
 /* The entries (i, j) and (j, i) together: x and z may be exchanged without a bit changing. */
-static double evaluate_form(const mc_node *node, const pair *p) {
+static double evaluate_form(const mc_node *node, const mc_row_pair *p) {
     const mc_value *A = &node->parameter[0];
     double sum = 0;
     for (int64_t i = 0; i < p->view->d; i++) {
@@ -226,7 +220,7 @@ static double evaluate_form(const mc_node *node, const pair *p) {
 }
 
 /* The column that the serial number of z names. A row against itself may say -k(x, x) instead of a number. */
-static double evaluate_precomputed(const mc_node *node, const pair *p) {
+static double evaluate_precomputed(const mc_node *node, const mc_row_pair *p) {
     (void)node;
     const double serial = z_at(p, 0);
     if (serial < 0 && p->x == p->z)
@@ -234,7 +228,7 @@ static double evaluate_precomputed(const mc_node *node, const pair *p) {
     return serial >= 1 && serial < (double)p->view->d && serial == floor(serial) ? x_at(p, (int64_t)serial) : NAN;
 }
 
-static double evaluate_text(const mc_node *node, const pair *p) {
+static double evaluate_text(const mc_node *node, const mc_row_pair *p) {
     const mc_view *row = p->view;
     while (row->parent)
         row = row->parent;
@@ -245,11 +239,11 @@ static double evaluate_text(const mc_node *node, const pair *p) {
     return mc_text_value(node, mc_row_text(p->x, at), mc_row_text(p->z, at));
 }
 
-static double evaluate_user(const mc_node *node, const pair *p) {
+static double evaluate_user(const mc_node *node, const mc_row_pair *p) {
     return mc_user_value(node->parameter[0].user, p->view, p->x, p->z);
 }
 
-static double (*const atom_value[MC_ATOM_COUNT])(const mc_node *, const pair *) = {
+static double (*const atom_value[MC_ATOM_COUNT])(const mc_node *, const mc_row_pair *) = {
     [MC_LINEAR] = evaluate_linear,
     [MC_POLY] = evaluate_poly,
     [MC_RBF] = evaluate_rbf,
@@ -292,7 +286,7 @@ static double (*const special_value[MC_ATOM_COUNT])(const mc_node *, const mc_vi
 static double evaluate_atom(const mc_node *node, const mc_view *view, const double *x, const double *z) {
     if (special_value[node->atom])
         return special_value[node->atom](node, view, x, z);
-    return atom_value[node->atom](node, &(pair){view, x, z});
+    return atom_value[node->atom](node, &(mc_row_pair){view, x, z});
 }
 
 static double sum_of(const mc_node *node, const mc_view *view, const double *x, const double *z) {

@@ -13,16 +13,11 @@ typedef mc_extended extended;
 static const long double UNIT = LDBL_EPSILON, FUNCTION = 16, pi = 3.14159265358979323846264338327950288L;
 static const extended unknown = {0, INFINITY};
 
-typedef struct pair {
-    const mc_view *view;
-    const double *x, *z;
-} pair;
-
-static long double x_at(const pair *p, int64_t j) {
+static long double x_at(const mc_row_pair *p, int64_t j) {
     return mc_view_at(p->view, p->x, j);
 }
 
-static long double z_at(const pair *p, int64_t j) {
+static long double z_at(const mc_row_pair *p, int64_t j) {
     return mc_view_at(p->view, p->z, j);
 }
 
@@ -108,67 +103,67 @@ static extended dot(const mc_view *view, const double *x, const double *z) {
 }
 
 /* Terms that are not negative, each of at most six roundings. */
-static inline extended sum_positive_terms(const pair *p, const mc_value *by,
-                                          long double (*term)(const pair *, int64_t, double)) {
+static inline extended sum_positive_terms(const mc_row_pair *p, const mc_value *by,
+                                          long double (*term)(const mc_row_pair *, int64_t, double)) {
     long double sum = 0;
     for (int64_t j = 0; j < p->view->d; j++)
         sum += term(p, j, by ? mc_value_at(by, j) : 1);
     return (extended){sum, (long double)(p->view->d + 8) * UNIT * sum};
 }
 
-static long double weighed_square(const pair *p, int64_t j, double by) {
+static long double weighed_square(const mc_row_pair *p, int64_t j, double by) {
     const long double u = x_at(p, j) - z_at(p, j);
     return by * (u * u);
 }
 
-static long double square_of_weighed(const pair *p, int64_t j, double by) {
+static long double square_of_weighed(const mc_row_pair *p, int64_t j, double by) {
     const long double u = by * (x_at(p, j) - z_at(p, j));
     return u * u;
 }
 
-static long double square_of_scaled(const pair *p, int64_t j, double by) {
+static long double square_of_scaled(const mc_row_pair *p, int64_t j, double by) {
     const long double u = (x_at(p, j) - z_at(p, j)) / by;
     return u * u;
 }
 
-static long double weighed_size(const pair *p, int64_t j, double by) {
+static long double weighed_size(const mc_row_pair *p, int64_t j, double by) {
     return by * fabsl(x_at(p, j) - z_at(p, j));
 }
 
-static long double chi_term(const pair *p, int64_t j, double by) {
+static long double chi_term(const mc_row_pair *p, int64_t j, double by) {
     const long double u = x_at(p, j) - z_at(p, j), total = x_at(p, j) + z_at(p, j);
     return total > 0 ? by * (u / total * u) : 0;
 }
 
-static long double least_term(const pair *p, int64_t j, double by) {
+static long double least_term(const mc_row_pair *p, int64_t j, double by) {
     return by * fminl(x_at(p, j), z_at(p, j));
 }
 
 /* ---- Atoms ---- */
 
-static extended extended_linear(const mc_node *node, const pair *p) {
+static extended extended_linear(const mc_node *node, const mc_row_pair *p) {
     (void)node;
     return dot(p->view, p->x, p->z);
 }
 
-static extended extended_poly(const mc_node *node, const pair *p) {
+static extended extended_poly(const mc_node *node, const mc_row_pair *p) {
     const extended t = scale_extended(dot(p->view, p->x, p->z), node->parameter[2].number);
     return power_of(add_extended(t, exact_value(node->parameter[1].number)), node->parameter[0].number);
 }
 
-static extended extended_rbf(const mc_node *node, const pair *p) {
+static extended extended_rbf(const mc_node *node, const mc_row_pair *p) {
     return exponential_of(scale_extended(sum_positive_terms(p, &node->parameter[0], weighed_square), -1));
 }
 
-static extended extended_laplacian(const mc_node *node, const pair *p) {
+static extended extended_laplacian(const mc_node *node, const mc_row_pair *p) {
     return exponential_of(scale_extended(sum_positive_terms(p, &node->parameter[0], weighed_size), -1));
 }
 
-static extended extended_exponential(const mc_node *node, const pair *p) {
+static extended extended_exponential(const mc_node *node, const mc_row_pair *p) {
     return exponential_of(scale_extended(root_of(sum_positive_terms(p, &node->parameter[0], square_of_weighed)), -1));
 }
 
-static extended extended_matern(const mc_node *node, const pair *p) {
+static extended extended_matern(const mc_node *node, const mc_row_pair *p) {
     const double nu = node->parameter[0].number;
     const extended s = root_of(scale_extended(sum_positive_terms(p, &node->parameter[1], square_of_scaled), 2 * nu));
     extended front = exact_value(1);
@@ -180,7 +175,7 @@ static extended extended_matern(const mc_node *node, const pair *p) {
     return multiply_extended(front, exponential_of(scale_extended(s, -1)));
 }
 
-static extended extended_rq(const mc_node *node, const pair *p) {
+static extended extended_rq(const mc_node *node, const mc_row_pair *p) {
     const long double alpha = node->parameter[0].number;
     extended t = sum_positive_terms(p, &node->parameter[1], square_of_scaled);
     t.value /= 2 * alpha;
@@ -190,7 +185,7 @@ static extended extended_rq(const mc_node *node, const pair *p) {
 
 /* sin(pi q) is wrong by pi times the error of q, which whole periods, taken off exactly, leave as it is. That of the
    sine is a share of it: 0 where the points are one. */
-static extended extended_periodic(const mc_node *node, const pair *p) {
+static extended extended_periodic(const mc_node *node, const mc_row_pair *p) {
     extended sum = exact_value(0);
     for (int64_t j = 0; j < p->view->d; j++) {
         const long double q = (x_at(p, j) - z_at(p, j)) / mc_value_at(&node->parameter[0], j);
@@ -201,7 +196,7 @@ static extended extended_periodic(const mc_node *node, const pair *p) {
     return exponential_of(scale_extended(sum, -2));
 }
 
-static extended extended_cosine(const mc_node *node, const pair *p) {
+static extended extended_cosine(const mc_node *node, const mc_row_pair *p) {
     (void)node;
     const extended xx = dot(p->view, p->x, p->x), zz = dot(p->view, p->z, p->z);
     if (xx.value == 0 || zz.value == 0)
@@ -209,17 +204,17 @@ static extended extended_cosine(const mc_node *node, const pair *p) {
     return normalise_value(dot(p->view, p->x, p->z), xx, zz);
 }
 
-static extended extended_chi2(const mc_node *node, const pair *p) {
+static extended extended_chi2(const mc_node *node, const mc_row_pair *p) {
     return exponential_of(scale_extended(sum_positive_terms(p, NULL, chi_term), -node->parameter[0].number));
 }
 
-static extended extended_intersection(const mc_node *node, const pair *p) {
+static extended extended_intersection(const mc_node *node, const mc_row_pair *p) {
     (void)node;
     return sum_positive_terms(p, NULL, least_term);
 }
 
 /* Two sums of terms that are not negative, each right to a share of itself. */
-static extended extended_tanimoto(const mc_node *node, const pair *p) {
+static extended extended_tanimoto(const mc_node *node, const mc_row_pair *p) {
     const extended least = extended_intersection(node, p);
     long double most = 0;
     for (int64_t j = 0; j < p->view->d; j++)
@@ -230,13 +225,13 @@ static extended extended_tanimoto(const mc_node *node, const pair *p) {
     return (extended){v, least.error / most * 2 + (long double)(p->view->d + 4) * UNIT * v};
 }
 
-static extended extended_hyperbolic(const mc_node *node, const pair *p) {
+static extended extended_hyperbolic(const mc_node *node, const mc_row_pair *p) {
     const extended t = scale_extended(dot(p->view, p->x, p->z), node->parameter[0].number),
                    a = add_extended(t, exact_value(node->parameter[1].number));
     return (extended){tanhl(a.value), a.error + FUNCTION * UNIT};
 }
 
-static extended extended_white(const mc_node *node, const pair *p) {
+static extended extended_white(const mc_node *node, const mc_row_pair *p) {
     (void)node;
     for (int64_t j = 0; j < p->view->d; j++)
         if (x_at(p, j) != z_at(p, j))
@@ -244,7 +239,7 @@ static extended extended_white(const mc_node *node, const pair *p) {
     return exact_value(1);
 }
 
-static extended extended_form(const mc_node *node, const pair *p) {
+static extended extended_form(const mc_node *node, const mc_row_pair *p) {
     const mc_value *A = &node->parameter[0];
     const int64_t d = p->view->d;
     long double sum = 0, size = 0;
@@ -256,7 +251,7 @@ static extended extended_form(const mc_node *node, const pair *p) {
     return (extended){sum, (long double)(d * d + 4) * UNIT * size};
 }
 
-static extended (*const atom_value[MC_ATOM_COUNT])(const mc_node *, const pair *) = {
+static extended (*const atom_value[MC_ATOM_COUNT])(const mc_node *, const mc_row_pair *) = {
     [MC_LINEAR] = extended_linear,
     [MC_POLY] = extended_poly,
     [MC_RBF] = extended_rbf,
@@ -290,7 +285,7 @@ mc_extended mc_eval_extended(const mc_node *node, const mc_view *view, const dou
     const mc_node *child = node->children ? node->child[0] : NULL;
     switch (node->kind) {
     case MC_NUMBER: return exact_value(node->number);
-    case MC_ATOM: return atom_value[node->atom] ? atom_value[node->atom](node, &(pair){view, x, z}) : unknown;
+    case MC_ATOM: return atom_value[node->atom] ? atom_value[node->atom](node, &(mc_row_pair){view, x, z}) : unknown;
     case MC_SUM:
     case MC_PRODUCT: return combine_children(node, view, x, z);
     case MC_POWER: return power_of(mc_eval_extended(child, view, x, z), node->number);

@@ -381,16 +381,16 @@ void mc_features_row(const mc_features *map, const double *x, double *scratch, d
 
 enum { ROWS = 64 };
 
-typedef struct mapping {
+typedef struct feature_mapping {
     const mc_features *map;
     const mercer_data *data;
     double *scratch, *out;
     int64_t scratch_each; /* numbers of scratch a thread has */
-} mapping;
+} feature_mapping;
 
 static void map_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
-    const mapping *m = arg;
+    const feature_mapping *m = arg;
     double *row = m->scratch + thread * m->scratch_each;
     for (int64_t i = begin; i < end; i++) {
         mc_data_values(m->data, i, row);
@@ -399,7 +399,7 @@ static void map_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int t
 }
 
 static mercer_status map_data(mercer_ctx *ctx, const mc_features *map, const mercer_data *data, double *out) {
-    mapping m = {.map = map, .data = data, .out = out, .scratch_each = data->d + mc_features_scratch(map)};
+    feature_mapping m = {.map = map, .data = data, .out = out, .scratch_each = data->d + mc_features_scratch(map)};
     MC_TRY(MC_ALLOC(ctx, m.scratch, m.scratch_each * ctx->threads));
     mc_begin_phase(ctx, "features");
     const mercer_status status = mc_for(ctx, data->n, ROWS, map_rows, &m);

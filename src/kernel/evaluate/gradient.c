@@ -22,16 +22,11 @@ typedef struct sink {
     double *next;
 } sink;
 
-typedef struct pair {
-    const mc_view *view;
-    const double *x, *z;
-} pair;
-
-static double coordinate_difference(const pair *p, int64_t j) {
+static double coordinate_difference(const mc_row_pair *p, int64_t j) {
     return mc_view_at(p->view, p->x, j) - mc_view_at(p->view, p->z, j);
 }
 
-static double dot(const pair *p) {
+static double dot(const mc_row_pair *p) {
     double sum = 0;
     for (int64_t j = 0; j < p->view->d; j++)
         sum += mc_view_at(p->view, p->x, j) * mc_view_at(p->view, p->z, j);
@@ -47,7 +42,7 @@ static void advance_past_parameter(sink *s, const mc_node *node, int parameter) 
     s->next += mc_slots_of_value(node, parameter);
 }
 
-static void differentiate_poly(const mc_node *node, const pair *p, double w, sink *s) {
+static void differentiate_poly(const mc_node *node, const mc_row_pair *p, double w, sink *s) {
     const double degree = node->parameter[0].number, c = node->parameter[1].number, gamma = node->parameter[2].number;
     const double t = dot(p), slope = w * degree * pow(gamma * t + c, degree - 1);
     add_derivative(s, &node->parameter[1], 0, slope);
@@ -56,7 +51,7 @@ static void differentiate_poly(const mc_node *node, const pair *p, double w, sin
     advance_past_parameter(s, node, 2);
 }
 
-static void differentiate_rbf(const mc_node *node, const pair *p, double w, sink *s) {
+static void differentiate_rbf(const mc_node *node, const mc_row_pair *p, double w, sink *s) {
     const double k = mc_eval_in_view(node, p->view, p->x, p->z);
     for (int64_t j = 0; j < p->view->d; j++) {
         const double u = coordinate_difference(p, j);
@@ -65,7 +60,7 @@ static void differentiate_rbf(const mc_node *node, const pair *p, double w, sink
     advance_past_parameter(s, node, 0);
 }
 
-static void differentiate_laplacian(const mc_node *node, const pair *p, double w, sink *s) {
+static void differentiate_laplacian(const mc_node *node, const mc_row_pair *p, double w, sink *s) {
     const double k = mc_eval_in_view(node, p->view, p->x, p->z);
     for (int64_t j = 0; j < p->view->d; j++)
         add_derivative(s, &node->parameter[0], j, -w * k * fabs(coordinate_difference(p, j)));
@@ -73,7 +68,7 @@ static void differentiate_laplacian(const mc_node *node, const pair *p, double w
 }
 
 /* k = e^-q, q^2 = sum (gamma_j u_j)^2, so dq / dgamma_j = gamma_j u_j^2 / q. */
-static void differentiate_exponential(const mc_node *node, const pair *p, double w, sink *s) {
+static void differentiate_exponential(const mc_node *node, const mc_row_pair *p, double w, sink *s) {
     const double k = mc_eval_in_view(node, p->view, p->x, p->z);
     double q2 = 0;
     for (int64_t j = 0; j < p->view->d; j++) {
@@ -88,7 +83,7 @@ static void differentiate_exponential(const mc_node *node, const pair *p, double
 }
 
 /* u_j^2 / l_j^3 for every column, times w. */
-static void put_scales(const mc_node *node, int parameter, const pair *p, double w, sink *s) {
+static void put_scales(const mc_node *node, int parameter, const mc_row_pair *p, double w, sink *s) {
     const mc_value *scale = &node->parameter[parameter];
     for (int64_t j = 0; j < p->view->d; j++) {
         const double l = mc_value_at(scale, j), t = coordinate_difference(p, j) / l;
@@ -97,7 +92,7 @@ static void put_scales(const mc_node *node, int parameter, const pair *p, double
     advance_past_parameter(s, node, parameter);
 }
 
-static double scaled_square(const pair *p, const mc_value *scale) {
+static double scaled_square(const mc_row_pair *p, const mc_value *scale) {
     double sum = 0;
     for (int64_t j = 0; j < p->view->d; j++) {
         const double t = coordinate_difference(p, j) / mc_value_at(scale, j);
@@ -107,18 +102,18 @@ static double scaled_square(const pair *p, const mc_value *scale) {
 }
 
 /* k = f(s), s^2 = 2 nu q^2, so dk / dl_j = -(f'(s) / s) 2 nu u_j^2 / l_j^3. */
-static void differentiate_matern(const mc_node *node, const pair *p, double w, sink *s) {
+static void differentiate_matern(const mc_node *node, const mc_row_pair *p, double w, sink *s) {
     const double nu = node->parameter[0].number, r = sqrt(2 * nu * scaled_square(p, &node->parameter[1]));
     put_scales(node, 1, p, w * 2 * nu * mc_matern_slope(nu, r), s);
 }
 
-static void differentiate_wendland(const mc_node *node, const pair *p, double w, sink *s) {
+static void differentiate_wendland(const mc_node *node, const mc_row_pair *p, double w, sink *s) {
     const double q = sqrt(scaled_square(p, &node->parameter[2]));
     put_scales(node, 2, p, w * mc_wendland_slope(node->parameter[0].number, node->parameter[1].number, q), s);
 }
 
 /* One factor gives way to its derivative, which has a zero where the factor has none to divide by. */
-static void differentiate_sinc(const mc_node *node, const pair *p, double w, sink *s) {
+static void differentiate_sinc(const mc_node *node, const mc_row_pair *p, double w, sink *s) {
     const mc_value *scale = &node->parameter[0];
     for (int64_t j = 0; j < p->view->d; j++) {
         double others = 1;
@@ -131,7 +126,7 @@ static void differentiate_sinc(const mc_node *node, const pair *p, double w, sin
 }
 
 /* k = b^-alpha, b = 1 + t, t = q^2 / (2 alpha): dk/dalpha = k (t/b - log b), dk/dl_j = (k/b) u_j^2 / l_j^3. */
-static void differentiate_rq(const mc_node *node, const pair *p, double w, sink *s) {
+static void differentiate_rq(const mc_node *node, const mc_row_pair *p, double w, sink *s) {
     const double k = mc_eval_in_view(node, p->view, p->x, p->z), alpha = node->parameter[0].number;
     const double t = scaled_square(p, &node->parameter[1]) / (2 * alpha);
     add_derivative(s, &node->parameter[0], 0, w * k * (isinf(t) ? -INFINITY : t / (1 + t) - log1p(t)));
@@ -139,7 +134,7 @@ static void differentiate_rq(const mc_node *node, const pair *p, double w, sink 
     put_scales(node, 1, p, w * k / (1 + t), s);
 }
 
-static void differentiate_periodic(const mc_node *node, const pair *p, double w, sink *s) {
+static void differentiate_periodic(const mc_node *node, const mc_row_pair *p, double w, sink *s) {
     const double k = mc_eval_in_view(node, p->view, p->x, p->z);
     const mc_value *period = &node->parameter[0], *scale = &node->parameter[1];
     sink widths = *s;
@@ -154,7 +149,7 @@ static void differentiate_periodic(const mc_node *node, const pair *p, double w,
     advance_past_parameter(s, node, 1);
 }
 
-static void differentiate_chi2(const mc_node *node, const pair *p, double w, sink *s) {
+static void differentiate_chi2(const mc_node *node, const mc_row_pair *p, double w, sink *s) {
     const double k = mc_eval_in_view(node, p->view, p->x, p->z);
     double sum = 0;
     for (int64_t j = 0; j < p->view->d; j++) {
@@ -167,7 +162,7 @@ static void differentiate_chi2(const mc_node *node, const pair *p, double w, sin
     advance_past_parameter(s, node, 0);
 }
 
-static void differentiate_tanh(const mc_node *node, const pair *p, double w, sink *s) {
+static void differentiate_tanh(const mc_node *node, const mc_row_pair *p, double w, sink *s) {
     const double k = mc_eval_in_view(node, p->view, p->x, p->z), slope = w * (1 - k) * (1 + k);
     add_derivative(s, &node->parameter[0], 0, slope * dot(p));
     advance_past_parameter(s, node, 0);
@@ -176,7 +171,7 @@ static void differentiate_tanh(const mc_node *node, const pair *p, double w, sin
 }
 
 /* The one parameter that is learned, length_scale of log or c of multiquadric, in the same place of every psi. */
-static void differentiate_conditional(const mc_node *node, const pair *p, double w, sink *s) {
+static void differentiate_conditional(const mc_node *node, const mc_row_pair *p, double w, sink *s) {
     const int learned = node->atom == MC_LOG ? 1 : 0;
     double square[3];
     mc_squares_of(p->view, p->x, p->z, square);
@@ -191,7 +186,7 @@ static void differentiate_conditional(const mc_node *node, const pair *p, double
     advance_past_parameter(s, node, learned);
 }
 
-static void (*const atom_gradient[MC_ATOM_COUNT])(const mc_node *, const pair *, double, sink *) = {
+static void (*const atom_gradient[MC_ATOM_COUNT])(const mc_node *, const mc_row_pair *, double, sink *) = {
     [MC_POLY] = differentiate_poly,
     [MC_RBF] = differentiate_rbf,
     [MC_LAPLACIAN] = differentiate_laplacian,
@@ -207,9 +202,9 @@ static void (*const atom_gradient[MC_ATOM_COUNT])(const mc_node *, const pair *,
     [MC_MULTIQUADRIC] = differentiate_conditional,
 };
 
-static void differentiate_node(const mc_node *node, const pair *p, double w, sink *s);
+static void differentiate_node(const mc_node *node, const mc_row_pair *p, double w, sink *s);
 
-static double value_of_node(const mc_node *node, const pair *p) {
+static double value_of_node(const mc_node *node, const mc_row_pair *p) {
     return mc_eval_in_view(node, p->view, p->x, p->z);
 }
 
@@ -217,7 +212,7 @@ static void skip_subtree_slots(const mc_node *node, sink *s) {
     s->next += mc_list_slots(node, NULL, 0);
 }
 
-static void differentiate_product(const mc_node *node, const pair *p, double w, sink *s) {
+static void differentiate_product(const mc_node *node, const mc_row_pair *p, double w, sink *s) {
     for (int i = 0; i < node->children; i++) {
         double others = w;
         if (mc_list_slots(node->child[i], NULL, 0) == 0 || (i > 0 && node->child[i]->kind == MC_NUMBER))
@@ -228,7 +223,7 @@ static void differentiate_product(const mc_node *node, const pair *p, double w, 
     }
 }
 
-static void differentiate_power(const mc_node *node, const pair *p, double w, sink *s) {
+static void differentiate_power(const mc_node *node, const mc_row_pair *p, double w, sink *s) {
     const double v = value_of_node(node->child[0], p),
                  slope = v == 0 && node->number < 1 ? 0 : node->number * pow(v, node->number - 1);
     differentiate_node(node->child[0], p, w * slope, s);
@@ -236,8 +231,8 @@ static void differentiate_power(const mc_node *node, const pair *p, double w, si
 
 /* n = v / sqrt(a b) with v = k(x, z), a = k(x, x), b = k(z, z): dn = dv / sqrt(a b) - n/2 (da / a + db / b). On one
    point against itself n does not change. */
-static void differentiate_normalize(const mc_node *child, const pair *p, double w, sink *s) {
-    const pair xx = {p->view, p->x, p->x}, zz = {p->view, p->z, p->z};
+static void differentiate_normalize(const mc_node *child, const mc_row_pair *p, double w, sink *s) {
+    const mc_row_pair xx = {p->view, p->x, p->x}, zz = {p->view, p->z, p->z};
     const double a = value_of_node(child, &xx), b = value_of_node(child, &zz), root = sqrt(fabs(a)) * sqrt(fabs(b));
     const bool denominator = ((a > 0 && b > 0) || (a < 0 && b < 0)) && isfinite(root);
     if (p->x == p->z || !denominator) {
@@ -251,18 +246,18 @@ static void differentiate_normalize(const mc_node *child, const pair *p, double 
     differentiate_node(child, &zz, -w * n / (2 * b), &third);
 }
 
-static void differentiate_weigh(const mc_node *node, const pair *p, double w, sink *s) {
+static void differentiate_weigh(const mc_node *node, const mc_row_pair *p, double w, sink *s) {
     const double fx = mc_function_in_view(node->function, p->view, p->x),
                  fz = mc_function_in_view(node->function, p->view, p->z);
     differentiate_node(node->child[0], p, w * (fx * fz), s);
 }
 
-static void differentiate_columns(const mc_node *node, const pair *p, double w, sink *s) {
+static void differentiate_columns(const mc_node *node, const mc_row_pair *p, double w, sink *s) {
     const mc_view inner = mc_view_columns(p->view, node);
-    differentiate_node(node->child[0], &(pair){&inner, p->x, p->z}, w, s);
+    differentiate_node(node->child[0], &(mc_row_pair){&inner, p->x, p->z}, w, s);
 }
 
-static void differentiate_node(const mc_node *node, const pair *p, double w, sink *s) {
+static void differentiate_node(const mc_node *node, const mc_row_pair *p, double w, sink *s) {
     switch (node->kind) {
     case MC_NUMBER:
         if (node->number > 0)
@@ -289,6 +284,6 @@ double mc_eval_gradient(const mc_node *root, const double *x, const double *z, i
     const mc_view all = {.d = d};
     sink s = {gradient};
     memset(gradient, 0, (size_t)mc_list_slots(root, NULL, 0) * sizeof *gradient);
-    differentiate_node(root, &(pair){&all, x, z}, 1, &s);
+    differentiate_node(root, &(mc_row_pair){&all, x, z}, 1, &s);
     return mc_eval_kernel(root, x, z, d);
 }

@@ -29,6 +29,12 @@ static inline double mc_view_at(const mc_view *view, const double *x, int64_t j)
     return x[mc_view_place(view, j)];
 }
 
+/* Two rows in a view, so that an atom reads like its formula. */
+typedef struct mc_row_pair {
+    const mc_view *view;
+    const double *x, *z;
+} mc_row_pair;
+
 double mc_function_in_view(const mc_function *f, const mc_view *view, const double *x);
 double mc_eval_in_view(const mc_node *node, const mc_view *view, const double *x, const double *z);
 

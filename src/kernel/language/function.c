@@ -87,12 +87,12 @@ double mc_function_eval(const mc_function *f, const double *x, int64_t d) {
 /* The text of a function of weigh, with parentheses only where its grammar (parse_function.c) needs
    them. */
 
-typedef enum level { SUM, PRODUCT, SIGN, POWER, PRIMARY } level;
+typedef enum function_level { SUM, PRODUCT, SIGN, POWER, PRIMARY } function_level;
 
 /* How tightly a kind binds, its mark, and what its two sides must bind like. The right side of - and / asks for more
    than the left: a - (b - c). */
 static const struct {
-    level self, left, right;
+    function_level self, left, right;
     const char *mark;
 } operators[MC_F_KINDS] = {
     [MC_F_ADD] = {SUM, SUM, PRODUCT, " + "},         [MC_F_SUBTRACT] = {SUM, SUM, PRODUCT, " - "},
@@ -100,14 +100,14 @@ static const struct {
     [MC_F_POWER] = {POWER, PRIMARY, SIGN, "^"},
 };
 
-static level level_of(const mc_function *f) {
+static function_level level_of(const mc_function *f) {
     if (operators[f->kind].mark)
         return operators[f->kind].self;
     const bool sign = f->kind == MC_F_NEGATE || (f->kind == MC_F_NUMBER && signbit(f->number));
     return sign ? SIGN : PRIMARY;
 }
 
-static void print_function_node(mc_text *out, const mc_function *f, level place);
+static void print_function_node(mc_text *out, const mc_function *f, function_level place);
 
 static void print_bare(mc_text *out, const mc_function *f) {
     if (operators[f->kind].mark) {
@@ -130,7 +130,7 @@ static void print_bare(mc_text *out, const mc_function *f) {
     }
 }
 
-static void print_function_node(mc_text *out, const mc_function *f, level place) {
+static void print_function_node(mc_text *out, const mc_function *f, function_level place) {
     const bool inside = level_of(f) < place;
     mc_text_add(out, "%s", inside ? "(" : "");
     print_bare(out, f);

@@ -1,9 +1,9 @@
 /* kernel.h: the abstract syntax of the kernel language, and what the other folders ask of a kernel. A tree never
    changes once made.
 
-   text -> lex.c, parse.c -> tree -> simplify.c -> canonical tree -> print.c -> canonical text -> parses back to the
-   same tree. bind.c fills in what depends on the data. eval.c is the reference evaluator. shape.c, prove.c,
-   check_proof.c, refute.c reason about the tree. */
+   text -> lex.c, parse.c -> tree -> simplify.c -> canonical tree -> canonical_text.c -> canonical text -> parses
+   back to the same tree. bind.c fills in what depends on the data. eval.c is the reference evaluator. shape.c,
+   prove.c, check_proof.c, refute.c reason about the tree. */
 #ifndef MC_KERNEL_LANGUAGE_KERNEL_H
 #define MC_KERNEL_LANGUAGE_KERNEL_H
 

@@ -12,15 +12,15 @@
 
 enum { CHUNKS_MAX = 64 };
 
-typedef struct pass {
+typedef struct moment_pass {
     const mercer_data *data;
     const double *mean; /* NULL in the first pass */
     double *part;       /* chunks x d */
-} pass;
+} moment_pass;
 
 /* What an entry adds to the sum of its column. A zero that is not stored adds m^2 in the second pass: taken off here,
    added for all rows at the end. */
-static double column_sum_term(const pass *p, int64_t j, double x) {
+static double column_sum_term(const moment_pass *p, int64_t j, double x) {
     if (!p->mean)
         return x;
     const double m = p->mean[j], square = (x - m) * (x - m);
@@ -29,7 +29,7 @@ static double column_sum_term(const pass *p, int64_t j, double x) {
 
 static void fold_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)thread;
-    const pass *p = arg;
+    const moment_pass *p = arg;
     const mercer_data *data = p->data;
     double *sum = p->part + chunk * data->d;
     for (int64_t i = begin; i < end; i++) {
@@ -52,7 +52,7 @@ static int64_t rows_per_chunk(const mercer_data *data) {
 
 static mercer_status sum_columns(mercer_ctx *ctx, const mercer_data *data, const double *mean, double *out) {
     const int64_t grain = rows_per_chunk(data), chunks = mc_chunk_count(data->n, grain);
-    pass p = {.data = data, .mean = mean};
+    moment_pass p = {.data = data, .mean = mean};
     MC_TRY(MC_ALLOC(ctx, p.part, chunks * data->d));
     const mercer_status status = mc_for(ctx, data->n, grain, fold_rows, &p);
     for (int64_t c = 0; c < chunks; c++)

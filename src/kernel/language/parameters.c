@@ -18,13 +18,13 @@
 
 enum { FACTOR = MC_ATOM_COUNT, CONSTANT, LABELS };
 
-typedef struct walk {
+typedef struct slot_walk {
     mc_slot *out; /* the first capacity slots */
     int64_t capacity, count;
     mc_text *names; /* NULL: none wanted */
     int64_t *begin; /* where the names begin */
     int seen[LABELS];
-} walk;
+} slot_walk;
 
 int64_t mc_slots_of_value(const mc_node *atom, int parameter) {
     const mc_parameter_row *row = &mc_atoms[atom->atom].parameter[parameter];
@@ -34,7 +34,7 @@ int64_t mc_slots_of_value(const mc_node *atom, int parameter) {
     return value->kind == MC_VALUE_NUMBER ? 1 : value->kind == MC_VALUE_VECTOR ? value->columns : 0;
 }
 
-static void add_name(walk *w, const mc_slot *slot, int label) {
+static void add_name(slot_walk *w, const mc_slot *slot, int label) {
     static const char *const bare[] = {"factor", "constant"};
     w->begin[w->count] = w->names->length;
     if (w->seen[label] > 1)
@@ -48,7 +48,7 @@ static void add_name(walk *w, const mc_slot *slot, int label) {
     mc_text_bytes(w->names, "", 1);
 }
 
-static void add_slot(walk *w, mc_slot slot, int label) {
+static void add_slot(slot_walk *w, mc_slot slot, int label) {
     if (w->names)
         add_name(w, &slot, label);
     if (w->count < w->capacity)
@@ -62,7 +62,7 @@ static bool is_slot(const mc_node *number, const mc_node *parent) {
     return number->number > 0 && !(parent && parent->kind == MC_PRODUCT && parent->child[0] != number);
 }
 
-static void collect_slots(walk *w, const mc_node *node, const mc_node *parent) {
+static void collect_slots(slot_walk *w, const mc_node *node, const mc_node *parent) {
     const bool in_product = parent && parent->kind == MC_PRODUCT;
     const int label = node->kind == MC_ATOM ? (int)node->atom : in_product ? FACTOR : CONSTANT;
     if (node->kind == MC_NUMBER && is_slot(node, parent)) {
@@ -80,7 +80,7 @@ static void collect_slots(walk *w, const mc_node *node, const mc_node *parent) {
 }
 
 int64_t mc_list_slots(const mc_node *root, mc_slot *out, int64_t capacity) {
-    walk w = {.out = out, .capacity = capacity};
+    slot_walk w = {.out = out, .capacity = capacity};
     collect_slots(&w, root, NULL);
     return w.count;
 }
@@ -90,7 +90,7 @@ mercer_status mc_slots_fill(mercer_ctx *ctx, mercer_kernel *kernel) {
     MC_TRY(MC_ALLOC(ctx, kernel->slot, kernel->slots));
     MC_TRY(MC_ALLOC(ctx, kernel->slot_name, kernel->slots));
     mc_text names = mc_text_open(ctx);
-    walk w = {.out = kernel->slot, .capacity = kernel->slots, .names = &names, .begin = kernel->slot_name};
+    slot_walk w = {.out = kernel->slot, .capacity = kernel->slots, .names = &names, .begin = kernel->slot_name};
     collect_slots(&w, kernel->root, NULL);
     return mc_text_take(&names, &kernel->slot_names);
 }

@@ -12,22 +12,17 @@
 #include "kernel/evaluate/view.h"
 #include <math.h>
 
-typedef struct pair {
-    const mc_view *view;
-    const double *x, *z;
-} pair;
-
 static mc_interval enclose_node(const mc_node *node, const mc_view *view, const double *x, const double *z);
 
-static mc_interval x_at(const pair *p, int64_t j) {
+static mc_interval x_at(const mc_row_pair *p, int64_t j) {
     return mc_iv(mc_view_at(p->view, p->x, j));
 }
 
-static mc_interval z_at(const pair *p, int64_t j) {
+static mc_interval z_at(const mc_row_pair *p, int64_t j) {
     return mc_iv(mc_view_at(p->view, p->z, j));
 }
 
-static mc_interval enclosed_difference(const pair *p, int64_t j) {
+static mc_interval enclosed_difference(const mc_row_pair *p, int64_t j) {
     return mc_iv_sub(x_at(p, j), z_at(p, j));
 }
 
@@ -35,7 +30,7 @@ static mc_interval enclosed_parameter(const mc_node *node, int i, int64_t j) {
     return mc_iv(mc_value_at(&node->parameter[i], j));
 }
 
-static mc_interval dot(const pair *p) {
+static mc_interval dot(const mc_row_pair *p) {
     mc_interval sum = mc_iv(0);
     for (int64_t j = 0; j < p->view->d; j++)
         sum = mc_iv_add(sum, mc_iv_mul(x_at(p, j), z_at(p, j)));
@@ -43,7 +38,7 @@ static mc_interval dot(const pair *p) {
 }
 
 static mc_interval enclosed_squared_norm(const mc_view *view, const double *x) {
-    const pair p = {view, x, x};
+    const mc_row_pair p = {view, x, x};
     mc_interval sum = mc_iv(0);
     for (int64_t j = 0; j < view->d; j++)
         sum = mc_iv_add(sum, mc_iv_square(x_at(&p, j)));
@@ -54,9 +49,9 @@ static mc_interval enclose_function(const mc_function *f, const mc_view *view, c
 
 /* ---- atoms ---- */
 
-typedef mc_interval column_term(const mc_node *node, const pair *p, int64_t j);
+typedef mc_interval column_term(const mc_node *node, const mc_row_pair *p, int64_t j);
 
-static mc_interval over_columns(const mc_node *node, const pair *p, column_term *term) {
+static mc_interval over_columns(const mc_node *node, const mc_row_pair *p, column_term *term) {
     mc_interval sum = mc_iv(0);
     for (int64_t j = 0; j < p->view->d; j++)
         sum = mc_iv_add(sum, term(node, p, j));
@@ -67,29 +62,29 @@ static mc_interval exp_minus(mc_interval a) {
     return mc_iv_exp(mc_iv_neg(a));
 }
 
-static mc_interval gamma_square(const mc_node *node, const pair *p, int64_t j) {
+static mc_interval gamma_square(const mc_node *node, const mc_row_pair *p, int64_t j) {
     return mc_iv_mul(enclosed_parameter(node, 0, j), mc_iv_square(enclosed_difference(p, j)));
 }
 
-static mc_interval gamma_distance(const mc_node *node, const pair *p, int64_t j) {
+static mc_interval gamma_distance(const mc_node *node, const mc_row_pair *p, int64_t j) {
     return mc_iv_mul(enclosed_parameter(node, 0, j), mc_iv_abs(enclosed_difference(p, j)));
 }
 
-static mc_interval square_of_gamma_distance(const mc_node *node, const pair *p, int64_t j) {
+static mc_interval square_of_gamma_distance(const mc_node *node, const mc_row_pair *p, int64_t j) {
     return mc_iv_square(mc_iv_mul(enclosed_parameter(node, 0, j), enclosed_difference(p, j)));
 }
 
-static mc_interval square_of_scaled(const mc_node *node, const pair *p, int64_t j) {
+static mc_interval square_of_scaled(const mc_node *node, const mc_row_pair *p, int64_t j) {
     return mc_iv_square(mc_iv_div(enclosed_difference(p, j), enclosed_parameter(node, 1, j)));
 }
 
-static mc_interval square_of_sine(const mc_node *node, const pair *p, int64_t j) {
+static mc_interval square_of_sine(const mc_node *node, const mc_row_pair *p, int64_t j) {
     const mc_interval turn =
         mc_iv_mul(mc_iv_pi(), mc_iv_div(enclosed_difference(p, j), enclosed_parameter(node, 0, j)));
     return mc_iv_square(mc_iv_div(mc_iv_sin(turn), enclosed_parameter(node, 1, j)));
 }
 
-static mc_interval chi2_term(const mc_node *node, const pair *p, int64_t j) {
+static mc_interval chi2_term(const mc_node *node, const mc_row_pair *p, int64_t j) {
     (void)node;
     const mc_interval total = mc_iv_add(x_at(p, j), z_at(p, j));
     if (mc_iv_is_zero(&total))
@@ -97,46 +92,46 @@ static mc_interval chi2_term(const mc_node *node, const pair *p, int64_t j) {
     return mc_iv_div(mc_iv_square(enclosed_difference(p, j)), total);
 }
 
-static mc_interval column_minimum(const mc_node *node, const pair *p, int64_t j) {
+static mc_interval column_minimum(const mc_node *node, const mc_row_pair *p, int64_t j) {
     (void)node;
     return mc_iv_min(x_at(p, j), z_at(p, j));
 }
 
-static mc_interval enclose_linear(const mc_node *node, const pair *p) {
+static mc_interval enclose_linear(const mc_node *node, const mc_row_pair *p) {
     (void)node;
     return dot(p);
 }
 
-static mc_interval affine_of_dot(const pair *p, mc_interval a, mc_interval c) {
+static mc_interval affine_of_dot(const mc_row_pair *p, mc_interval a, mc_interval c) {
     return mc_iv_add(mc_iv_mul(a, dot(p)), c);
 }
 
-static mc_interval enclose_poly(const mc_node *node, const pair *p) {
+static mc_interval enclose_poly(const mc_node *node, const mc_row_pair *p) {
     return mc_iv_power(affine_of_dot(p, enclosed_parameter(node, 2, 0), enclosed_parameter(node, 1, 0)),
                        node->parameter[0].number);
 }
 
-static mc_interval enclose_rbf(const mc_node *node, const pair *p) {
+static mc_interval enclose_rbf(const mc_node *node, const mc_row_pair *p) {
     return exp_minus(over_columns(node, p, gamma_square));
 }
 
-static mc_interval enclose_laplacian(const mc_node *node, const pair *p) {
+static mc_interval enclose_laplacian(const mc_node *node, const mc_row_pair *p) {
     return exp_minus(over_columns(node, p, gamma_distance));
 }
 
-static mc_interval enclose_exponential(const mc_node *node, const pair *p) {
+static mc_interval enclose_exponential(const mc_node *node, const mc_row_pair *p) {
     return exp_minus(mc_iv_sqrt(over_columns(node, p, square_of_gamma_distance)));
 }
 
 /* A Matern function of any smoothness: 1 on equal points, between 0 and 1 elsewhere. */
-static mc_interval enclose_bessel(const pair *p) {
+static mc_interval enclose_bessel(const mc_row_pair *p) {
     for (int64_t j = 0; j < p->view->d; j++)
         if (mc_view_at(p->view, p->x, j) != mc_view_at(p->view, p->z, j))
             return mc_iv_of(0, 1);
     return mc_iv(1);
 }
 
-static mc_interval enclose_matern(const mc_node *node, const pair *p) {
+static mc_interval enclose_matern(const mc_node *node, const mc_row_pair *p) {
     const double nu = node->parameter[0].number;
     if (!mc_matern_is_elementary(nu))
         return enclose_bessel(p);
@@ -149,13 +144,13 @@ static mc_interval enclose_matern(const mc_node *node, const pair *p) {
     return mc_iv_min(mc_iv_mul(front, exp_minus(s)), mc_iv(1));
 }
 
-static mc_interval enclose_rq(const mc_node *node, const pair *p) {
+static mc_interval enclose_rq(const mc_node *node, const mc_row_pair *p) {
     const double alpha = node->parameter[0].number;
     const mc_interval t = mc_iv_div(over_columns(node, p, square_of_scaled), mc_iv_mul(mc_iv(2), mc_iv(alpha)));
     return mc_iv_power(mc_iv_add(mc_iv(1), t), -alpha);
 }
 
-static mc_interval enclose_periodic(const mc_node *node, const pair *p) {
+static mc_interval enclose_periodic(const mc_node *node, const mc_row_pair *p) {
     return exp_minus(mc_iv_mul(mc_iv(2), over_columns(node, p, square_of_sine)));
 }
 
@@ -169,20 +164,20 @@ static mc_interval normalised_interval(mc_interval v, mc_interval a, mc_interval
     return mc_iv_div(v, mc_iv_sqrt(product));
 }
 
-static mc_interval enclose_cosine(const mc_node *node, const pair *p) {
+static mc_interval enclose_cosine(const mc_node *node, const mc_row_pair *p) {
     (void)node;
     return normalised_interval(dot(p), enclosed_squared_norm(p->view, p->x), enclosed_squared_norm(p->view, p->z));
 }
 
-static mc_interval enclose_chi2(const mc_node *node, const pair *p) {
+static mc_interval enclose_chi2(const mc_node *node, const mc_row_pair *p) {
     return exp_minus(mc_iv_mul(enclosed_parameter(node, 0, 0), over_columns(node, p, chi2_term)));
 }
 
-static mc_interval enclose_intersection(const mc_node *node, const pair *p) {
+static mc_interval enclose_intersection(const mc_node *node, const mc_row_pair *p) {
     return over_columns(node, p, column_minimum);
 }
 
-static mc_interval enclosed_angle(const pair *p, mc_interval x2, mc_interval z2) {
+static mc_interval enclosed_angle(const mc_row_pair *p, mc_interval x2, mc_interval z2) {
     if (mc_iv_is_zero(&x2) || mc_iv_is_zero(&z2))
         return mc_iv_div(mc_iv_pi(), mc_iv(2));
     if (p->x == p->z)
@@ -199,7 +194,7 @@ static mc_interval arccos_angular_part(mc_interval t, double order) {
     return mc_iv_add(mc_iv_mul(mc_iv(3), mc_iv_mul(s, c)), mc_iv_mul(rest, twice));
 }
 
-static mc_interval enclose_arccos(const mc_node *node, const pair *p) {
+static mc_interval enclose_arccos(const mc_node *node, const mc_row_pair *p) {
     const mc_interval x2 = enclosed_squared_norm(p->view, p->x), z2 = enclosed_squared_norm(p->view, p->z),
                       t = enclosed_angle(p, x2, z2);
     const double order = node->parameter[0].number;
@@ -209,11 +204,11 @@ static mc_interval enclose_arccos(const mc_node *node, const pair *p) {
     return mc_iv_mul(norms, mc_iv_div(arccos_angular_part(t, order), mc_iv_pi()));
 }
 
-static mc_interval enclose_tanh(const mc_node *node, const pair *p) {
+static mc_interval enclose_tanh(const mc_node *node, const mc_row_pair *p) {
     return mc_iv_tanh(affine_of_dot(p, enclosed_parameter(node, 0, 0), enclosed_parameter(node, 1, 0)));
 }
 
-static mc_interval enclose_white(const mc_node *node, const pair *p) {
+static mc_interval enclose_white(const mc_node *node, const mc_row_pair *p) {
     (void)node;
     for (int64_t j = 0; j < p->view->d; j++)
         if (mc_view_at(p->view, p->x, j) != mc_view_at(p->view, p->z, j))
@@ -221,7 +216,7 @@ static mc_interval enclose_white(const mc_node *node, const pair *p) {
     return mc_iv(1);
 }
 
-static mc_interval enclose_form(const mc_node *node, const pair *p) {
+static mc_interval enclose_form(const mc_node *node, const mc_row_pair *p) {
     const mc_value *A = &node->parameter[0];
     mc_interval sum = mc_iv(0);
     for (int64_t i = 0; i < p->view->d; i++)
@@ -231,22 +226,22 @@ static mc_interval enclose_form(const mc_node *node, const pair *p) {
 }
 
 /* Values from elsewhere: nothing is known of them. */
-static mc_interval enclose_external(const mc_node *node, const pair *p) {
+static mc_interval enclose_external(const mc_node *node, const mc_row_pair *p) {
     (void)node, (void)p;
     return mc_iv_everything();
 }
 
-static mc_interval column_maximum(const mc_node *node, const pair *p, int64_t j) {
+static mc_interval column_maximum(const mc_node *node, const mc_row_pair *p, int64_t j) {
     (void)node;
     return mc_iv_max(x_at(p, j), z_at(p, j));
 }
 
-static mc_interval enclose_tanimoto(const mc_node *node, const pair *p) {
+static mc_interval enclose_tanimoto(const mc_node *node, const mc_row_pair *p) {
     const mc_interval most = over_columns(node, p, column_maximum);
     return mc_iv_is_zero(&most) ? mc_iv(1) : mc_iv_div(over_columns(node, p, column_minimum), most);
 }
 
-static mc_interval twice_harmonic(const mc_node *node, const pair *p, int64_t j) {
+static mc_interval twice_harmonic(const mc_node *node, const mc_row_pair *p, int64_t j) {
     (void)node;
     const mc_interval total = mc_iv_add(x_at(p, j), z_at(p, j));
     if (mc_iv_is_zero(&total))
@@ -254,15 +249,15 @@ static mc_interval twice_harmonic(const mc_node *node, const pair *p, int64_t j)
     return mc_iv_div(mc_iv_mul(mc_iv(2), mc_iv_mul(x_at(p, j), z_at(p, j))), total);
 }
 
-static mc_interval enclose_additive_chi2(const mc_node *node, const pair *p) {
+static mc_interval enclose_additive_chi2(const mc_node *node, const mc_row_pair *p) {
     return over_columns(node, p, twice_harmonic);
 }
 
-static mc_interval square_of_radius(const mc_node *node, const pair *p, int64_t j) {
+static mc_interval square_of_radius(const mc_node *node, const mc_row_pair *p, int64_t j) {
     return mc_iv_square(mc_iv_div(enclosed_difference(p, j), enclosed_parameter(node, 2, j)));
 }
 
-static mc_interval enclose_wendland(const mc_node *node, const pair *p) {
+static mc_interval enclose_wendland(const mc_node *node, const mc_row_pair *p) {
     const double k = node->parameter[0].number, l = floor(node->parameter[1].number / 2) + k + 1;
     const mc_interval q = mc_iv_sqrt(over_columns(node, p, square_of_radius));
     const mc_interval t = mc_iv_max(mc_iv_sub(mc_iv(1), q), mc_iv(0)), tail = mc_iv_power(t, l + k);
@@ -274,7 +269,7 @@ static mc_interval enclose_wendland(const mc_node *node, const pair *p) {
     return mc_iv_mul(tail, mc_iv_add(mc_iv_add(mc_iv(1), mc_iv_mul(mc_iv(l + 2), q)), second));
 }
 
-static mc_interval enclose_sinc(const mc_node *node, const pair *p) {
+static mc_interval enclose_sinc(const mc_node *node, const mc_row_pair *p) {
     mc_interval product = mc_iv(1);
     for (int64_t j = 0; j < p->view->d; j++) {
         const mc_interval u = enclosed_difference(p, j),
@@ -290,12 +285,12 @@ static mc_interval power_of_square(mc_interval square, double hurst) {
     return mc_iv_is_zero(&square) ? square : mc_iv_power(square, hurst);
 }
 
-static mc_interval square_of_difference(const mc_node *node, const pair *p, int64_t j) {
+static mc_interval square_of_difference(const mc_node *node, const mc_row_pair *p, int64_t j) {
     (void)node;
     return mc_iv_square(enclosed_difference(p, j));
 }
 
-static mc_interval enclose_brownian(const mc_node *node, const pair *p) {
+static mc_interval enclose_brownian(const mc_node *node, const mc_row_pair *p) {
     const double h = node->parameter[0].number;
     const mc_interval a = power_of_square(enclosed_squared_norm(p->view, p->x), h),
                       b = power_of_square(enclosed_squared_norm(p->view, p->z), h),
@@ -303,7 +298,7 @@ static mc_interval enclose_brownian(const mc_node *node, const pair *p) {
     return mc_iv_div(mc_iv_sub(mc_iv_add(a, b), c), mc_iv(2));
 }
 
-static mc_interval enclose_spline(const mc_node *node, const pair *p) {
+static mc_interval enclose_spline(const mc_node *node, const mc_row_pair *p) {
     mc_interval product = mc_iv(1);
     for (int64_t j = 0; j < p->view->d; j++) {
         const mc_interval least = column_minimum(node, p, j), most = column_maximum(node, p, j);
@@ -315,7 +310,7 @@ static mc_interval enclose_spline(const mc_node *node, const pair *p) {
     return product;
 }
 
-static mc_interval enclose_gibbs(const mc_node *node, const pair *p) {
+static mc_interval enclose_gibbs(const mc_node *node, const mc_row_pair *p) {
     const mc_interval f = enclose_function(node->function, p->view, p->x),
                       g = enclose_function(node->function, p->view, p->z);
     if (!(f.lo > 0 && g.lo > 0 && f.hi < INFINITY && g.hi < INFINITY))
@@ -326,7 +321,7 @@ static mc_interval enclose_gibbs(const mc_node *node, const pair *p) {
                      exp_minus(mc_iv_div(over_columns(node, p, square_of_difference), sum)));
 }
 
-static mc_interval enclose_rbf_form(const mc_node *node, const pair *p) {
+static mc_interval enclose_rbf_form(const mc_node *node, const mc_row_pair *p) {
     const mc_value *A = &node->parameter[0];
     mc_interval sum = mc_iv(0);
     for (int64_t i = 0; i < p->view->d; i++)
@@ -351,7 +346,7 @@ static mc_interval enclose_psi(const mc_node *node, mc_interval s) {
     return mc_iv_sub(mc_iv_sqrt(mc_iv_add(mc_iv_square(mc_iv(v[0].number)), s)), mc_iv(v[0].number));
 }
 
-static mc_interval enclose_conditional(const mc_node *node, const pair *p) {
+static mc_interval enclose_conditional(const mc_node *node, const mc_row_pair *p) {
     const mc_interval far = enclose_psi(node, over_columns(node, p, square_of_difference));
     if (!mc_atom_is_centred(node))
         return mc_iv_sub(mc_iv(mc_conditional_peak(node)), far);
@@ -360,7 +355,7 @@ static mc_interval enclose_conditional(const mc_node *node, const pair *p) {
                      far);
 }
 
-static mc_interval (*const atom_value[MC_ATOM_COUNT])(const mc_node *, const pair *) = {
+static mc_interval (*const atom_value[MC_ATOM_COUNT])(const mc_node *, const mc_row_pair *) = {
     [MC_LINEAR] = enclose_linear,
     [MC_POLY] = enclose_poly,
     [MC_RBF] = enclose_rbf,
@@ -490,7 +485,7 @@ static mc_interval of_child(const mc_node *node, const mc_view *view, const doub
 static mc_interval enclose_node(const mc_node *node, const mc_view *view, const double *x, const double *z) {
     switch (node->kind) {
     case MC_NUMBER: return mc_iv(node->number);
-    case MC_ATOM: return atom_value[node->atom](node, &(pair){view, x, z});
+    case MC_ATOM: return atom_value[node->atom](node, &(mc_row_pair){view, x, z});
     case MC_SUM:
     case MC_PRODUCT: return enclose_sum_or_product(node, view, x, z);
     case MC_POWER:

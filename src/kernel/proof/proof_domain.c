@@ -6,17 +6,17 @@
 #include "kernel/language/atoms.h"
 #include "kernel/language/function.h"
 #include "kernel/language/node.h"
-#include "kernel/language/print.h"
+#include "kernel/language/canonical_text.h"
 #include "kernel/proof/proof.h"
 #include <math.h>
 #include <string.h>
 
-typedef struct writer {
+typedef struct domain_writer {
     mercer_ctx *ctx;
     mc_text *out;
     const char *kernel; /* its text, where conditions that hold at no point are an error; NULL: they are not */
     mercer_status status;
-} writer;
+} domain_writer;
 
 /* Surely false, wherever f is defined. */
 static bool holds_nowhere(const mc_function *f, const char *holds) {
@@ -26,14 +26,14 @@ static bool holds_nowhere(const mc_function *f, const char *holds) {
     return strcmp(holds, ">= 0") == 0 ? range.hi < 0 : mc_iv_is_zero(&range);
 }
 
-static mercer_status fail_nowhere(writer *w, const char *condition) {
+static mercer_status fail_nowhere(domain_writer *w, const char *condition) {
     return mc_fail(w->ctx, MERCER_INVALID,
                    "%.300s has a value at no point: it needs %.200s, which never holds; change that function",
                    w->kernel, condition);
 }
 
 /* Once each, the first after "with", the others after "and". */
-static void add_condition(writer *w, const mc_function *f, const char *holds, const mc_node *view) {
+static void add_condition(domain_writer *w, const mc_function *f, const char *holds, const mc_node *view) {
     mc_text words = mc_text_open(w->ctx);
     char *condition = NULL;
     mc_function_print(&words, f);
@@ -78,7 +78,7 @@ static const char *condition_on_part(const mc_function *f, const mc_function **p
     }
 }
 
-static void visit_function(writer *w, const mc_function *f, const mc_node *view) {
+static void visit_function(domain_writer *w, const mc_function *f, const mc_node *view) {
     const mc_function *part;
     if (!f || w->status)
         return;
@@ -89,7 +89,7 @@ static void visit_function(writer *w, const mc_function *f, const mc_node *view)
         add_condition(w, part, holds, view);
 }
 
-static void collect_domain_conditions(writer *w, const mc_node *node, const mc_node *view) {
+static void collect_domain_conditions(domain_writer *w, const mc_node *node, const mc_node *view) {
     visit_function(w, node->function, view);
     if (node->kind == MC_ATOM && node->atom == MC_GIBBS && !w->status && !(mc_function_range(node->function).lo > 0))
         add_condition(w, node->function, "> 0", view);
@@ -115,7 +115,7 @@ static bool wants_nonnegative(const mc_node *node) {
 mercer_status mc_check_domain(mercer_ctx *ctx, const mc_node *root, const char *kernel) {
     mc_text conditions = mc_text_open(ctx);
     char *said = NULL;
-    writer w = {.ctx = ctx, .out = &conditions, .kernel = kernel};
+    domain_writer w = {.ctx = ctx, .out = &conditions, .kernel = kernel};
     collect_domain_conditions(&w, root, NULL);
     mc_text_add(&conditions, "%s", "");
     MC_THEN(w.status, mc_text_take(&conditions, &said));
@@ -125,7 +125,7 @@ mercer_status mc_check_domain(mercer_ctx *ctx, const mc_node *root, const char *
 }
 
 mercer_status mc_describe_domain(mercer_ctx *ctx, const mc_node *root, mc_text *out) {
-    writer w = {.ctx = ctx, .out = out};
+    domain_writer w = {.ctx = ctx, .out = out};
     collect_domain_conditions(&w, root, NULL);
     const int64_t most = mc_domain_columns(root);
     if (most > 0)

@@ -9,10 +9,10 @@
 #include "kernel/proof/proof.h"
 #include "kernel/proof/rules.h"
 
-typedef struct writer {
+typedef struct object_writer {
     mc_text *out;
     const mc_node *root; /* whose ranges are numbered */
-} writer;
+} object_writer;
 
 /* One name each: several share the id that people read. */
 static const char *const rule_names[MC_RULE_COUNT] = {
@@ -125,7 +125,7 @@ static bool find_range(const mc_node *node, const mc_value *value, int *seen) {
     return false;
 }
 
-static void write_numbers(writer *w, const double *numbers, int64_t count) {
+static void write_numbers(object_writer *w, const double *numbers, int64_t count) {
     mc_text_add(w->out, "[");
     for (int64_t i = 0; i < count; i++) {
         mc_text_add(w->out, "%s", i ? "," : "");
@@ -134,7 +134,7 @@ static void write_numbers(writer *w, const double *numbers, int64_t count) {
     mc_text_add(w->out, "]");
 }
 
-static void write_rows(writer *w, const double *numbers, int64_t rows, int64_t columns) {
+static void write_rows(object_writer *w, const double *numbers, int64_t rows, int64_t columns) {
     mc_text_add(w->out, "[");
     for (int64_t i = 0; i < rows; i++) {
         mc_text_add(w->out, "%s", i ? "," : "");
@@ -143,13 +143,13 @@ static void write_rows(writer *w, const double *numbers, int64_t rows, int64_t c
     mc_text_add(w->out, "]");
 }
 
-static void write_named(writer *w, const char *key, const char *text) {
+static void write_named(object_writer *w, const char *key, const char *text) {
     mc_text_add(w->out, "{\"%s\":", key);
     mc_text_quoted(w->out, text);
     mc_text_add(w->out, "}");
 }
 
-static void write_range(writer *w, const mc_value *value) {
+static void write_range(object_writer *w, const mc_value *value) {
     int place = 0;
     find_range(w->root, value, &place);
     mc_text_add(w->out, "{\"parameter\":%d,\"%s\":", place, value->kind == MC_VALUE_SET ? "set" : "range");
@@ -160,7 +160,7 @@ static void write_range(writer *w, const mc_value *value) {
     mc_text_add(w->out, "}");
 }
 
-static void write_value(writer *w, const mc_value *value, const char *name) {
+static void write_value(object_writer *w, const mc_value *value, const char *name) {
     switch (value->kind) {
     case MC_VALUE_AUTO: write_named(w, "auto", name); break;
     case MC_VALUE_NUMBER: mc_text_number(w->out, value->number); break;
@@ -174,7 +174,7 @@ static void write_value(writer *w, const mc_value *value, const char *name) {
     }
 }
 
-static void write_amount(writer *w, mc_amount amount) {
+static void write_amount(object_writer *w, mc_amount amount) {
     if (!amount.value) {
         mc_text_number(w->out, amount.factor);
         return;
@@ -188,7 +188,7 @@ static void write_amount(writer *w, mc_amount amount) {
 
 /* ---- terms ---- */
 
-static void write_function(writer *w, const mc_function *f) {
+static void write_function(object_writer *w, const mc_function *f) {
     static const char *const operators[MC_F_KINDS] = {
         [MC_F_NEGATE] = "negate",     [MC_F_ADD] = "add",       [MC_F_SUBTRACT] = "subtract",
         [MC_F_MULTIPLY] = "multiply", [MC_F_DIVIDE] = "divide", [MC_F_POWER] = "power"};
@@ -208,7 +208,7 @@ static void write_function(writer *w, const mc_function *f) {
     mc_text_add(w->out, "%s}", f->child[0] ? "]" : "");
 }
 
-static void write_atom(writer *w, const mc_node *atom) {
+static void write_atom(object_writer *w, const mc_node *atom) {
     const mc_atom_row *row = &mc_atoms[atom->atom];
     mc_text_add(w->out, "{\"atom\":\"%s\"", row->name);
     for (int i = 0; i < MC_PARAMETERS_MAX; i++) {
@@ -226,7 +226,7 @@ static void write_atom(writer *w, const mc_node *atom) {
 }
 
 /* Numbers from 1, names where that is all that is known. */
-static void write_columns(writer *w, const mc_node *view) {
+static void write_columns(object_writer *w, const mc_node *view) {
     mc_text_add(w->out, ",\"columns\":[");
     for (int64_t i = 0; i < view->columns; i++) {
         mc_text_add(w->out, "%s", i ? "," : "");
@@ -238,7 +238,7 @@ static void write_columns(writer *w, const mc_node *view) {
     mc_text_add(w->out, "]");
 }
 
-static void write_special(writer *w, const mc_term *term) {
+static void write_special(object_writer *w, const mc_term *term) {
     if ((int)term->special < SPECIAL_NAMES)
         mc_text_add(w->out, "{\"special\":\"%s\"", special_names[term->special]);
     else
@@ -255,7 +255,7 @@ static void write_special(writer *w, const mc_term *term) {
 }
 
 /* What an operation has beside its children. */
-static void write_details(writer *w, const mc_term *term) {
+static void write_details(object_writer *w, const mc_term *term) {
     if (term->kind == MC_T_POWER) {
         mc_text_add(w->out, ",\"exponent\":");
         mc_text_number(w->out, term->amount.factor);
@@ -270,9 +270,9 @@ static void write_details(writer *w, const mc_term *term) {
     }
 }
 
-static void write_term(writer *w, const mc_term *term);
+static void write_term(object_writer *w, const mc_term *term);
 
-static void write_operation(writer *w, const mc_term *term) {
+static void write_operation(object_writer *w, const mc_term *term) {
     mc_text_add(w->out, "{\"op\":\"%s\"", operation_names[term->kind]);
     write_details(w, term);
     mc_text_add(w->out, ",\"of\":[");
@@ -283,7 +283,7 @@ static void write_operation(writer *w, const mc_term *term) {
     mc_text_add(w->out, "]}");
 }
 
-static void write_term(writer *w, const mc_term *term) {
+static void write_term(object_writer *w, const mc_term *term) {
     switch (term->kind) {
     case MC_T_NUMBER: write_amount(w, term->amount); break;
     case MC_T_ATOM: write_atom(w, term->node); break;
@@ -297,7 +297,7 @@ static void write_term(writer *w, const mc_term *term) {
     }
 }
 
-static mercer_status write_tree(mercer_ctx *ctx, writer *w, const mc_node *root) {
+static mercer_status write_tree(mercer_ctx *ctx, object_writer *w, const mc_node *root) {
     mc_pool pool = mc_pool_open(ctx);
     const mc_term *term = mc_term_from(&pool, root);
     w->root = root;
@@ -309,7 +309,7 @@ static mercer_status write_tree(mercer_ctx *ctx, writer *w, const mc_node *root)
 
 /* ---- the parts of a proof ---- */
 
-static void write_step(writer *w, const mc_proof_line *line) {
+static void write_step(object_writer *w, const mc_proof_line *line) {
     const char *name = rule_names[line->rule];
     mc_text_add(w->out, "{\"states\":\"%s\",\"columns\":%lld,\"rule\":\"%s\",\"id\":\"%s\",\"premises\":[",
                 judgement_names[line->judgement], (long long)line->d, name ? name : mc_rule_id(line), mc_rule_id(line));
@@ -320,7 +320,7 @@ static void write_step(writer *w, const mc_proof_line *line) {
     mc_text_add(w->out, "}");
 }
 
-static void write_steps(writer *w, const mc_derivation *derivation) {
+static void write_steps(object_writer *w, const mc_derivation *derivation) {
     mc_text_add(w->out, ",\n\"steps\":[");
     for (int i = 0; i < derivation->count; i++) {
         mc_text_add(w->out, "%s\n", i ? "," : "");
@@ -329,7 +329,7 @@ static void write_steps(writer *w, const mc_derivation *derivation) {
     mc_text_add(w->out, "]");
 }
 
-static mercer_status write_witness(mercer_ctx *ctx, writer *w, const mc_refutation *refutation) {
+static mercer_status write_witness(mercer_ctx *ctx, object_writer *w, const mc_refutation *refutation) {
     const mc_witness *of = &refutation->witness;
     mc_text_add(w->out, ",\n\"witness\":{\"expression\":");
     MC_TRY(write_tree(ctx, w, refutation->instance));
@@ -347,7 +347,7 @@ mercer_status mc_proof_object(mercer_ctx *ctx, mercer_verdict verdict, const mc_
     static const char *const names[] = {
         [MERCER_PROVED] = "proved", [MERCER_REFUTED] = "refuted", [MERCER_UNKNOWN] = "unknown"};
     const mc_node *root = mc_kernel_shown(f->kernel);
-    writer w = {.out = out};
+    object_writer w = {.out = out};
     mc_text_add(out,
                 "{\"format\":\"mercer-proof 1\",\n\"verdict\":\"%s\",\n\"columns\":%lld,\n\"text\":", names[verdict],
                 (long long)f->d);

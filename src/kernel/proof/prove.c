@@ -17,17 +17,17 @@
 
 enum { NONE = -1 };
 
-typedef struct failure {
+typedef struct proof_failure {
     mc_judgement judgement;
     const mc_term *term;
     int64_t d;
-} failure;
+} proof_failure;
 
 typedef struct prover {
     mercer_ctx *ctx;
     mc_derivation *out;
     mc_pool *pool;
-    failure *failed;
+    proof_failure *failed;
     int failures, capacity;
     const mc_term *stuck;
     int64_t work; /* left for multiplying out */
@@ -514,7 +514,7 @@ static int prove_claim(prover *p, mc_judgement judgement, const mc_term *term, i
     if (!grow_prover_array(p, (void **)&p->failed, p->failures, &p->capacity, sizeof *p->failed))
         return NONE;
     const int place = p->failures++; /* until it succeeds, so that no claim is tried inside itself */
-    p->failed[place] = (failure){judgement, term, d};
+    p->failed[place] = (proof_failure){judgement, term, d};
     if (judgement == MC_ALL_POWERS)
         line = powers_by_top(p, term, d);
     else if (judgement != MC_IS_KERNEL)

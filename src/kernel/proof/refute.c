@@ -11,12 +11,12 @@
 /* tried when d is free: the least that the expression allows and the next; searched of a wide row */
 enum { DIMENSIONS = 3, COLUMNS = 4 };
 
-typedef struct task {
+typedef struct refutation_task {
     mercer_ctx *ctx;
     const mc_node *root;
     int64_t d, wide; /* columns searched, columns claimed */
     mc_refutation *out;
-} task;
+} refutation_task;
 
 static bool is_external_atom(const mc_node *node) {
     return node->kind == MC_ATOM && mc_atoms[node->atom].opaque;
@@ -27,7 +27,7 @@ static bool is_open(const mc_node *node) {
 }
 
 /* Put the zeros back. Certified again, on the rows that will be shown. */
-static mercer_status restore_zero_columns(const task *t) {
+static mercer_status restore_zero_columns(const refutation_task *t) {
     mc_witness *w = &t->out->witness;
     double *points = NULL;
     if (!t->out->found || t->wide == t->d)
@@ -42,7 +42,7 @@ static mercer_status restore_zero_columns(const task *t) {
     return MERCER_OK;
 }
 
-static mercer_status try_instance(const task *t, int variant, mc_search_part part) {
+static mercer_status try_instance(const refutation_task *t, int variant, mc_search_part part) {
     mc_refutation *out = t->out;
     mc_node_free(out->instance);
     out->instance = NULL;
@@ -63,7 +63,7 @@ mercer_status mc_refute_kernel(mercer_ctx *ctx, const mc_node *root, int64_t d, 
     for (int part = 0; part < MC_SEARCH_PARTS; part++)
         for (int k = 0; k < dimensions && !out->found; k++)
             for (int v = 0; v < variants && !out->found; v++) {
-                task t = {.ctx = ctx, .root = root, .wide = d > 0 ? d : least + k, .out = out};
+                refutation_task t = {.ctx = ctx, .root = root, .wide = d > 0 ? d : least + k, .out = out};
                 t.d = fixed || t.wide < enough ? t.wide : enough;
                 MC_TRY(try_instance(&t, v, (mc_search_part)part));
             }

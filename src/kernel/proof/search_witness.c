@@ -29,7 +29,7 @@
 
 enum { LINE_POINTS = 12, DIRECTIONS = 6, STARTS = 60, STEPS = 25, EVALUATIONS = 500000, FINE_COST = 100 };
 
-typedef struct search {
+typedef struct witness_search {
     mercer_ctx *ctx;
     const mc_node *node;
     int64_t d;
@@ -46,7 +46,7 @@ typedef struct search {
     bool best_weighted;
     mercer_status status;
     mc_refutation *out;
-} search;
+} witness_search;
 
 /* Below this, relative to the largest eigenvalue, a negative one may be rounding. */
 static const double NOISE = -3e-14;
@@ -55,40 +55,40 @@ static const double sizes[] = {1,  2,   0.5,  3,    5,     10,  0.2,  0.1, 20,  
                                50, 100, 0.01, 1000, 0.001, 1e4, 1e-4, 1e6, 1e-6};
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 
-static double *point_at(search *s, int64_t i) {
+static double *point_at(witness_search *s, int64_t i) {
     return s->points + i * s->d;
 }
 
 /* x_i = t * direction */
-static void place_on_ray(search *s, int64_t i, double t, const double *direction) {
+static void place_on_ray(witness_search *s, int64_t i, double t, const double *direction) {
     for (int64_t j = 0; j < s->d; j++)
         point_at(s, i)[j] = t * direction[j] + 0.0; /* + 0: people will read this, without minus zeros */
 }
 
-static bool in_domain(const search *s, int64_t m) {
+static bool in_domain(const witness_search *s, int64_t m) {
     for (int64_t i = 0; s->nonnegative && i < m * s->d; i++)
         if (s->points[i] < 0)
             return false;
     return true;
 }
 
-static bool spend_evaluations(search *s, int64_t values) {
+static bool spend_evaluations(witness_search *s, int64_t values) {
     s->left -= values;
     s->out->sets++;
     return s->left > 0;
 }
 
-static bool fill_gram_of_set(const search *s, int64_t m, double *K) {
+static bool fill_gram_of_set(const witness_search *s, int64_t m, double *K) {
     return (s->fine ? mc_witness_gram_enclosed : mc_witness_gram)(s->node, m, s->d, s->points, K);
 }
 
 /* ---- keeping the best ---- */
 
-static void reset_best_set(search *s) {
+static void reset_best_set(witness_search *s) {
     s->score = 0;
 }
 
-static void keep_best_set(search *s, int64_t m, double score, const double *weights) {
+static void keep_best_set(witness_search *s, int64_t m, double score, const double *weights) {
     s->score = score;
     s->best_count = m;
     memcpy(s->best, s->points, (size_t)(m * s->d) * sizeof(double));
@@ -98,7 +98,7 @@ static void keep_best_set(search *s, int64_t m, double score, const double *weig
 }
 
 /* Turn the best set of this size into a certified witness. */
-static bool certify_best_set(search *s, bool simplify) {
+static bool certify_best_set(witness_search *s, bool simplify) {
     mc_witness *w = &s->out->witness;
     if (s->score == 0)
         return false;
@@ -127,7 +127,7 @@ static double relative_form(const double *K, int64_t m, const double *w) {
 
 /* The points as they stand, with each of the given weights (NULL: none) and with the eigenvector's. Whole weights beat
    fractions: an eigenvector must be ten times as negative to replace them. */
-static void consider_points(search *s, int64_t m, const double *weights, const double *others) {
+static void consider_points(witness_search *s, int64_t m, const double *weights, const double *others) {
     double K[MC_WITNESS_POINTS * MC_WITNESS_POINTS], vector[MC_WITNESS_POINTS];
     if (!in_domain(s, m) || !spend_evaluations(s, m * (m + 1) / 2) || !fill_gram_of_set(s, m, K)
         || mc_surely_definite(K, m))
@@ -147,7 +147,7 @@ static void consider_points(search *s, int64_t m, const double *weights, const d
 /* ---- one and two points ---- */
 
 /* 0, and so many sizes with both signs in every direction. */
-static bool points_of(search *s, const double *size, int count) {
+static bool points_of(witness_search *s, const double *size, int count) {
     static const double one[] = {1};
     reset_best_set(s);
     place_on_ray(s, 0, 0, s->direction);
@@ -160,7 +160,7 @@ static bool points_of(search *s, const double *size, int count) {
     return certify_best_set(s, false);
 }
 
-static bool search_one_point(search *s) {
+static bool search_one_point(witness_search *s) {
     s->fine = true;
     const bool found = points_of(s, sizes, 1);
     s->fine = false;
@@ -168,7 +168,7 @@ static bool search_one_point(search *s) {
 }
 
 /* 1 - k(x,x) k(z,z) / k(x,z)^2 where that is positive. */
-static double cauchy_schwarz_excess(search *s) {
+static double cauchy_schwarz_excess(witness_search *s) {
     double K[4];
     if (!in_domain(s, 2) || !spend_evaluations(s, 3) || !fill_gram_of_set(s, 2, K) || K[1] == 0)
         return 0;
@@ -180,7 +180,7 @@ static double size_of(int i) { /* 0, then the sizes, then minus the sizes */
 }
 
 /* The first pair, in order of simplicity, that reaches the excess; *most gets the largest seen. */
-static bool find_pair(search *s, double wanted, double *most) {
+static bool find_pair(witness_search *s, double wanted, double *most) {
     for (int u = 0; u < s->directions; u++)
         for (int v = 0; v < s->directions; v++)
             for (int i = 0; i <= SIZES; i++)
@@ -195,7 +195,7 @@ static bool find_pair(search *s, double wanted, double *most) {
     return false;
 }
 
-static bool search_two_points(search *s) {
+static bool search_two_points(witness_search *s) {
     double most = 0, again = 0;
     find_pair(s, INFINITY, &most);
     if (most < 1e-9 || !find_pair(s, fmin(most / 2, 0.2), &again))
@@ -218,13 +218,13 @@ static void equal_weights(double *w, int64_t m) {
 }
 
 /* m points with this spacing, from 0 on or around 0. */
-static void on_a_line(search *s, int64_t m, double spacing, const double *direction, bool centred) {
+static void on_a_line(witness_search *s, int64_t m, double spacing, const double *direction, bool centred) {
     for (int64_t i = 0; i < m; i++)
         place_on_ray(s, i, mc_round_to_digits(spacing * ((double)i - (centred ? (double)(m - 1) / 2 : 0)), 12),
                      direction);
 }
 
-static bool lines_of(search *s, int64_t m) {
+static bool lines_of(witness_search *s, int64_t m) {
     double differences[MC_WITNESS_POINTS], ones[MC_WITNESS_POINTS];
     binomial_weights(differences, m);
     equal_weights(ones, m);
@@ -241,7 +241,7 @@ static bool lines_of(search *s, int64_t m) {
 /* ---- plane and space ---- */
 
 /* side^dims points with this spacing in the first dims columns. */
-static int64_t lay_grid(search *s, int side, int dims, double spacing) {
+static int64_t lay_grid(witness_search *s, int side, int dims, double spacing) {
     int64_t m = 1;
     for (int k = 0; k < dims; k++)
         m *= side;
@@ -252,7 +252,7 @@ static int64_t lay_grid(search *s, int side, int dims, double spacing) {
     return m;
 }
 
-static bool search_grids(search *s) {
+static bool search_grids(witness_search *s) {
     static const int shapes[][2] = {{2, 2}, {2, 3}, {3, 2}, {4, 2}, {2, 4}, {5, 2}, {3, 3}};
     double ones[MC_WITNESS_POINTS];
     equal_weights(ones, MC_WITNESS_POINTS);
@@ -269,7 +269,7 @@ static bool search_grids(search *s) {
 }
 
 /* As many points as there may be, so far apart that a kernel that falls off is the identity on them. */
-static bool search_far_points(search *s) {
+static bool search_far_points(witness_search *s) {
     static const double spacings[] = {20, 1000, 1e5};
     double ones[MC_WITNESS_POINTS];
     equal_weights(ones, MC_WITNESS_POINTS);
@@ -282,7 +282,7 @@ static bool search_far_points(search *s) {
     return certify_best_set(s, false);
 }
 
-static bool search_lattice(search *s) {
+static bool search_lattice(witness_search *s) {
     int64_t m = 0;
     s->status = mc_lattice_points(s->ctx, s->node, s->d, s->slopes, &m);
     reset_best_set(s);
@@ -295,7 +295,7 @@ static bool search_lattice(search *s) {
 }
 
 /* The origin and a step both ways along each of the first dims columns. */
-static bool search_crosses(search *s) {
+static bool search_crosses(witness_search *s) {
     const int64_t dims = s->d < 8 ? s->d : 8;
     reset_best_set(s);
     for (int i = 0; i < SIZES; i++) {
@@ -309,7 +309,7 @@ static bool search_crosses(search *s) {
     return certify_best_set(s, true);
 }
 
-static bool search_polygons(search *s) {
+static bool search_polygons(witness_search *s) {
     for (int64_t m = 3; m <= LINE_POINTS && s->d >= 2; m++) {
         reset_best_set(s);
         for (int i = 0; i < SIZES; i++) {
@@ -329,7 +329,7 @@ static bool search_polygons(search *s) {
 
 /* ---- downhill ---- */
 
-static void random_points(search *s, int64_t m, mc_rng *rng) {
+static void random_points(witness_search *s, int64_t m, mc_rng *rng) {
     const double scale = exp(2 * mc_rng_normal(rng));
     for (int64_t i = 0; i < m * s->d; i++) {
         const double v = scale * mc_rng_normal(rng);
@@ -337,14 +337,14 @@ static void random_points(search *s, int64_t m, mc_rng *rng) {
     }
 }
 
-static double eigenvalue_of(search *s, int64_t m, const double *points, double *vector) {
+static double eigenvalue_of(witness_search *s, int64_t m, const double *points, double *vector) {
     double K[MC_WITNESS_POINTS * MC_WITNESS_POINTS];
     s->left -= m * (m + 1) / 2 + m * m * m / 8;
     return mc_witness_gram(s->node, m, s->d, points, K) ? mc_smallest_eigenvalue(K, m, vector) : INFINITY;
 }
 
 /* d(v' K v) / d x_i along column j, by central differences of the row i. */
-static double slope_at_coordinate(search *s, int64_t m, const double *v, int64_t i, int64_t j, double h) {
+static double slope_at_coordinate(witness_search *s, int64_t m, const double *v, int64_t i, int64_t j, double h) {
     double *x = point_at(s, i), at = x[j], sum = 0;
     for (int side = -1; side <= 1; side += 2) {
         x[j] = s->nonnegative ? fabs(at + side * h) : at + side * h;
@@ -356,14 +356,14 @@ static double slope_at_coordinate(search *s, int64_t m, const double *v, int64_t
     return sum / (2 * h);
 }
 
-static double root_mean_square(const search *s, int64_t m) {
+static double root_mean_square(const witness_search *s, int64_t m) {
     double sum = 0;
     for (int64_t i = 0; i < m * s->d; i++)
         sum += s->points[i] * s->points[i];
     return sqrt(sum / (double)(m * s->d));
 }
 
-static double compute_form_gradient(search *s, int64_t m, const double *v, double *g) {
+static double compute_form_gradient(witness_search *s, int64_t m, const double *v, double *g) {
     const double h = 1e-5 * root_mean_square(s, m) + 1e-9;
     double most = 0;
     for (int64_t i = 0; i < m; i++)
@@ -375,7 +375,7 @@ static double compute_form_gradient(search *s, int64_t m, const double *v, doubl
 }
 
 /* One step against the gradient g, halved until the eigenvalue falls. False: it does not. */
-static bool step_downhill(search *s, int64_t m, const double *g, double most, double *value, double *vector,
+static bool step_downhill(witness_search *s, int64_t m, const double *g, double most, double *value, double *vector,
                           double *trial) {
     double length = 0.5 * root_mean_square(s, m) / most;
     for (int half = 0; half < 12; half++, length /= 2) {
@@ -393,7 +393,7 @@ static bool step_downhill(search *s, int64_t m, const double *g, double most, do
     return false;
 }
 
-static void descend_eigenvalue(search *s, int64_t m) {
+static void descend_eigenvalue(witness_search *s, int64_t m) {
     double vector[MC_WITNESS_POINTS], value = eigenvalue_of(s, m, s->points, vector);
     for (int k = 0; k < STEPS && s->left > 0 && isfinite(value) && value > -0.05; k++) {
         const double most = compute_form_gradient(s, m, vector, s->slopes);
@@ -402,7 +402,7 @@ static void descend_eigenvalue(search *s, int64_t m) {
     }
 }
 
-static bool search_random_starts(search *s) {
+static bool search_random_starts(witness_search *s) {
     static const int64_t counts[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20};
     enum { COUNTS = sizeof counts / sizeof counts[0] };
     for (int start = 0; start < STARTS && s->left > 0; start++) {
@@ -432,7 +432,7 @@ static int64_t nodes_of(const mc_node *node) {
 }
 
 /* The first columns one by one, all together, and the first against the second. */
-static void make_directions(search *s) {
+static void make_directions(witness_search *s) {
     const int64_t axes = s->d < DIRECTIONS - 2 ? s->d : DIRECTIONS - 2;
     for (int64_t k = 0; k < axes; k++)
         s->direction[k * s->d + k] = 1;
@@ -447,7 +447,7 @@ static void make_directions(search *s) {
     s->directions++;
 }
 
-static bool search_lines(search *s) {
+static bool search_lines(witness_search *s) {
     for (int64_t m = 3; m <= LINE_POINTS; m++)
         if (lines_of(s, m))
             return true;
@@ -455,7 +455,7 @@ static bool search_lines(search *s) {
 }
 
 /* Coefficients of small powers show themselves only where the higher ones are smaller still. */
-static bool search_with_enclosures(search *s) {
+static bool search_with_enclosures(witness_search *s) {
     static const double tiny[] = {1e-9, 1e-12, 1e-18};
     s->left = s->budget / FINE_COST;
     s->fine = true;
@@ -465,11 +465,11 @@ static bool search_with_enclosures(search *s) {
     return found;
 }
 
-static mercer_status run_search_stages(search *s, mc_search_part part) {
-    static bool (*const stages[MC_SEARCH_PARTS][7])(search *) = {{search_one_point, search_two_points, search_lines},
-                                                                 {search_lattice, search_far_points, search_grids,
-                                                                  search_crosses, search_polygons, search_random_starts,
-                                                                  search_with_enclosures}};
+static mercer_status run_search_stages(witness_search *s, mc_search_part part) {
+    static bool (*const stages[MC_SEARCH_PARTS][7])(witness_search *) = {
+        {search_one_point, search_two_points, search_lines},
+        {search_lattice, search_far_points, search_grids, search_crosses, search_polygons, search_random_starts,
+         search_with_enclosures}};
     for (int i = 0; i < 7 && stages[part][i] && !s->out->found; i++) {
         MC_TRY(mc_report_progress(s->ctx, -1));
         s->left = s->budget;
@@ -482,7 +482,7 @@ static mercer_status run_search_stages(search *s, mc_search_part part) {
 mercer_status mc_search_witness(mercer_ctx *ctx, const mc_node *instance, int64_t d, mc_search_part part, double share,
                                 mc_refutation *out) {
     const int64_t capacity = MC_WITNESS_POINTS * d;
-    search s = {.ctx = ctx, .node = instance, .d = d, .out = out};
+    witness_search s = {.ctx = ctx, .node = instance, .d = d, .out = out};
     s.nonnegative = mc_node_any(instance, wants_nonnegative);
     s.budget = (int64_t)(share * EVALUATIONS / (double)(nodes_of(instance) * (1 + d / 16)));
     mc_free(out->witness.points);

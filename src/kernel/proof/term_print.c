@@ -4,12 +4,12 @@
 #include "kernel/proof/expand.h"
 #include "kernel/language/function.h"
 #include "kernel/language/node.h"
-#include "kernel/language/print.h"
+#include "kernel/language/canonical_text.h"
 #include <math.h>
 
-typedef enum level { SUM, PRODUCT, SIGN, POWER, VIEW, PRIMARY } level;
+typedef enum term_level { SUM, PRODUCT, SIGN, POWER, VIEW, PRIMARY } term_level;
 
-static void print_term(const mc_term *term, level place, mc_text *out);
+static void print_term(const mc_term *term, term_level place, mc_text *out);
 
 /* ---- numbers ---- */
 
@@ -248,7 +248,7 @@ static void print_call(const char *name, const mc_term *term, mc_text *out) {
     mc_text_add(out, ")");
 }
 
-static level level_of(const mc_term *term) {
+static term_level level_of(const mc_term *term) {
     switch (term->kind) {
     case MC_T_NUMBER: return is_negative(term) ? SIGN : PRIMARY; /* 2*gamma stands in products only */
     case MC_T_SUM: return SUM;
@@ -291,7 +291,7 @@ static void print_bare(const mc_term *term, mc_text *out) {
     }
 }
 
-static void print_term(const mc_term *term, level place, mc_text *out) {
+static void print_term(const mc_term *term, term_level place, mc_text *out) {
     const bool inside = level_of(term) < place;
     mc_text_add(out, "%s", inside ? "(" : "");
     print_bare(term, out);

@@ -13,11 +13,11 @@
 enum { VERSION = 1, PIECE = 1 << 16 };
 static const char MAGIC[8] = {'M', 'E', 'R', 'C', 'E', 'R', 'C', 'K'};
 
-typedef struct head {
+typedef struct checkpoint_head {
     char magic[8];
     uint32_t version, parts;
     uint64_t key, size[MC_CHECKPOINT_PARTS];
-} head;
+} checkpoint_head;
 
 static mercer_status fail_damaged(mercer_ctx *ctx, const char *path, const char *how) {
     return mc_fail(ctx, MERCER_FORMAT, "the checkpoint '%s' %s; remove it to start anew", path, how);
@@ -42,7 +42,7 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size) {
     return hash;
 }
 
-static bool hash_matches(FILE *file, const head *h) {
+static bool hash_matches(FILE *file, const checkpoint_head *h) {
     uint64_t hash = hash_bytes(0, h, sizeof *h), written;
     for (uint32_t p = 0; p < h->parts; p++)
         if (!hash_of(file, h->size[p], &hash))
@@ -51,7 +51,7 @@ static bool hash_matches(FILE *file, const head *h) {
 }
 
 static mercer_status check_checkpoint_head(mercer_ctx *ctx, FILE *file, const char *path, uint64_t key) {
-    head h;
+    checkpoint_head h;
     if (fread(&h, sizeof h, 1, file) != 1 || memcmp(h.magic, MAGIC, sizeof MAGIC) != 0)
         return mc_fail(ctx, MERCER_FORMAT, "'%s' is not a checkpoint of Mercer; name another file", path);
     if (h.version != VERSION || h.parts > MC_CHECKPOINT_PARTS || !hash_matches(file, &h))
@@ -87,7 +87,7 @@ mercer_status mc_checkpoint_load(mercer_ctx *ctx, const char *path, const mc_che
     FILE *file = fopen(path, "rb");
     if (!file)
         return mc_fail(ctx, MERCER_IO, "cannot read the checkpoint '%s': %s", path, strerror(errno));
-    head h;
+    checkpoint_head h;
     bool right = fread(&h, sizeof h, 1, file) == 1 && h.parts >= (uint32_t)count;
     for (int p = 0; right && p < count; p++) {
         right = h.size[p] == parts[p].size;
@@ -100,7 +100,8 @@ mercer_status mc_checkpoint_load(mercer_ctx *ctx, const char *path, const mc_che
     return right ? MERCER_OK : fail_damaged(ctx, path, "does not hold what this fit needs");
 }
 
-static mercer_status write_all(mercer_ctx *ctx, mc_output *output, const head *h, const mc_checkpoint_part *parts) {
+static mercer_status write_all(mercer_ctx *ctx, mc_output *output, const checkpoint_head *h,
+                               const mc_checkpoint_part *parts) {
     uint64_t hash = hash_bytes(0, h, sizeof *h);
     MC_TRY(mc_output_write(ctx, output, h, sizeof *h));
     for (uint32_t p = 0; p < h->parts; p++) {
@@ -116,7 +117,7 @@ mercer_status mc_checkpoint_refuse(mercer_ctx *ctx, const char *path) {
 
 mercer_status mc_checkpoint_save(mercer_ctx *ctx, const char *path, uint64_t key, const mc_checkpoint_part *parts,
                                  int count) {
-    head h;
+    checkpoint_head h;
     memset(&h, 0, sizeof h);
     memcpy(h.magic, MAGIC, sizeof MAGIC);
     h.version = VERSION;

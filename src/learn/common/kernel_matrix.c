@@ -45,17 +45,17 @@ static mercer_status compute_block(mercer_ctx *ctx, const mc_kernel_matrix *m, m
 
 enum { GRAIN = 16 }; /* rows of a block written together: what they read of one kept row is one line of cache */
 
-typedef struct gathered {
+typedef struct gathered_block {
     const mc_row_store *store;
     const int64_t *ids, *place; /* place: of each among those not kept; -1: kept */
     int64_t count, rest;
     const float *small; /* rest x rest */
     float *out;
-} gathered;
+} gathered_block;
 
 static void gather_stored(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const gathered *g = arg;
+    const gathered_block *g = arg;
     for (int64_t a = begin; a < end; a++) {
         const float *row = g->place[a] < 0 ? mc_row_store_row(g->store, g->ids[a]) : NULL;
         for (int64_t b = 0; row && b < g->count; b++)
@@ -66,7 +66,7 @@ static void gather_stored(void *arg, int64_t chunk, int64_t begin, int64_t end, 
 /* After the kept ones: their columns in the other rows are their rows. */
 static void gather_rest(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const gathered *g = arg;
+    const gathered_block *g = arg;
     for (int64_t b = 0; b < g->count; b++)
         for (int64_t a = begin; a < end; a++)
             if (g->place[a] >= 0)
@@ -85,7 +85,7 @@ static mercer_status gather_block(mercer_ctx *ctx, const mc_kernel_matrix *m, co
     float *small = NULL;
     MC_TRY((small = mc_alloc_unset(ctx, rest * rest, sizeof *small)) ? MERCER_OK : MERCER_MEMORY);
     mercer_status status = rest ? compute_block(ctx, m, MERCER_F32, few, rest, small) : MERCER_OK;
-    gathered g = {m->store, ids, place, count, rest, small, out};
+    gathered_block g = {m->store, ids, place, count, rest, small, out};
     MC_THEN(status, mc_for(ctx, count, GRAIN, gather_stored, &g));
     MC_THEN(status, mc_for(ctx, count, GRAIN, gather_rest, &g));
     mc_free(small);

@@ -29,11 +29,11 @@ void mc_normal_close(mc_normal_equations *s) {
     *s = (mc_normal_equations){0};
 }
 
-typedef struct block {
+typedef struct row_block {
     const mc_normal_equations *s;
     int64_t rows, tiles;
     const double *Z, *R;
-} block;
+} row_block;
 
 static int64_t tile_side(const mc_normal_equations *s, int64_t tile) {
     return s->m - tile * TILE < TILE ? s->m - tile * TILE : TILE;
@@ -46,7 +46,7 @@ static mc_dense square_of(const mc_normal_equations *s) {
 /* Tiles of the lower half of G, then the strips of C. */
 static void add_tile(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)begin, (void)end, (void)thread;
-    const block *b = arg;
+    const row_block *b = arg;
     const mc_normal_equations *s = b->s;
     const int64_t squares = b->tiles * (b->tiles + 1) / 2;
     const mc_dense Z = mc_row_major(b->Z, b->rows, s->m, s->m);
@@ -66,7 +66,7 @@ static void add_tile(void *arg, int64_t chunk, int64_t begin, int64_t end, int t
 }
 
 mercer_status mc_normal_add(mercer_ctx *ctx, mc_normal_equations *s, int64_t rows, const double *Z, const double *R) {
-    block b = {.s = s, .rows = rows, .tiles = mc_chunk_count(s->m, TILE), .Z = Z, .R = R};
+    row_block b = {.s = s, .rows = rows, .tiles = mc_chunk_count(s->m, TILE), .Z = Z, .R = R};
     return mc_for(ctx, b.tiles * (b.tiles + 1) / 2 + (s->t ? b.tiles : 0), 1, add_tile, &b);
 }
 

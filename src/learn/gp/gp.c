@@ -197,7 +197,7 @@ static mercer_status refuse_duplicate_rows(mercer_ctx *ctx, const mc_problem *p)
 
 /* ---- The fit ---- */
 
-typedef struct work {
+typedef struct gp_work {
     const mercer_gp *set;
     mc_problem *p;
     mc_fitted *f;
@@ -207,13 +207,13 @@ typedef struct work {
     double noise, value, error, density, loo_rmse;
     int64_t evaluations, rank;
     mercer_status stopped; /* TIME or CANCELLED: the best point so far was taken */
-} work;
+} gp_work;
 
 static bool learns(const mercer_gp *set) {
     return set->learn || set->noise < 0;
 }
 
-static mercer_status choose_parameters(mercer_ctx *ctx, work *w, double variance) {
+static mercer_status choose_parameters(mercer_ctx *ctx, gp_work *w, double variance) {
     mercer_kernel *widened = NULL;
     MC_TRY(extend_kernel(ctx, w->set, variance, w->p, &widened));
     mercer_kernel_free(w->p->kernel);
@@ -245,7 +245,7 @@ static mercer_status choose_parameters(mercer_ctx *ctx, work *w, double variance
 }
 
 /* alpha by conjugate gradients to the tolerance of ridge. */
-static mercer_status solve_by_steps(mercer_ctx *ctx, work *w) {
+static mercer_status solve_by_steps(mercer_ctx *ctx, gp_work *w) {
     const mc_problem *p = w->p;
     double none[MC_ESTIMATED_OUTPUTS] = {0};
     mc_ridge_system r = {.p = p,
@@ -271,7 +271,7 @@ static mercer_status solve_by_steps(mercer_ctx *ctx, work *w) {
 }
 
 /* The mean, certified as ever, and the evidence with its error. */
-static mercer_status estimate_at_optimum(mercer_ctx *ctx, work *w) {
+static mercer_status estimate_at_optimum(mercer_ctx *ctx, gp_work *w) {
     mc_begin_phase(ctx, "evidence");
     MC_TRY(mc_evidence_value(ctx, w->evidence, w->p->kernel, w->noise, &w->value, NULL));
     if (!isfinite(w->value))
@@ -290,7 +290,7 @@ static mercer_status estimate_at_optimum(mercer_ctx *ctx, work *w) {
 }
 
 /* The evidence at what was chosen; its coefficients are the answer. */
-static mercer_status solve_at_optimum(mercer_ctx *ctx, work *w) {
+static mercer_status solve_at_optimum(mercer_ctx *ctx, gp_work *w) {
     if (w->estimated)
         return estimate_at_optimum(ctx, w);
     mc_gram *gram = NULL;
@@ -316,7 +316,7 @@ static mercer_status solve_at_optimum(mercer_ctx *ctx, work *w) {
     return MERCER_OK;
 }
 
-static void write_report(const work *w, const mc_residual_findings *found, mercer_report *out) {
+static void write_report(const gp_work *w, const mc_residual_findings *found, mercer_report *out) {
     const mc_problem *p = w->p;
     *out = (mercer_report){.machine = "gp",
                            .solver = w->estimated ? "pcg" : "cholesky",
@@ -339,7 +339,7 @@ static void write_report(const work *w, const mc_residual_findings *found, merce
 }
 
 /* Coefficients and certificate at the chosen point. */
-static mercer_status certify_gp(mercer_ctx *ctx, work *w) {
+static mercer_status certify_gp(mercer_ctx *ctx, gp_work *w) {
     mc_problem *p = w->p;
     MC_TRY(solve_at_optimum(ctx, w));
     mc_evidence_close(w->evidence);
@@ -352,7 +352,7 @@ static mercer_status certify_gp(mercer_ctx *ctx, work *w) {
     return MERCER_OK;
 }
 
-static mercer_status learn_gp(mercer_ctx *ctx, work *w) {
+static mercer_status learn_gp(mercer_ctx *ctx, gp_work *w) {
     mc_problem *p = w->p;
     w->f->outputs = p->outputs;
     MC_TRY(MC_ALLOC(ctx, w->f->alpha, p->n * p->outputs));
@@ -475,7 +475,7 @@ static mercer_status fit_gp(mercer_ctx *ctx, const void *settings, const mercer_
     const double began = mc_clock_seconds();
     *out = (mc_fitted){0};
     mc_problem p;
-    work w = {.set = settings, .p = &p, .f = out, .density = NAN, .loo_rmse = NAN};
+    gp_work w = {.set = settings, .p = &p, .f = out, .density = NAN, .loo_rmse = NAN};
     MC_TRY(prepare_gp(ctx, settings, kernel, data, &p));
     w.estimated = is_estimated(ctx, settings, &p);
     mercer_status status = mc_memory_check(ctx, w.estimated ? estimated_bytes(ctx, &p) : bytes_of(ctx, settings, &p),

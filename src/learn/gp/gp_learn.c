@@ -34,20 +34,21 @@ static int64_t most_of(int64_t n, bool estimated) {
     return estimated ? ESTIMATED_MOST : n;
 }
 
-typedef struct sample {
+typedef struct learning_sample {
     mercer_data *x;
     double *Y, *root;
     mc_evidence *evidence;
-} sample;
+} learning_sample;
 
-static void close_sample(sample *s) {
+static void close_sample(learning_sample *s) {
     mc_evidence_close(s->evidence);
     mercer_data_free(s->x);
     mc_free(s->Y);
     mc_free(s->root);
 }
 
-static mercer_status open_sample(mercer_ctx *ctx, const mc_problem *p, const int64_t *rows, int64_t count, sample *s) {
+static mercer_status open_sample(mercer_ctx *ctx, const mc_problem *p, const int64_t *rows, int64_t count,
+                                 learning_sample *s) {
     const int64_t t = p->outputs;
     MC_TRY(mc_data_take(ctx, p->x, rows, count, &s->x));
     MC_TRY(MC_ALLOC(ctx, s->Y, count * t));
@@ -80,7 +81,7 @@ static mercer_status go_on(mercer_ctx *ctx, const mc_problem *p, mc_evidence *ev
 
 static mercer_status learn_from_sample(mercer_ctx *ctx, const mc_problem *p, const int64_t *rows, int64_t count,
                                        double noise, const mc_gp_search *set, mc_gp_found *out) {
-    sample s = {0};
+    learning_sample s = {0};
     mercer_status status = open_sample(ctx, p, rows, count, &s);
     MC_THEN(status, go_on(ctx, p, s.evidence, noise, set, out));
     close_sample(&s);

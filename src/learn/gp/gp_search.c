@@ -32,18 +32,18 @@ static const struct {
 } lengths[] = {{MC_RBF, 0, -2},   {MC_LAPLACIAN, 0, -1}, {MC_EXPONENTIAL, 0, -1},
                {MC_MATERN, 1, 1}, {MC_RQ, 1, 1},         {MC_PERIODIC, 0, 1}};
 
-typedef struct search {
+typedef struct evidence_search {
     mc_evidence *evidence;
     const mercer_kernel *kernel;
     int64_t slots;
     double *value, *gradient, *low, *high, *start, *z; /* slots + 1 each: parameters, then the noise */
     double *best;                                      /* the best point evaluated, with its evidence */
     double best_value;
-} search;
+} evidence_search;
 
 /* -L and its gradient in the logarithms. */
 static mercer_status negative_evidence(mercer_ctx *ctx, void *self, const double *z, double *f, double *g) {
-    search *s = self;
+    evidence_search *s = self;
     for (int64_t i = 0; i <= s->slots; i++)
         s->value[i] = s->low[i] < s->high[i] ? exp(z[i]) : s->value[i];
     mercer_kernel *kernel = NULL;
@@ -79,7 +79,8 @@ static void column_ranges(const mercer_data *x, double *least, double *most) {
 }
 
 /* The data's bounds on the logarithm of a parameter, where they have any; the start stays inside. */
-static void bound_log_parameter(search *s, int64_t i, double least, double most, double variance, bool from_sample) {
+static void bound_log_parameter(evidence_search *s, int64_t i, double least, double most, double variance,
+                                bool from_sample) {
     const mc_slot *slot = &s->kernel->slot[i];
     double power = slot->parameter < 0 ? 1 : 0, low = log(variance / FACTOR), high = log(variance * FACTOR);
     for (size_t k = 0; k < sizeof lengths / sizeof lengths[0] && slot->parameter >= 0; k++)
@@ -98,7 +99,7 @@ static void bound_log_parameter(search *s, int64_t i, double least, double most,
 }
 
 /* A parameter chosen from a range stays in it. */
-static void keep_to_range(search *s, int64_t i) {
+static void keep_to_range(evidence_search *s, int64_t i) {
     const mc_slot *slot = &s->kernel->slot[i];
     const mc_value *value = slot->parameter < 0 ? NULL : &slot->node->parameter[slot->parameter];
     if (!value || value->kind != MC_VALUE_NUMBER || !(0 < value->low && value->low < value->high))
@@ -109,7 +110,7 @@ static void keep_to_range(search *s, int64_t i) {
 }
 
 /* Where the search begins and how far it may go; what stays has low = high. */
-static void set_box(search *s, double noise, const mc_gp_search *set) {
+static void set_box(evidence_search *s, double noise, const mc_gp_search *set) {
     double least, most;
     column_ranges(set->x, &least, &most);
     for (int64_t i = 0; i <= s->slots; i++) {
@@ -132,7 +133,7 @@ static void set_box(search *s, double noise, const mc_gp_search *set) {
     }
 }
 
-static void choose_start(search *s, uint64_t seed, int64_t restart) {
+static void choose_start(evidence_search *s, uint64_t seed, int64_t restart) {
     mc_rng rng = mc_rng_at(seed, MC_STREAM_RESTARTS, (uint64_t)restart);
     for (int64_t i = 0; i <= s->slots; i++) {
         const double step = restart ? SPREAD * (2 * mc_rng_uniform(&rng) - 1) : 0;
@@ -140,7 +141,7 @@ static void choose_start(search *s, uint64_t seed, int64_t restart) {
     }
 }
 
-static mercer_status all_searches(mercer_ctx *ctx, search *s, const mc_gp_search *set, mc_gp_found *out) {
+static mercer_status all_searches(mercer_ctx *ctx, evidence_search *s, const mc_gp_search *set, mc_gp_found *out) {
     const mc_lbfgs problem = {.n = s->slots + 1,
                               .low = s->low,
                               .high = s->high,
@@ -168,7 +169,7 @@ static mercer_status all_searches(mercer_ctx *ctx, search *s, const mc_gp_search
 mercer_status mc_gp_maximise(mercer_ctx *ctx, mc_evidence *evidence, const mercer_kernel *kernel, double noise,
                              const mc_gp_search *set, mc_gp_found *out) {
     *out = (mc_gp_found){.noise = noise};
-    search s = {.evidence = evidence, .kernel = kernel, .slots = kernel->slots, .best_value = -INFINITY};
+    evidence_search s = {.evidence = evidence, .kernel = kernel, .slots = kernel->slots, .best_value = -INFINITY};
     mc_work w;
     MC_TRY(mc_work_open(ctx, &w, 7 * mc_work_need(s.slots + 1, sizeof(double))));
     double **all[] = {&s.value, &s.gradient, &s.low, &s.high, &s.start, &s.z, &s.best};

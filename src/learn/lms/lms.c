@@ -185,7 +185,7 @@ static mercer_status choose_way(mercer_ctx *ctx, const mercer_lms *set, const mc
 
 /* ---- The fit ---- */
 
-typedef struct work {
+typedef struct lms_work {
     const mercer_lms *set;
     const mercer_data *data;
     division division;
@@ -194,13 +194,13 @@ typedef struct work {
     double *held_Y;
     double *alpha; /* features: the coefficients on the way */
     mc_fitted *f;
-} work;
+} lms_work;
 
 static double target_at(const mercer_data *data, int64_t i, int64_t k) {
     return data->class_of ? (data->class_of[i] == k ? 1 : -1) : data->target[i * data->outputs + k];
 }
 
-static mercer_status take_held(mercer_ctx *ctx, work *w) {
+static mercer_status take_held(mercer_ctx *ctx, lms_work *w) {
     const int64_t outputs = w->p->outputs;
     if (!w->division.rows)
         return MERCER_OK;
@@ -217,8 +217,8 @@ static const char *solver_name(const mercer_lms *set, mc_lms_solver solver) {
     return names[strcmp(set->mode, "sample") == 0][solver];
 }
 
-static void write_report(const work *w, const mc_lms_run *run, mc_lms_solver solver, const mc_residual_findings *found,
-                         mercer_report *out) {
+static void write_report(const lms_work *w, const mc_lms_run *run, mc_lms_solver solver,
+                         const mc_residual_findings *found, mercer_report *out) {
     const mc_problem *p = w->p;
     *out = (mercer_report){
         .machine = "lms", .solver = solver_name(w->set, solver), .scale = mc_scaling_names[p->scale.kind]};
@@ -237,7 +237,7 @@ static void write_report(const work *w, const mc_lms_run *run, mc_lms_solver sol
 }
 
 /* Of the problem without a penalty, the targets as they came. */
-static mercer_status certify_lms(mercer_ctx *ctx, work *w, const mc_lms_run *run, mc_lms_solver solver) {
+static mercer_status certify_lms(mercer_ctx *ctx, lms_work *w, const mc_lms_run *run, mc_lms_solver solver) {
     mc_residual_findings found;
     mc_problem_restore(w->p);
     mc_begin_phase(ctx, "check");
@@ -254,13 +254,13 @@ static mercer_status certify_lms(mercer_ctx *ctx, work *w, const mc_lms_run *run
 }
 
 /* What is left of a function of explicit features: its weights. */
-static mercer_status keep_weights(mercer_ctx *ctx, const work *w, const mc_lms_values *values) {
+static mercer_status keep_weights(mercer_ctx *ctx, const lms_work *w, const mc_lms_values *values) {
     w->f->features = values->width;
     MC_TRY(MC_ALLOC(ctx, w->f->primal, values->width * values->t));
     return mc_lms_weights(ctx, values, w->alpha, w->f->primal);
 }
 
-static mercer_status run_steps(mercer_ctx *ctx, const work *w, mc_lms_solver solver, mc_lms_run *run) {
+static mercer_status run_steps(mercer_ctx *ctx, const lms_work *w, mc_lms_solver solver, mc_lms_run *run) {
     mc_lms_values values;
     mc_begin_phase(ctx, "gram");
     MC_TRY(mc_lms_values_open(ctx, w->p, w->held, solver, &values));
@@ -271,7 +271,7 @@ static mercer_status run_steps(mercer_ctx *ctx, const work *w, mc_lms_solver sol
     return status;
 }
 
-static mercer_status learn_lms(mercer_ctx *ctx, work *w) {
+static mercer_status learn_lms(mercer_ctx *ctx, lms_work *w) {
     mc_problem *p = w->p;
     mc_lms_solver solver;
     MC_TRY(choose_way(ctx, w->set, p, &solver));
@@ -304,7 +304,7 @@ static mercer_status prepare_lms(mercer_ctx *ctx, const void *settings, const me
 }
 
 /* The places of the centres in the data, when some rows were held out. */
-static void keep_places(work *w) {
+static void keep_places(lms_work *w) {
     if (w->f->primal) /* there are none */
         return;
     w->f->row = w->division.rows;
@@ -316,7 +316,7 @@ static mercer_status fit_lms(mercer_ctx *ctx, const void *settings, const mercer
     const double began = mc_clock_seconds();
     *out = (mc_fitted){0};
     mc_problem p = {0};
-    work w = {.set = settings, .data = data, .p = &p, .f = out};
+    lms_work w = {.set = settings, .data = data, .p = &p, .f = out};
     mercer_status status = split_held_out(ctx, settings, data, &w.division);
     if (!status)
         status = open_train(ctx, settings, kernel, data, &w.division, &p);

@@ -49,15 +49,15 @@ static bool by_sample(const state *s) {
 
 /* ---- The length of a step ---- */
 
-typedef struct scaled {
+typedef struct scaled_values {
     const mc_lms_values *v;
     const double *root;
     double *scratch;
-} scaled;
+} scaled_values;
 
 /* Y <- S K S V for one column. */
 static mercer_status apply_scaled(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
-    const scaled *s = self;
+    const scaled_values *s = self;
     if (!s->root)
         return mc_lms_apply(ctx, s->v, t, V, Y);
     for (int64_t i = 0; i < s->v->n; i++)
@@ -69,7 +69,7 @@ static mercer_status apply_scaled(mercer_ctx *ctx, const void *self, int64_t t, 
 }
 
 static mercer_status largest_eigenvalue(mercer_ctx *ctx, const state *s, double *out) {
-    const scaled self = {.v = s->v, .root = s->run->p->root, .scratch = s->before};
+    const scaled_values self = {.v = s->v, .root = s->run->p->root, .scratch = s->before};
     const mc_matrix M = {.n = s->v->n, .apply = apply_scaled, .self = &self};
     mc_spectrum ends;
     MC_TRY(mc_lanczos(ctx, &M, MC_LMS_LANCZOS, &ends));

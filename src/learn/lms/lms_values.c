@@ -29,16 +29,16 @@ const char *const mc_lms_names[MC_LMS_SOLVERS] = {
 
 /* ---- Opening ---- */
 
-typedef struct mapping {
+typedef struct lms_mapping {
     const mc_features *map;
     const mercer_data *x;
     double *scratch, *out; /* scratch: scratch_each numbers for each thread */
     int64_t scratch_each;
-} mapping;
+} lms_mapping;
 
 static void map_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
-    const mapping *m = arg;
+    const lms_mapping *m = arg;
     double *row = m->scratch + thread * m->scratch_each, *scratch = row + m->x->d;
     for (int64_t i = begin; i < end; i++) {
         mc_data_values(m->x, i, row);
@@ -48,7 +48,7 @@ static void map_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int t
 
 /* phi of every row; *out is new. */
 static mercer_status map_data(mercer_ctx *ctx, const mc_features *map, const mercer_data *x, double **out) {
-    mapping m = {.map = map, .x = x, .scratch_each = x->d + mc_features_scratch(map)};
+    lms_mapping m = {.map = map, .x = x, .scratch_each = x->d + mc_features_scratch(map)};
     MC_TRY(MC_ALLOC(ctx, *out, x->n * mc_features_dimension(map)));
     MC_TRY(MC_ALLOC(ctx, m.scratch, m.scratch_each * mercer_threads(ctx)));
     m.out = *out;
@@ -146,11 +146,11 @@ void mc_lms_row_times(int64_t n, int64_t t, const double *row, const double *V, 
             out[k] += row[j] * V[j * t + k];
 }
 
-typedef struct product {
+typedef struct lms_product {
     const double *A, *V; /* rows x width, width x t */
     int64_t width, t;
     double *out;
-} product;
+} lms_product;
 
 /* out <- A V, V and out of t columns. */
 static void multiply(mc_dense A, const double *V, int64_t t, double *out) {
@@ -164,20 +164,20 @@ static void multiply(mc_dense A, const double *V, int64_t t, double *out) {
 static void times_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
     (void)thread;
-    const product *p = arg;
+    const lms_product *p = arg;
     multiply(mc_row_major(p->A + begin * p->width, end - begin, p->width, p->width), p->V, p->t, p->out + begin * p->t);
 }
 
 static void gather_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)thread;
-    const product *p = arg;
+    const lms_product *p = arg;
     const mc_dense rows = mc_row_major(p->A + begin * p->width, end - begin, p->width, p->width);
     multiply(mc_transposed(rows), p->V + begin * p->t, p->t, p->out + chunk * p->width * p->t);
 }
 
 /* theta <- sum_i alpha_i phi(x_i). */
 static mercer_status gather_feature_weights(mercer_ctx *ctx, const mc_lms_values *v, int64_t t, const double *alpha) {
-    product p = {.A = v->left, .V = alpha, .width = v->width, .t = t, .out = v->part};
+    lms_product p = {.A = v->left, .V = alpha, .width = v->width, .t = t, .out = v->part};
     MC_TRY(mc_for(ctx, v->n, PART_GRAIN, gather_rows, &p));
     const int64_t size = v->width * t;
     memset(v->theta, 0, (size_t)size * sizeof *v->theta);
@@ -191,7 +191,7 @@ static mercer_status multiply_by_kernel(mercer_ctx *ctx, const mc_lms_values *v,
                                         int64_t t, const double *alpha, double *F) {
     if (v->solver == MC_LMS_FEATURES)
         MC_TRY(gather_feature_weights(ctx, v, t, alpha));
-    product p = {.A = A, .V = v->solver == MC_LMS_FEATURES ? v->theta : alpha, .width = v->width, .t = t, .out = F};
+    lms_product p = {.A = A, .V = v->solver == MC_LMS_FEATURES ? v->theta : alpha, .width = v->width, .t = t, .out = F};
     const int64_t grain = PRODUCTS / (p.width * t + 1);
     return mc_for(ctx, rows, grain > ROW_GRAIN ? grain : ROW_GRAIN, times_rows, &p);
 }

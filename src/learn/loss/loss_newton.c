@@ -32,7 +32,7 @@ typedef struct along {
     double slope;                 /* at the beginning */
 } along;
 
-typedef struct newton {
+typedef struct loss_newton {
     mc_loss_task *t;
     mc_loss_workspace *workspace;
     double *g, *root, *rho, *D, *KD, *trial, *dual, *db, *trial_b;
@@ -41,9 +41,9 @@ typedef struct newton {
     double loose;                  /* accuracy of a linear system at most */
     /* steps by chords in a row; those of softmax are short, and a few show how far precision goes */
     int chords;
-} newton;
+} loss_newton;
 
-static void lay_out_newton(mc_work *work, int64_t n, int64_t k, newton *s) {
+static void lay_out_newton(mc_work *work, int64_t n, int64_t k, loss_newton *s) {
     double **const slices[] = {&s->g, &s->root, &s->rho, &s->D, &s->KD, &s->trial, &s->dual};
     for (size_t i = 0; i < sizeof slices / sizeof *slices; i++)
         *slices[i] = mc_work_take(work, n * k, sizeof(double));
@@ -55,7 +55,7 @@ static void lay_out_newton(mc_work *work, int64_t n, int64_t k, newton *s) {
 
 size_t mc_loss_newton_bytes(int64_t n, int64_t k) {
     mc_work counted = {0};
-    lay_out_newton(&counted, n, k, &(newton){0});
+    lay_out_newton(&counted, n, k, &(loss_newton){0});
     return counted.used;
 }
 
@@ -73,7 +73,7 @@ double mc_loss_gap(const mc_loss_task *t, const double *alpha, const double *f) 
 
 /* Slopes, roots, rho, and a feasible point near alpha, which s->dual then holds, with its gap as if f belonged to it.
    */
-static void evaluate_newton_point(newton *s, bool chord) {
+static void evaluate_newton_point(loss_newton *s, bool chord) {
     mc_loss_task *t = s->t;
     const int64_t count = t->n * t->k;
     mc_loss_derivatives(t, chord, s->g, s->root);
@@ -86,7 +86,7 @@ static void evaluate_newton_point(newton *s, bool chord) {
     s->gap = feasible ? mc_loss_gap(t, s->dual, t->f) : INFINITY;
 }
 
-static double objective_at(newton *s, const along *a, double step) {
+static double objective_at(loss_newton *s, const along *a, double step) {
     const mc_loss_task *t = s->t;
     for (int64_t i = 0; i < t->n * t->k; i++)
         s->trial[i] = t->f[i] + step * s->KD[i];
@@ -97,7 +97,7 @@ static double objective_at(newton *s, const along *a, double step) {
 }
 
 /* The derivative along the step. */
-static double slope_of(const newton *s, double cross) {
+static double slope_of(const loss_newton *s, double cross) {
     const mc_loss_task *t = s->t;
     long double sum = dot(t->n * t->k, s->g, s->KD) + t->lambda * cross;
     for (int64_t i = 0; i < t->n * t->k; i++)
@@ -105,7 +105,7 @@ static double slope_of(const newton *s, double cross) {
     return (double)sum;
 }
 
-static void take_step(newton *s, double step) {
+static void take_step(loss_newton *s, double step) {
     mc_loss_task *t = s->t;
     for (int64_t i = 0; i < t->n * t->k; i++)
         t->alpha[i] += step * s->D[i];
@@ -116,7 +116,7 @@ static void take_step(newton *s, double step) {
 /* Nearer to the lowest point on the line, by parabolas through the beginning, its slope and the last trial. From far
    away the curvatures of softmax at equal shares are no guide to how far a step should go: the more classes, the less.
    s->trial is left at the step returned. */
-static double refine_step_length(newton *s, const along *a, double step, double value) {
+static double refine_step_length(loss_newton *s, const along *a, double step, double value) {
     for (int i = 0; i < REFINES && -a->slope > FAR * fabs(s->objective); i++) {
         const double bend = value - s->objective - a->slope * step, vertex = -a->slope * step * step / (2 * bend);
         const double next = bend > 0 ? fmin(fmax(vertex, step / 4), 4 * step) : 4 * step;
@@ -134,7 +134,7 @@ static double refine_step_length(newton *s, const along *a, double step, double 
 }
 
 /* *moved: whether the objective fell. Below its own rounding a full step is taken on trust once: the gap will tell. */
-static mercer_status search_along_step(mercer_ctx *ctx, newton *s, bool *moved) {
+static mercer_status search_along_step(mercer_ctx *ctx, loss_newton *s, bool *moved) {
     const mc_loss_task *t = s->t;
     const int64_t count = t->n * t->k;
     along a = {dot(count, t->alpha, t->f), dot(count, s->D, t->f), dot(count, s->D, s->KD), 0};
@@ -159,7 +159,7 @@ static mercer_status search_along_step(mercer_ctx *ctx, newton *s, bool *moved) 
    followed by more accurate ones: large parts of the residual can hide in rows of little curvature. For few rows
    accuracy costs nothing, and the answer then does not depend on how conjugate gradients went: a row of weight 2 is the
    row twice. */
-static double accuracy_of(newton *s, double aim) {
+static double accuracy_of(loss_newton *s, double aim) {
     if (s->t->n <= MC_LOSS_FEW)
         return TIGHT;
     if (!isfinite(s->gap) || !(s->gap > 0))
@@ -170,14 +170,14 @@ static double accuracy_of(newton *s, double aim) {
     return fmax(TIGHT, fmin(s->loose, SLACK * fmax(ratio, enough)));
 }
 
-static mercer_status step_with(mercer_ctx *ctx, newton *s, double aim, bool anew, bool exact, bool *moved) {
+static mercer_status step_with(mercer_ctx *ctx, loss_newton *s, double aim, bool anew, bool exact, bool *moved) {
     MC_TRY(
         mc_loss_step(ctx, s->workspace, s->t, s->root, anew, s->rho, accuracy_of(s, aim), exact, s->D, s->KD, s->db));
     return search_along_step(ctx, s, moved);
 }
 
 /* Whether the feasible point, with the f that is its own, has a gap small enough: then it is the answer. */
-static mercer_status test_duality_gap(mercer_ctx *ctx, newton *s, double aim, bool exact, bool *arrived) {
+static mercer_status test_duality_gap(mercer_ctx *ctx, loss_newton *s, double aim, bool exact, bool *arrived) {
     mc_loss_task *t = s->t;
     const int64_t count = t->n * t->k;
     double most = 0;
@@ -197,7 +197,7 @@ static mercer_status test_duality_gap(mercer_ctx *ctx, newton *s, double aim, bo
 }
 
 /* One step; by chords when curvatures lead nowhere. */
-static mercer_status advance_newton(mercer_ctx *ctx, newton *s, double aim, bool exact, bool *moved) {
+static mercer_status advance_newton(mercer_ctx *ctx, loss_newton *s, double aim, bool exact, bool *moved) {
     MC_TRY(step_with(ctx, s, aim, s->gap > WELL * s->before, exact, moved));
     s->chords = *moved ? 0 : s->chords + 1;
     if (*moved || (s->t->k > 1 && s->chords > IDLE))
@@ -206,7 +206,7 @@ static mercer_status advance_newton(mercer_ctx *ctx, newton *s, double aim, bool
     return step_with(ctx, s, aim, true, exact, moved);
 }
 
-static mercer_status iterate_newton(mercer_ctx *ctx, newton *s, double aim, bool exact) {
+static mercer_status iterate_newton(mercer_ctx *ctx, loss_newton *s, double aim, bool exact) {
     mc_loss_task *t = s->t;
     double best = INFINITY, before = INFINITY;
     for (int64_t stale = 0, idle = 0;;) {
@@ -240,7 +240,7 @@ static mercer_status iterate_newton(mercer_ctx *ctx, newton *s, double aim, bool
 }
 
 mercer_status mc_loss_newton(mercer_ctx *ctx, mc_loss_workspace *workspace, mc_loss_task *t, double aim, bool exact) {
-    newton s = {.t = t, .workspace = workspace, .gap = INFINITY, .before = INFINITY, .loose = LOOSE};
+    loss_newton s = {.t = t, .workspace = workspace, .gap = INFINITY, .before = INFINITY, .loose = LOOSE};
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, mc_loss_newton_bytes(t->n, t->k)));
     lay_out_newton(&work, t->n, t->k, &s);

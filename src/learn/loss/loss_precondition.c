@@ -63,15 +63,15 @@ size_t mc_loss_precondition_bytes(mercer_ctx *ctx, int64_t n, int64_t rank, int6
     return bytes_of(ctx, n, rank, columns) + sizeof(mc_loss_precondition) + 2 * MC_ALIGN;
 }
 
-typedef struct copying {
+typedef struct factor_copy {
     const mc_lowrank *from;
     double *F;
-} copying;
+} factor_copy;
 
 /* Rows begin .. end - 1 of F, from columns to rows a few columns at a time. */
 static void copy_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const copying *c = arg;
+    const factor_copy *c = arg;
     const int64_t r = c->from->rank;
     for (int64_t l = 0; l < r; l += SQUARE)
         for (int64_t i = begin; i < end; i++)
@@ -91,7 +91,7 @@ mercer_status mc_loss_precondition_open(mercer_ctx *ctx, const mc_lowrank *f, in
         return status;
     }
     lay_out_preconditioner(ctx, &s->work, s->n, s->r, s->columns, s);
-    copying c = {f, s->F};
+    factor_copy c = {f, s->F};
     if (s->r && (status = mc_for(ctx, s->n, GRAIN, copy_rows, &c)))
         mc_loss_precondition_close(s);
     else
@@ -180,18 +180,18 @@ mercer_status mc_loss_precondition_set(mercer_ctx *ctx, mc_loss_precondition *s,
 
 /* ---- The product ---- */
 
-typedef struct product {
+typedef struct loss_product {
     const mc_loss_precondition *s;
     const double *V;
     double *Y;
     int64_t k;
-} product;
+} loss_product;
 
 /* part <- F'V over one segment of rows: k columns of length r. A few columns read F row by row: as a matrix it would be
    packed first. */
 static void project_on_factor(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)thread;
-    const product *p = arg;
+    const loss_product *p = arg;
     const mc_loss_precondition *s = p->s;
     const int64_t r = s->r, ld = s->ld, k = p->k;
     double *part = s->part + chunk * k * r;
@@ -209,7 +209,7 @@ static void project_on_factor(void *arg, int64_t chunk, int64_t begin, int64_t e
 /* Y <- F C on a chunk of rows. */
 static void expand_from_factor(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const product *p = arg;
+    const loss_product *p = arg;
     const mc_loss_precondition *s = p->s;
     const int64_t r = s->r, k = p->k, m = end - begin;
     const mc_dense F = mc_row_major(s->F + begin * s->ld, m, r, s->ld), C = mc_column_major(s->C, r, k, r);
@@ -241,7 +241,7 @@ static mercer_status solve_small(mercer_ctx *ctx, const mc_loss_precondition *s,
 /* Y <- F M^-1 F'V. */
 static mercer_status apply_low_rank_inverse(mercer_ctx *ctx, const mc_loss_precondition *s, int64_t k, const double *V,
                                             double *Y) {
-    product p = {.s = s, .V = V, .Y = Y, .k = k};
+    loss_product p = {.s = s, .V = V, .Y = Y, .k = k};
     MC_TRY(mc_for(ctx, s->n, SEGMENT, project_on_factor, &p));
     MC_TRY(solve_small(ctx, s, k));
     return mc_for(ctx, s->n, GRAIN, expand_from_factor, &p);
@@ -284,7 +284,7 @@ mercer_status mc_loss_precondition_solve(mercer_ctx *ctx, const mc_loss_precondi
 
 static mercer_status apply_factor(mercer_ctx *ctx, const void *self, int64_t k, const double *V, double *Y) {
     const mc_loss_precondition *s = self;
-    product p = {.s = s, .V = V, .Y = Y, .k = k};
+    loss_product p = {.s = s, .V = V, .Y = Y, .k = k};
     MC_TRY(mc_for(ctx, s->n, SEGMENT, project_on_factor, &p));
     sum_parts(s, k);
     return mc_for(ctx, s->n, GRAIN, expand_from_factor, &p);

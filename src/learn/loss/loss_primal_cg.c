@@ -48,15 +48,15 @@ static mercer_status apply_preconditioner(mercer_ctx *ctx, const mc_loss_primal 
 
 /* ---- Conjugate gradients ---- */
 
-typedef struct pass {
+typedef struct panel_pass {
     const mc_loss_primal *s;
     const double *x;
     int64_t rows_each;
-} pass;
+} panel_pass;
 
 /* part <- (Z, 1)' W (Z, 1) x over the rows of a segment. */
 static void curve_segment(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    const pass *p = arg;
+    const panel_pass *p = arg;
     const mc_loss_primal *s = p->s;
     const int64_t D = s->D, P = s->P, k = s->k;
     double *out = s->part + chunk * s->M, *E = s->scratch + thread * s->scratch_each;
@@ -78,7 +78,7 @@ static void curve_segment(void *arg, int64_t chunk, int64_t begin, int64_t end, 
 
 static mercer_status apply_hessian(mercer_ctx *ctx, const mc_loss_primal *s, const double *x, double *y) {
     const int64_t segments = mc_loss_primal_segments(s->n, 2.0 * (double)s->M, s->M);
-    pass p = {s, x, mc_chunk_count(s->n, segments)};
+    panel_pass p = {s, x, mc_chunk_count(s->n, segments)};
     MC_TRY(mc_for(ctx, s->n, p.rows_each, curve_segment, &p));
     for (int64_t j = 0; j < s->M; j++)
         y[j] = s->P > s->D && j % s->P == s->D ? 0 : s->lambda * x[j];

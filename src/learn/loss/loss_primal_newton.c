@@ -36,7 +36,7 @@ static const double NEARLY = 30, NEARLY_FEW = 1e-3;
 static const double LITTLE = 0.2;            /* of that gap may come from the residual of a linear system */
 static const double FAR = 1e-3, CLOSE = 0.1; /* as in loss_newton.c */
 
-typedef struct newton {
+typedef struct primal_newton {
     mc_loss_primal *s;
     mc_loss_task *t;
     int64_t count, M, P;
@@ -47,9 +47,9 @@ typedef struct newton {
     mc_loss_mean mean;                     /* scratch alone */
     double loss, objective, promise, best; /* best: the gap of what the task holds */
     bool begun;                            /* at what a part of the rows led to */
-} newton;
+} primal_newton;
 
-static void lay_out_newton(mc_work *work, int64_t n, int64_t k, int64_t M, newton *s) {
+static void lay_out_newton(mc_work *work, int64_t n, int64_t k, int64_t M, primal_newton *s) {
     double **const rows[] = {&s->F, &s->g, &s->root, &s->E, &s->trial, &s->found};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         *rows[i] = mc_work_take(work, n * k, sizeof(double));
@@ -63,31 +63,31 @@ static void lay_out_newton(mc_work *work, int64_t n, int64_t k, int64_t M, newto
 
 size_t mc_loss_primal_newton_bytes(int64_t n, int64_t D, int64_t k) {
     mc_work counted = {0};
-    lay_out_newton(&counted, n, k, k * (D + 1), &(newton){0});
+    lay_out_newton(&counted, n, k, k * (D + 1), &(primal_newton){0});
     return counted.used;
 }
 
 /* ---- Points ---- */
 
-static bool is_intercept(const newton *s, int64_t j) {
+static bool is_intercept(const primal_newton *s, int64_t j) {
     return s->t->intercept && j % s->P == s->P - 1;
 }
 
-static double penalty_of(const newton *s, const double *w) {
+static double penalty_of(const primal_newton *s, const double *w) {
     double sum = 0;
     for (int64_t j = 0; j < s->M; j++)
         sum += is_intercept(s, j) ? 0 : w[j] * w[j];
     return s->t->lambda / 2 * sum;
 }
 
-static void take_intercepts(const newton *s, const double *w, double *b) {
+static void take_intercepts(const primal_newton *s, const double *w, double *b) {
     for (int64_t a = 0; a < s->t->k; a++)
         b[a] = s->t->intercept ? w[a * s->P + s->P - 1] : 0;
 }
 
 /* The losses of all rows, on all threads; functions of the caller's own are called by one. */
 typedef struct looking {
-    const newton *s;
+    const primal_newton *s;
     const double *f;
     bool chord;
     long double *sums; /* per chunk: of the losses; NULL: slopes and roots are asked for */
@@ -114,12 +114,12 @@ static void look_at_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, i
         mc_loss_derivatives(&part, l->chord, l->s->g + begin * part.k, l->s->root + begin * part.k);
 }
 
-static int64_t rows_at_once(const newton *s) {
+static int64_t rows_at_once(const primal_newton *s) {
     const int64_t rows = ENTRIES / s->t->k > s->t->n / CHUNKS ? ENTRIES / s->t->k : s->t->n / CHUNKS + 1;
     return s->t->own ? s->t->n : rows;
 }
 
-static mercer_status sum_losses(mercer_ctx *ctx, newton *s, const double *f) {
+static mercer_status sum_losses(mercer_ctx *ctx, primal_newton *s, const double *f) {
     long double sums[CHUNKS + 1], all = 0;
     looking l = {.s = s, .f = f, .sums = sums};
     const int64_t rows = rows_at_once(s);
@@ -131,7 +131,7 @@ static mercer_status sum_losses(mercer_ctx *ctx, newton *s, const double *f) {
 }
 
 /* Slopes, roots and the gradient at (w, b). */
-static mercer_status evaluate_point(mercer_ctx *ctx, newton *s, bool chord) {
+static mercer_status evaluate_point(mercer_ctx *ctx, primal_newton *s, bool chord) {
     looking l = {.s = s, .f = s->F, .chord = chord};
     const mc_loss_task at = task_of_rows(&l, 0, s->t->n);
     MC_TRY(mc_for(ctx, s->t->n, rows_at_once(s), look_at_rows, &l));
@@ -143,7 +143,7 @@ static mercer_status evaluate_point(mercer_ctx *ctx, newton *s, bool chord) {
 }
 
 /* The weights of the task's coefficients, and their objective. */
-static mercer_status start_newton(mercer_ctx *ctx, newton *s) {
+static mercer_status start_newton(mercer_ctx *ctx, primal_newton *s) {
     const mc_loss_task *t = s->t;
     if (t->warm || t->iterations > 0)
         MC_TRY(mc_loss_primal_project(ctx, s->s, t, t->alpha, s->w));
@@ -161,7 +161,7 @@ static mercer_status start_newton(mercer_ctx *ctx, newton *s) {
 /* ---- Along a step ---- */
 
 /* The objective at w + step U, which s->trial and s->trial_w then hold. */
-static mercer_status move_to(mercer_ctx *ctx, newton *s, double step, double *value) {
+static mercer_status move_to(mercer_ctx *ctx, primal_newton *s, double step, double *value) {
     for (int64_t i = 0; i < s->count; i++)
         s->trial[i] = s->F[i] + step * s->E[i];
     for (int64_t j = 0; j < s->M; j++)
@@ -173,7 +173,7 @@ static mercer_status move_to(mercer_ctx *ctx, newton *s, double step, double *va
 }
 
 /* Nearer to the lowest point on the line, as in loss_newton.c. */
-static mercer_status refine_step_length(mercer_ctx *ctx, newton *s, double step, double *value) {
+static mercer_status refine_step_length(mercer_ctx *ctx, primal_newton *s, double step, double *value) {
     const double slope = -2 * s->promise;
     for (int i = 0; i < REFINES && -slope > FAR * fabs(s->objective); i++) {
         const double bend = *value - s->objective - slope * step, vertex = -slope * step * step / (2 * bend);
@@ -190,7 +190,7 @@ static mercer_status refine_step_length(mercer_ctx *ctx, newton *s, double step,
     return MERCER_OK;
 }
 
-static void take_step(newton *s, double value) {
+static void take_step(primal_newton *s, double value) {
     double *const F = s->F, *const w = s->w;
     s->F = s->trial;
     s->trial = F;
@@ -200,7 +200,7 @@ static void take_step(newton *s, double value) {
 }
 
 /* *moved: whether the objective fell. */
-static mercer_status search_along_step(mercer_ctx *ctx, newton *s, bool *moved) {
+static mercer_status search_along_step(mercer_ctx *ctx, primal_newton *s, bool *moved) {
     const double noise = 8 * DBL_EPSILON * fabs(s->objective);
     *moved = false;
     double step = 1;
@@ -223,7 +223,7 @@ static mercer_status search_along_step(mercer_ctx *ctx, newton *s, bool *moved) 
 /* ---- The answer ---- */
 
 /* s->found becomes the task's answer where its gap is the least so far. b: its intercepts. */
-static mercer_status offer_answer(mercer_ctx *ctx, newton *s, const double *b) {
+static mercer_status offer_answer(mercer_ctx *ctx, primal_newton *s, const double *b) {
     mc_loss_task *t = s->t;
     double *before = s->mean.scratch; /* feasibility has used it */
     if (!mc_loss_feasible(t, s->root, &s->mean, s->trial, s->found))
@@ -244,7 +244,7 @@ static mercer_status offer_answer(mercer_ctx *ctx, newton *s, const double *b) {
 }
 
 /* The coefficients of the full step (E = Z U), or of none. */
-static mercer_status try_answer(mercer_ctx *ctx, newton *s, bool full) {
+static mercer_status try_answer(mercer_ctx *ctx, primal_newton *s, bool full) {
     mc_loss_task *t = s->t;
     const int64_t k = t->k;
     take_intercepts(s, s->w, s->b);
@@ -265,7 +265,7 @@ static mercer_status try_answer(mercer_ctx *ctx, newton *s, bool full) {
 
 /* ---- The search ---- */
 
-static mercer_status solve_step(mercer_ctx *ctx, newton *s, double accuracy, double least) {
+static mercer_status solve_step(mercer_ctx *ctx, primal_newton *s, double accuracy, double least) {
     MC_TRY(mc_loss_primal_solve(ctx, s->s, s->G, accuracy, least, s->U));
     double along = 0;
     for (int64_t j = 0; j < s->M; j++)
@@ -275,7 +275,7 @@ static mercer_status solve_step(mercer_ctx *ctx, newton *s, double accuracy, dou
 }
 
 /* U and E; a step that promises little is tried for the answer. */
-static mercer_status make_step(mercer_ctx *ctx, newton *s, double aim, bool *arrived) {
+static mercer_status make_step(mercer_ctx *ctx, primal_newton *s, double aim, bool *arrived) {
     const bool few = s->t->n <= MC_LOSS_FEW;
     const double size = fabs(s->objective), nearly = (few ? NEARLY_FEW : NEARLY) * aim * size;
     const double least = 2 * LITTLE * aim * size * s->t->lambda * s->t->lambda, last = few ? TIGHT : LOOSE;
@@ -292,7 +292,7 @@ static mercer_status make_step(mercer_ctx *ctx, newton *s, double aim, bool *arr
     return MERCER_OK;
 }
 
-static mercer_status advance_newton(mercer_ctx *ctx, newton *s, double aim, bool *arrived, bool *moved) {
+static mercer_status advance_newton(mercer_ctx *ctx, primal_newton *s, double aim, bool *arrived, bool *moved) {
     MC_TRY(make_step(ctx, s, aim, arrived));
     if (*arrived)
         return MERCER_OK;
@@ -305,7 +305,7 @@ static mercer_status advance_newton(mercer_ctx *ctx, newton *s, double aim, bool
     return *arrived ? MERCER_OK : search_along_step(ctx, s, moved);
 }
 
-static mercer_status iterate_newton(mercer_ctx *ctx, newton *s, double aim) {
+static mercer_status iterate_newton(mercer_ctx *ctx, primal_newton *s, double aim) {
     mc_loss_task *t = s->t;
     double before = INFINITY;
     for (int64_t idle = 0; idle <= IDLE;) {
@@ -332,7 +332,7 @@ static mercer_status iterate_newton(mercer_ctx *ctx, newton *s, double aim) {
 }
 
 /* Told to stop: the start, or the point it got to, whichever has the smaller gap. */
-static void settle_answer(mercer_ctx *ctx, newton *s) {
+static void settle_answer(mercer_ctx *ctx, primal_newton *s) {
     mc_shield_from_stop(ctx, true);
     if (isinf(s->best) && mc_loss_is_feasible(s->t, s->t->alpha))
         s->best = mc_loss_gap(s->t, s->t->alpha, s->t->f);
@@ -341,8 +341,9 @@ static void settle_answer(mercer_ctx *ctx, newton *s) {
     mc_shield_from_stop(ctx, false);
 }
 
-static mercer_status open_newton(mercer_ctx *ctx, mc_loss_primal *primal, mc_loss_task *t, mc_work *work, newton *s) {
-    *s = (newton){.s = primal, .t = t, .promise = INFINITY, .best = INFINITY, .count = t->n * t->k};
+static mercer_status open_newton(mercer_ctx *ctx, mc_loss_primal *primal, mc_loss_task *t, mc_work *work,
+                                 primal_newton *s) {
+    *s = (primal_newton){.s = primal, .t = t, .promise = INFINITY, .best = INFINITY, .count = t->n * t->k};
     s->M = mc_loss_primal_unknowns(primal, t);
     s->P = s->M / t->k;
     MC_TRY(mc_work_open(ctx, work, mc_loss_primal_newton_bytes(t->n, s->P, t->k)));
@@ -353,7 +354,7 @@ static mercer_status open_newton(mercer_ctx *ctx, mc_loss_primal *primal, mc_los
 /* ---- A part of the rows first ---- */
 
 /* 1: no part of the rows would do. */
-static int64_t row_stride(const newton *s) {
+static int64_t row_stride(const primal_newton *s) {
     const mc_loss_task *t = s->t;
     const int64_t most = t->n / (ENOUGH * s->P);
     return t->k > 1 || t->own || t->warm || t->iterations > 0 || t->n < MANY || most < EVERY_LEAST ? 1
@@ -378,7 +379,7 @@ static void take_part(const mc_loss_task *t, int64_t stride, mc_loss_task *part,
 
 /* Steps until they promise little. *begun: whether there was any; where the first promises little, all rows are soon
    there too. */
-static mercer_status descend_roughly(mercer_ctx *ctx, newton *s, bool *begun) {
+static mercer_status descend_roughly(mercer_ctx *ctx, primal_newton *s, bool *begun) {
     *begun = false;
     for (int step = 0; step < STEPS; step++) {
         bool moved;
@@ -396,10 +397,10 @@ static mercer_status descend_roughly(mercer_ctx *ctx, newton *s, bool *begun) {
     return MERCER_OK;
 }
 
-static mercer_status solve_part(mercer_ctx *ctx, newton *s, int64_t stride, mc_loss_task *part, bool *begun) {
+static mercer_status solve_part(mercer_ctx *ctx, primal_newton *s, int64_t stride, mc_loss_task *part, bool *begun) {
     mc_loss_primal *primal = NULL;
     mc_work work = {0};
-    newton some;
+    primal_newton some;
     mercer_status status = mc_loss_primal_sample(ctx, s->s, stride, &primal);
     MC_THEN(status, open_newton(ctx, primal, part, &work, &some));
     MC_THEN(status, descend_roughly(ctx, &some, begun));
@@ -411,7 +412,7 @@ static mercer_status solve_part(mercer_ctx *ctx, newton *s, int64_t stride, mc_l
 }
 
 /* The weights of the part, where the objective of all rows is lower there than at the start. */
-static mercer_status adopt_weights(mercer_ctx *ctx, newton *s) {
+static mercer_status adopt_weights(mercer_ctx *ctx, primal_newton *s) {
     mercer_status status = mc_loss_primal_expand(ctx, s->s, s->t, s->trial_w, s->trial);
     take_intercepts(s, s->trial_w, s->b);
     MC_THEN(status, sum_losses(ctx, s, s->trial));
@@ -423,7 +424,7 @@ static mercer_status adopt_weights(mercer_ctx *ctx, newton *s) {
     return status;
 }
 
-static mercer_status begin_with_part(mercer_ctx *ctx, newton *s) {
+static mercer_status begin_with_part(mercer_ctx *ctx, primal_newton *s) {
     const int64_t stride = row_stride(s);
     mc_loss_task part = *s->t;
     double *block = NULL;
@@ -441,7 +442,7 @@ static mercer_status begin_with_part(mercer_ctx *ctx, newton *s) {
 }
 
 mercer_status mc_loss_primal_newton(mercer_ctx *ctx, mc_loss_primal *primal, mc_loss_task *t, double aim) {
-    newton s;
+    primal_newton s;
     mc_work work = {0};
     mercer_status status = open_newton(ctx, primal, t, &work, &s);
     const bool ready = !status;

@@ -16,7 +16,7 @@
 
 enum { SAMPLE = 1024, DOUBLINGS = 4, START = 32, DOUBLES = 2 }; /* ranks 32, 64, 128, 256 */
 
-typedef struct sample {
+typedef struct gain_sample {
     int64_t rows, seen; /* seen: gains */
     double gain[DOUBLINGS];
     double hidden; /* 2^-24 times the trace of K on all rows: eigenvalues below it are not seen by floats */
@@ -24,9 +24,9 @@ typedef struct sample {
     mc_gram *gram;
     double *root;
     mc_lowrank *f;
-} sample;
+} gain_sample;
 
-static mercer_status take_rows(mercer_ctx *ctx, const mc_problem *p, sample *s) {
+static mercer_status take_rows(mercer_ctx *ctx, const mc_problem *p, gain_sample *s) {
     int64_t *rows = NULL;
     MC_TRY(MC_ALLOC(ctx, rows, p->n));
     mc_landmarks_uniform(ctx->options.seed, 4, p->n, s->rows, rows);
@@ -39,7 +39,7 @@ static mercer_status take_rows(mercer_ctx *ctx, const mc_problem *p, sample *s) 
     return status;
 }
 
-static mercer_status sample_spectrum(mercer_ctx *ctx, const mc_problem *p, sample *s) {
+static mercer_status sample_spectrum(mercer_ctx *ctx, const mc_problem *p, gain_sample *s) {
     MC_TRY(take_rows(ctx, p, s));
     MC_TRY(mc_gram_open(ctx, p->kernel, s->few, NULL, MERCER_F32, &s->gram));
     const mc_matrix K = mc_gram_matrix(s->gram);
@@ -53,7 +53,7 @@ static mercer_status sample_spectrum(mercer_ctx *ctx, const mc_problem *p, sampl
 }
 
 /* What a column gains after START 2^k of them; where nothing is left, what the rounding of floats hides. */
-static double gain_at(const sample *s, int64_t k) {
+static double gain_at(const gain_sample *s, int64_t k) {
     if (k < s->seen)
         return s->gain[k];
     if (s->seen < 2 || (s->f && s->f->exhausted))
@@ -62,7 +62,7 @@ static double gain_at(const sample *s, int64_t k) {
     return last * pow(fmin(1, last / before), (double)(k - s->seen + 1));
 }
 
-static void follow_rank_rule(const sample *s, const mc_rank_rule *rule, int64_t n, int64_t *rank, double *steps) {
+static void follow_rank_rule(const gain_sample *s, const mc_rank_rule *rule, int64_t n, int64_t *rank, double *steps) {
     int64_t k = 1;
     *rank = 2 * START < rule->most ? 2 * START : rule->most;
     if (rule->asked)
@@ -89,7 +89,7 @@ mercer_status mc_ridge_estimate_cg_iterations(mercer_ctx *ctx, const mc_problem 
                                               double *steps) {
     const mc_rank_rule rule =
         mc_ridge_pcg_rule(p, plan, set->lambda, tolerance, p->outputs + set->intercept, set->rank);
-    sample s = {.rows = p->n < SAMPLE ? p->n : SAMPLE};
+    gain_sample s = {.rows = p->n < SAMPLE ? p->n : SAMPLE};
     if (mc_memory_left(ctx) < sample_bytes(ctx, p, s.rows))
         return MERCER_OK; /* no room to look: what was assumed stays */
     const mercer_status status = sample_spectrum(ctx, p, &s);

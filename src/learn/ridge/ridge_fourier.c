@@ -36,12 +36,12 @@ size_t mc_fourier_fit_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t asked,
     return fit + kept + mc_sampled_residual_bytes(ctx, p) + (size_t)(p->x->d * 64) + 32 * MC_ALIGN;
 }
 
-typedef struct pass {
+typedef struct fourier_pass {
     const mc_fourier *f;
     int64_t m;
     double *Z, *R;
     const double *X; /* m x outputs */
-} pass;
+} fourier_pass;
 
 static void scale_rows(const mc_problem *p, int64_t begin, int64_t rows, int64_t m, double *Z) {
     for (int64_t i = 0; p->root && i < rows; i++)
@@ -49,7 +49,8 @@ static void scale_rows(const mc_problem *p, int64_t begin, int64_t rows, int64_t
             Z[i * m + j] *= p->root[begin + i];
 }
 
-static mercer_status take_in(mercer_ctx *ctx, const mc_approximate *a, const pass *w, mc_normal_equations *normal) {
+static mercer_status take_in(mercer_ctx *ctx, const mc_approximate *a, const fourier_pass *w,
+                             mc_normal_equations *normal) {
     const mc_problem *p = a->p;
     mc_begin_phase(ctx, "features");
     for (int64_t begin = 0; begin < p->n; begin += ROWS) {
@@ -64,7 +65,7 @@ static mercer_status take_in(mercer_ctx *ctx, const mc_approximate *a, const pas
 }
 
 /* F <- Psi X, both row-major. */
-static mercer_status fitted_values(mercer_ctx *ctx, const mc_approximate *a, const pass *w, double *F) {
+static mercer_status fitted_values(mercer_ctx *ctx, const mc_approximate *a, const fourier_pass *w, double *F) {
     const mc_problem *p = a->p;
     const int64_t outputs = p->outputs, m = w->m;
     mc_begin_phase(ctx, "values");
@@ -100,8 +101,8 @@ static mercer_status keep_frequencies(mercer_ctx *ctx, const mc_approximate *a, 
     return status;
 }
 
-static mercer_status solve_fourier_features(mercer_ctx *ctx, mc_approximate *a, pass *w, mc_normal_equations *normal,
-                                            double *X) {
+static mercer_status solve_fourier_features(mercer_ctx *ctx, mc_approximate *a, fourier_pass *w,
+                                            mc_normal_equations *normal, double *X) {
     const int64_t m = w->m, outputs = a->p->outputs;
     const double scale = (double)w->f->count / w->f->mass;
     MC_TRY(take_in(ctx, a, w, normal));
@@ -121,7 +122,7 @@ static mercer_status solve_fourier_features(mercer_ctx *ctx, mc_approximate *a, 
 }
 
 static mercer_status fit_fourier_features(mercer_ctx *ctx, mc_approximate *a, const mc_fourier *f) {
-    pass w = {.f = f, .m = 2 * f->count};
+    fourier_pass w = {.f = f, .m = 2 * f->count};
     mc_normal_equations normal;
     mc_work work;
     MC_TRY(mc_normal_open(ctx, w.m, a->t, &normal));

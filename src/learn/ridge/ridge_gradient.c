@@ -37,7 +37,7 @@
 
 enum { ROWS = 64 }; /* of a chunk */
 
-typedef struct slopes {
+typedef struct ridge_slopes {
     mc_ridge_system r;
     mc_fold_order by; /* with folds */
     bool folds;
@@ -52,21 +52,21 @@ typedef struct slopes {
     int64_t *of;          /* n: the fold of a row, counted from 0 in the order of by */
     double *residual;     /* n x outputs: unscaled */
     double *edge;         /* largest x outputs, of one fold */
-} slopes;
+} ridge_slopes;
 
-static double C_at(const slopes *x, int64_t i, int64_t j) {
+static double C_at(const ridge_slopes *x, int64_t i, int64_t j) {
     const double B = x->A[i >= j ? mc_packed_place(x->r.p->n, i, j) : mc_packed_place(x->r.p->n, j, i)];
     return mc_leave_out_entry(&x->out, B, i, j);
 }
 
-static double beta_at(const slopes *x, int64_t i, int64_t k) {
+static double beta_at(const ridge_slopes *x, int64_t i, int64_t k) {
     return x->r.X[i * x->r.columns + k];
 }
 
 /* ---- The residuals, and v ---- */
 
 /* *value: the logarithm of the error; NaN where a row cannot be left out. */
-static void leave_rows_out(slopes *x, double *value) {
+static void leave_rows_out(ridge_slopes *x, double *value) {
     const int64_t n = x->r.p->n, t = x->r.p->outputs;
     for (int64_t i = 0; i < n; i++)
         x->D[i] = x->A[mc_packed_place(n, i, i)];
@@ -85,7 +85,7 @@ static void leave_rows_out(slopes *x, double *value) {
 
 /* e_F and the share of the fold in the error, then v_F up to the mean over the folds, which is known when all have
    left. */
-static mercer_status leave_fold_out(mercer_ctx *ctx, slopes *x, const int64_t *rows, int64_t m, double *error,
+static mercer_status leave_fold_out(mercer_ctx *ctx, ridge_slopes *x, const int64_t *rows, int64_t m, double *error,
                                     bool *defined) {
     const int64_t t = x->r.p->outputs;
     double sum = 0, weight = 0;
@@ -108,7 +108,7 @@ static mercer_status leave_fold_out(mercer_ctx *ctx, slopes *x, const int64_t *r
     return MERCER_OK;
 }
 
-static mercer_status leave_folds_out(mercer_ctx *ctx, slopes *x, double *value) {
+static mercer_status leave_folds_out(mercer_ctx *ctx, ridge_slopes *x, double *value) {
     const int64_t n = x->r.p->n;
     double sum = 0;
     int64_t folds = 0;
@@ -128,7 +128,7 @@ static mercer_status leave_folds_out(mercer_ctx *ctx, slopes *x, double *value) 
     return MERCER_OK;
 }
 
-static void gcv_error(slopes *x, double *value) {
+static void gcv_error(ridge_slopes *x, double *value) {
     const int64_t n = x->r.p->n, t = x->r.p->outputs;
     double sum = 0, weight = 0, trace = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -147,7 +147,7 @@ static void gcv_error(slopes *x, double *value) {
 /* ---- M ---- */
 
 /* Row i of G = C diag(D), of -p/2, p = C v, and of C_.F v_F / 2 and C_.F e_F / 2 for every fold. */
-static void write_left(const slopes *x, int64_t i) {
+static void write_left(const ridge_slopes *x, int64_t i) {
     const int64_t n = x->r.p->n, t = x->r.p->outputs;
     double *left = x->left + i * x->terms;
     for (int64_t k = 0; k < x->terms; k++)
@@ -171,7 +171,7 @@ static void write_left(const slopes *x, int64_t i) {
 
 /* Every pair of terms a, b stands on the right as 2 b, 2 a: together sym(a b') times 4. The first pair is -p/2 and
    beta/2. */
-static void write_right(const slopes *x, int64_t i) {
+static void write_right(const ridge_slopes *x, int64_t i) {
     const int64_t t = x->r.p->outputs;
     const double *left = x->left + i * x->terms;
     double *right = x->right + i * x->terms;
@@ -199,7 +199,7 @@ static void add_product(const double *X, const double *Z, int64_t columns, int64
 
 /* S M S of a block. */
 static void block_of(const void *self, int64_t i0, int64_t i1, int64_t j0, int64_t j1, double *out, int64_t ld) {
-    const slopes *x = self;
+    const ridge_slopes *x = self;
     const int64_t n = x->r.p->n, q = x->terms;
     add_product(x->left + i0 * q, x->right + j0 * q, q, i1 - i0, j1 - j0, 0, out, ld);
     if (x->G)
@@ -210,7 +210,7 @@ static void block_of(const void *self, int64_t i0, int64_t i1, int64_t j0, int64
 }
 
 /* The trace of M. */
-static double by_lambda(const slopes *x) {
+static double by_lambda(const ridge_slopes *x) {
     const int64_t n = x->r.p->n;
     double sum = 0;
     for (int64_t i = 0; i < n * x->terms; i++)
@@ -220,7 +220,7 @@ static double by_lambda(const slopes *x) {
     return sum;
 }
 
-static mercer_status contract_kernel_slopes(mercer_ctx *ctx, slopes *x, double *by_slot) {
+static mercer_status contract_kernel_slopes(mercer_ctx *ctx, ridge_slopes *x, double *by_slot) {
     MC_TRY(mc_for(ctx, x->r.p->n, ROWS, write_rows, x));
     return mc_gram_contract(ctx, x->r.p->kernel, x->r.p->x, block_of, x, by_slot);
 }
@@ -239,7 +239,7 @@ static void sort_slopes(const mercer_kernel *kernel, const double *by_slot, mc_s
     }
 }
 
-static mercer_status find_slopes(mercer_ctx *ctx, slopes *x, mc_slopes *out) {
+static mercer_status find_slopes(mercer_ctx *ctx, ridge_slopes *x, mc_slopes *out) {
     const mercer_kernel *kernel = x->r.p->kernel;
     double *by_slot = NULL;
     MC_TRY(MC_ALLOC(ctx, by_slot, kernel->slots));
@@ -256,7 +256,7 @@ static mercer_status find_slopes(mercer_ctx *ctx, slopes *x, mc_slopes *out) {
 /* ---- All together ---- */
 
 /* B, beta and C; *defined false where A is not positive definite. */
-static mercer_status invert_system(mercer_ctx *ctx, slopes *x, bool *defined) {
+static mercer_status invert_system(mercer_ctx *ctx, ridge_slopes *x, bool *defined) {
     int64_t bad = 0;
     MC_TRY(mc_ridge_factor(ctx, &x->r, x->A, &bad));
     *defined = !bad;
@@ -268,7 +268,8 @@ static mercer_status invert_system(mercer_ctx *ctx, slopes *x, bool *defined) {
     return MERCER_OK;
 }
 
-static mercer_status error_and_slopes(mercer_ctx *ctx, slopes *x, mc_loo_callback *each, void *arg, mc_slopes *out) {
+static mercer_status error_and_slopes(mercer_ctx *ctx, ridge_slopes *x, mc_loo_callback *each, void *arg,
+                                      mc_slopes *out) {
     const int64_t n = x->r.p->n, t = x->r.p->outputs;
     bool defined;
     out->value = NAN;
@@ -287,7 +288,7 @@ static mercer_status error_and_slopes(mercer_ctx *ctx, slopes *x, mc_loo_callbac
     return defined ? find_slopes(ctx, x, out) : MERCER_OK;
 }
 
-static int64_t number_folds(slopes *x) {
+static int64_t number_folds(ridge_slopes *x) {
     int64_t folds = 0;
     for (int64_t begin = 0, end; begin < x->by.n; begin = end, folds++) {
         end = mc_fold_end(&x->by, begin);
@@ -301,7 +302,7 @@ size_t mc_ridge_slopes_bytes(int64_t n, bool folds) {
     return (size_t)(mc_packed_count(n) + (folds ? 0 : n * n)) * sizeof(double);
 }
 
-static mercer_status allocate_slopes(mercer_ctx *ctx, slopes *x) {
+static mercer_status allocate_slopes(mercer_ctx *ctx, ridge_slopes *x) {
     const int64_t n = x->r.p->n, t = x->r.p->outputs;
     char what[80];
     mc_print(what, sizeof what, "ridge: the slopes of %lld rows left out", (long long)n);
@@ -324,7 +325,7 @@ static mercer_status allocate_slopes(mercer_ctx *ctx, slopes *x) {
     return x->folds || (x->G = mc_alloc_unset(ctx, n * n, 8)) ? MERCER_OK : MERCER_MEMORY;
 }
 
-static void free_slopes(slopes *x) {
+static void free_slopes(ridge_slopes *x) {
     double *all[] = {x->r.X, x->r.mean, x->E, x->V, x->D, x->residual, x->edge, x->left, x->right, x->part, x->A, x->G};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         mc_free(all[i]);
@@ -338,7 +339,7 @@ mercer_status mc_ridge_slopes(mercer_ctx *ctx, const mercer_kernel *kernel, cons
     MC_TRY(mc_settings_check(ctx, "ridge", mc_ridge_settings, MC_RIDGE_SETTINGS, set));
     mc_problem problem;
     MC_TRY(mc_problem_open(ctx, set->scale, mc_admit(set->allow_indefinite, set->intercept), kernel, data, &problem));
-    slopes x = {.r = {.p = &problem, .intercept = set->intercept, .lambda = set->lambda}, .folds = fold != NULL};
+    ridge_slopes x = {.r = {.p = &problem, .intercept = set->intercept, .lambda = set->lambda}, .folds = fold != NULL};
     x.r.columns = problem.outputs + set->intercept;
     mercer_status status = fold ? mc_fold_order_open(ctx, data, fold, problem.n, &x.by) : MERCER_OK;
     MC_THEN(status, allocate_slopes(ctx, &x));

@@ -22,7 +22,7 @@
 
 enum { WIDTH = 64 }; /* columns of a batch */
 
-typedef struct path {
+typedef struct ridge_path {
     mc_ridge_system r;
     mc_ridge_spectrum s;
     int64_t batch; /* lambdas at a time */
@@ -38,11 +38,11 @@ typedef struct path {
     mc_loo_callback *each;      /* NULL: nobody asks for the residuals */
     void *arg;
     double *left; /* batch x n x outputs: them */
-} path;
+} ridge_path;
 
 /* ---- Memory ---- */
 
-static void lay_out_path_workspace(path *p, mc_work *work) {
+static void lay_out_path_workspace(ridge_path *p, mc_work *work) {
     const int64_t n = p->s.n, columns = p->s.columns;
     p->m = mc_work_take(work, n, 8);
     p->diagonal = mc_work_take(work, n, 8);
@@ -57,14 +57,14 @@ static void lay_out_path_workspace(path *p, mc_work *work) {
     p->squares = mc_work_take(work, p->batch, 8);
 }
 
-static size_t small_bytes(const path *p) {
+static size_t small_bytes(const ridge_path *p) {
     mc_work counted = {0};
-    path copy = *p;
+    ridge_path copy = *p;
     lay_out_path_workspace(&copy, &counted);
     return counted.used;
 }
 
-static size_t all_bytes(mercer_ctx *ctx, const path *p, bool residuals) {
+static size_t all_bytes(mercer_ctx *ctx, const ridge_path *p, bool residuals) {
     const int64_t n = p->s.n;
     const size_t gram = mc_gram_bytes(ctx, p->r.p->kernel, p->r.p->x, NULL, MERCER_F64, 0), eigen = mc_eigen_bytes(n);
     return small_bytes(p) + mc_work_need(n * n, 8) + (gram > eigen ? gram : eigen) + 4 * MC_ALIGN
@@ -72,7 +72,7 @@ static size_t all_bytes(mercer_ctx *ctx, const path *p, bool residuals) {
            + (residuals ? mc_work_need(p->batch * n * p->s.outputs, 8) + 2 * MC_ALIGN : 0);
 }
 
-static mercer_status check_memory(mercer_ctx *ctx, const path *p) {
+static mercer_status check_memory(mercer_ctx *ctx, const ridge_path *p) {
     char what[80];
     mc_print(what, sizeof what, "ridge path: the eigendecomposition of %lld rows", (long long)p->s.n);
     return mc_memory_check(ctx, all_bytes(ctx, p, p->each), what);
@@ -81,7 +81,7 @@ static mercer_status check_memory(mercer_ctx *ctx, const path *p) {
 /* ---- The decomposition ---- */
 
 /* Rounding puts eigenvalues of a kernel below zero, where none is. */
-static void clamp_spectrum(path *p) {
+static void clamp_spectrum(ridge_path *p) {
     p->s.cutoff = mc_eigen_cutoff(p->s.n, p->m);
     for (int64_t j = 0; j < p->s.n; j++) {
         if (p->m[j] < 0 && (p->r.p->proved || p->m[j] > -p->s.cutoff))
@@ -90,7 +90,7 @@ static void clamp_spectrum(path *p) {
     }
 }
 
-static mercer_status decompose_system(mercer_ctx *ctx, path *p) {
+static mercer_status decompose_system(mercer_ctx *ctx, ridge_path *p) {
     const int64_t n = p->s.n;
     mc_ridge_right_hand_sides(&p->r);
     MC_TRY(mc_ridge_square(ctx, &p->r, p->U));
@@ -111,7 +111,7 @@ static mercer_status decompose_system(mercer_ctx *ctx, path *p) {
 /* ---- One batch ---- */
 
 /* h, and the coordinates of beta and z, of the l-th lambda of the batch. */
-static void write_coordinates(const path *p, double lambda, int64_t l, int64_t count) {
+static void write_coordinates(const ridge_path *p, double lambda, int64_t l, int64_t count) {
     const int64_t columns = p->s.columns, outputs = p->s.outputs;
     mc_ridge_offsets(&p->s, lambda, p->b);
     for (int64_t j = 0; j < p->s.n; j++) {
@@ -125,7 +125,7 @@ static void write_coordinates(const path *p, double lambda, int64_t l, int64_t c
     }
 }
 
-static mc_leave_out leave_out_at(const path *p, int64_t l, int64_t count) {
+static mc_leave_out leave_out_at(const ridge_path *p, int64_t l, int64_t count) {
     const int64_t columns = p->s.columns;
     mc_leave_out x = {p->s.n, p->s.outputs, p->s.intercept, p->r.p->root, p->back + l * columns, count * columns, 0};
     mc_leave_out_begin(&x);
@@ -133,7 +133,7 @@ static mc_leave_out leave_out_at(const path *p, int64_t l, int64_t count) {
 }
 
 /* The error of rows left out under the l-th lambda; NaN where it breaks down. */
-static double leave_one_out_error(const path *p, double lambda, int64_t l, int64_t count) {
+static double leave_one_out_error(const ridge_path *p, double lambda, int64_t l, int64_t count) {
     const mc_leave_out x = leave_out_at(p, l, count);
     const int64_t outputs = x.outputs;
     double *left = p->left && !p->by ? p->left + l * x.n * outputs : NULL;
@@ -143,7 +143,7 @@ static double leave_one_out_error(const path *p, double lambda, int64_t l, int64
     return all.broken < 0 ? sqrt(all.squares / all.weight / (double)outputs) : NAN;
 }
 
-static mercer_status leave_folds_out(mercer_ctx *ctx, const path *p, int64_t count) {
+static mercer_status leave_folds_out(mercer_ctx *ctx, const ridge_path *p, int64_t count) {
     mc_leave_out *x = NULL;
     MC_TRY(MC_ALLOC(ctx, x, count));
     for (int64_t l = 0; l < count; l++)
@@ -153,7 +153,7 @@ static mercer_status leave_folds_out(mercer_ctx *ctx, const path *p, int64_t cou
     return status;
 }
 
-static mercer_path_row row_of(const path *p, double lambda, int64_t l, int64_t count) {
+static mercer_path_row row_of(const ridge_path *p, double lambda, int64_t l, int64_t count) {
     const bool defined = lambda > 0 || p->rank == p->s.n;
     const mc_ridge_point at = mc_ridge_point_at(&p->s, lambda, p->b);
     const double n = (double)p->s.n, cells = p->weight * (double)p->s.outputs, share = 1 - at.dof / n;
@@ -168,7 +168,7 @@ static mercer_path_row row_of(const path *p, double lambda, int64_t l, int64_t c
 }
 
 /* first: the place of the batch among all lambdas. */
-static mercer_status show_residuals(mercer_ctx *ctx, const path *p, const mercer_path_row *row, int64_t l,
+static mercer_status show_residuals(mercer_ctx *ctx, const ridge_path *p, const mercer_path_row *row, int64_t l,
                                     int64_t first) {
     if (!p->each)
         return MERCER_OK;
@@ -176,8 +176,8 @@ static mercer_status show_residuals(mercer_ctx *ctx, const path *p, const mercer
     return p->each(ctx, p->arg, first + l, defined ? p->left + l * p->s.n * p->s.outputs : NULL);
 }
 
-static mercer_status run_batch(mercer_ctx *ctx, const path *p, const double *lambdas, int64_t first, int64_t count,
-                               mercer_path_row *out) {
+static mercer_status run_batch(mercer_ctx *ctx, const ridge_path *p, const double *lambdas, int64_t first,
+                               int64_t count, mercer_path_row *out) {
     for (int64_t l = 0; l < count; l++)
         write_coordinates(p, lambdas[l], l, count);
     MC_TRY(mc_parallel_gemm(ctx, mc_column_major(p->U, p->s.n, p->s.n, p->s.n),
@@ -193,7 +193,7 @@ static mercer_status run_batch(mercer_ctx *ctx, const path *p, const double *lam
     return MERCER_OK;
 }
 
-static mercer_status check_positive(mercer_ctx *ctx, const path *p, const double *lambdas, int64_t count) {
+static mercer_status check_positive(mercer_ctx *ctx, const ridge_path *p, const double *lambdas, int64_t count) {
     for (int64_t l = 0; l < count; l++)
         if (p->m[0] < 0 && lambdas[l] + p->m[0] <= 0)
             return mc_fail(ctx, MERCER_NUMERIC,
@@ -203,7 +203,8 @@ static mercer_status check_positive(mercer_ctx *ctx, const path *p, const double
     return MERCER_OK;
 }
 
-static mercer_status run_path(mercer_ctx *ctx, path *p, const double *lambdas, int64_t count, mercer_path_row *out) {
+static mercer_status run_path(mercer_ctx *ctx, ridge_path *p, const double *lambdas, int64_t count,
+                              mercer_path_row *out) {
     MC_TRY(decompose_system(ctx, p));
     MC_TRY(check_positive(ctx, p, lambdas, count));
     mc_begin_phase(ctx, "leave-one-out");
@@ -227,7 +228,7 @@ static mercer_status check_lambdas(mercer_ctx *ctx, const double *lambdas, int64
     return MERCER_OK;
 }
 
-static mercer_status run_with_work(mercer_ctx *ctx, path *p, const double *lambdas, int64_t count,
+static mercer_status run_with_work(mercer_ctx *ctx, ridge_path *p, const double *lambdas, int64_t count,
                                    mercer_path_row *out) {
     MC_TRY(check_memory(ctx, p));
     p->U = mc_alloc_unset(ctx, p->s.n * p->s.n, sizeof *p->U);
@@ -246,9 +247,9 @@ static mercer_status run_with_work(mercer_ctx *ctx, path *p, const double *lambd
     return status;
 }
 
-static path path_of(const mc_problem *problem, bool intercept, int64_t count) {
+static ridge_path path_of(const mc_problem *problem, bool intercept, int64_t count) {
     const int64_t n = problem->n, outputs = problem->outputs, columns = outputs + intercept;
-    path p = {.r = {.p = problem, .intercept = intercept, .columns = columns}};
+    ridge_path p = {.r = {.p = problem, .intercept = intercept, .columns = columns}};
     p.s = (mc_ridge_spectrum){.n = n, .outputs = outputs, .columns = columns, .intercept = intercept};
     p.batch = columns < WIDTH ? WIDTH / columns : 1;
     p.batch = count < p.batch ? count : p.batch;
@@ -256,7 +257,7 @@ static path path_of(const mc_problem *problem, bool intercept, int64_t count) {
 }
 
 size_t mc_ridge_path_bytes(mercer_ctx *ctx, const mc_problem *problem, bool intercept, int64_t largest, int64_t count) {
-    const path p = path_of(problem, intercept, count);
+    const ridge_path p = path_of(problem, intercept, count);
     const size_t folds =
         largest ? mc_spectrum_folds_bytes(ctx, p.s.n, largest, p.s.outputs, p.batch) + (size_t)(4 * p.s.n) * 8 : 0;
     return all_bytes(ctx, &p, true) + folds + (size_t)count * sizeof(mercer_path_row);
@@ -272,7 +273,7 @@ void mc_ridge_path_work(const mc_problem *problem, bool intercept, int64_t folds
     *out = (mc_solver_option){.pairs = 1.5 * n * n, .eigen = mc_eigen_work(n), .factor = (double)count * each};
 }
 
-static mercer_status run_with_folds(mercer_ctx *ctx, path *p, const mercer_data *data, const int64_t *fold,
+static mercer_status run_with_folds(mercer_ctx *ctx, ridge_path *p, const mercer_data *data, const int64_t *fold,
                                     const double *lambdas, int64_t count, mercer_path_row *out) {
     mc_fold_order by;
     mercer_status status = mc_fold_order_open(ctx, data, fold, p->s.n, &by);
@@ -290,7 +291,7 @@ mercer_status mc_ridge_path(mercer_ctx *ctx, const mercer_kernel *kernel, const 
     MC_TRY(check_lambdas(ctx, lambdas, count));
     mc_problem problem;
     MC_TRY(mc_problem_open(ctx, set->scale, mc_admit(set->allow_indefinite, set->intercept), kernel, data, &problem));
-    path p = path_of(&problem, set->intercept, count);
+    ridge_path p = path_of(&problem, set->intercept, count);
     p.each = each;
     p.arg = arg;
     const mercer_status status =

@@ -54,24 +54,24 @@ static const double TRIAL = 0.2;
 static const double EXACT_STEPS = 5;
 
 /* What a checkpoint must bring back before anything is built. */
-typedef struct choice {
+typedef struct pcg_choice {
     int64_t most; /* columns of F there is memory for */
     int64_t done; /* columns of X solved for */
     int64_t stored;
     int64_t iterations, refinements; /* of the batches done */
-} choice;
+} pcg_choice;
 
 /* S K S. */
-typedef struct scaled {
+typedef struct scaled_kernel {
     mc_matrix K;
     const double *root; /* NULL: K itself */
     double *V;
-} scaled;
+} scaled_kernel;
 
 typedef struct solver {
     mc_ridge_system *r;
     int64_t n, t;
-    choice choice;
+    pcg_choice choice;
     mc_gram *fast, *exact;
     mc_stored *stored;
     mc_matrix_errors errors; /* of what the residuals that count multiply by */
@@ -79,7 +79,7 @@ typedef struct solver {
     mc_precondition *inverse;
     double expected; /* steps */
     bool declined;   /* they promise to take longer than a factorisation */
-    scaled fast_scaled, reduced_scaled, exact_scaled;
+    scaled_kernel fast_scaled, reduced_scaled, exact_scaled;
     double *diagonal, *B, *X, *V;
     double *negative_direction; /* a direction of negative curvature; NULL: none was met */
     uint64_t key;
@@ -170,7 +170,7 @@ mc_rank_rule mc_ridge_pcg_rule(const mc_problem *p, const mc_ridge_pcg_plan *pla
 /* ---- Operators ---- */
 
 static mercer_status apply_scaled(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
-    const scaled *s = self;
+    const scaled_kernel *s = self;
     for (int64_t i = 0; i < s->K.n; i++)
         for (int64_t k = 0; k < t; k++)
             s->V[i * t + k] = s->root[i] * V[i * t + k];
@@ -181,7 +181,7 @@ static mercer_status apply_scaled(mercer_ctx *ctx, const void *self, int64_t t, 
     return MERCER_OK;
 }
 
-static mc_matrix scaled_matrix(const scaled *s) {
+static mc_matrix view_scaled(const scaled_kernel *s) {
     return s->root ? (mc_matrix){.n = s->K.n, .apply = apply_scaled, .self = s} : s->K;
 }
 
@@ -206,7 +206,7 @@ static mercer_status store_kernel_matrix(mercer_ctx *ctx, solver *s) {
     MC_TRY(mc_stored_open(ctx, s->exact, s->t, true, &s->stored));
     mc_log_message(ctx, "pcg: half of K is kept in memory%s", mc_stored_is_split(s->stored) ? "" : " as floats");
     s->fast_scaled.K = mc_stored_matrix(s->stored);
-    s->reduced_scaled = (scaled){mc_stored_reduced_matrix(s->stored), s->r->p->root, s->V};
+    s->reduced_scaled = (scaled_kernel){mc_stored_reduced_matrix(s->stored), s->r->p->root, s->V};
     if (!mc_stored_is_split(s->stored))
         return MERCER_OK;
     s->exact_scaled.K = mc_stored_split_matrix(s->stored);
@@ -220,9 +220,10 @@ static mercer_status store_kernel_matrix(mercer_ctx *ctx, solver *s) {
 static mercer_status open_products(mercer_ctx *ctx, solver *s) {
     const mc_problem *p = s->r->p;
     const bool remembers = s->r->cached_product.V && !s->r->intercept && s->t == p->outputs;
-    s->fast_scaled = (scaled){.root = p->root, .V = s->V};
+    s->fast_scaled = (scaled_kernel){.root = p->root, .V = s->V};
     const mc_matrix exact = mc_gram_matrix(s->exact);
-    s->exact_scaled = (scaled){remembers ? mc_cached_product_matrix(&s->r->cached_product) : exact, p->root, s->V};
+    s->exact_scaled =
+        (scaled_kernel){remembers ? mc_cached_product_matrix(&s->r->cached_product) : exact, p->root, s->V};
     s->errors = exact.errors(exact.self, s->t);
     if (s->choice.stored && !s->r->trial)
         return store_kernel_matrix(ctx, s);
@@ -310,7 +311,7 @@ static bool is_count(int64_t value, int64_t most) {
 }
 
 /* Batches are whole, and there is one to solve. */
-static bool choice_holds(const solver *s, const choice *c) {
+static bool choice_holds(const solver *s, const pcg_choice *c) {
     const int64_t columns = s->r->columns, steps = (columns + 1) * 2 * STEPS_MOST;
     return is_count(c->most, s->n) && is_count(c->done, columns - 1) && c->done % s->t == 0 && is_count(c->stored, 1)
            && is_count(c->iterations, steps) && is_count(c->refinements, steps);
@@ -320,13 +321,13 @@ static bool choice_holds(const solver *s, const choice *c) {
 static mercer_status choose_pcg_plan(mercer_ctx *ctx, solver *s) {
     mc_ridge_pcg_plan plan;
     mc_ridge_pcg_size(ctx, s->r->p, s->r->columns, s->r->rank_asked, mc_memory_left(ctx), &plan);
-    s->choice = (choice){.most = plan.rank, .stored = plan.stored};
+    s->choice = (pcg_choice){.most = plan.rank, .stored = plan.stored};
     const char *path = s->r->checkpoint;
     if (!path || !*path)
         return MERCER_OK;
     s->key = key_of(ctx, s->r);
     MC_TRY(mc_checkpoint_check(ctx, path, s->key, &s->resumed));
-    choice loaded = s->choice;
+    pcg_choice loaded = s->choice;
     const mc_checkpoint_part part = {&loaded, sizeof loaded};
     if (s->resumed)
         MC_TRY(mc_checkpoint_load(ctx, path, &part, 1));
@@ -341,7 +342,7 @@ static mercer_status resume_checkpoint(mercer_ctx *ctx, solver *s, mc_pcg *pcg) 
         return MERCER_OK;
     mc_checkpoint_part parts[MC_CHECKPOINT_PARTS];
     const int count = parts_of(s, pcg, parts);
-    choice loaded = s->choice; /* read and checked already */
+    pcg_choice loaded = s->choice; /* read and checked already */
     parts[0].bytes = &loaded;
     MC_TRY(mc_checkpoint_load(ctx, s->r->checkpoint, parts, count));
     s->resumed = false;
@@ -394,7 +395,7 @@ static mercer_status refuse_indefinite_system(mercer_ctx *ctx, solver *s) {
     s->inverse = NULL;
     s->f = NULL;
     mc_begin_phase(ctx, "spectrum");
-    const mc_matrix M = scaled_matrix(&s->exact_scaled);
+    const mc_matrix M = view_scaled(&s->exact_scaled);
     mc_spectrum ends;
     if (!mc_lanczos_from(ctx, &M, s->negative_direction, SEARCH, &ends))
         return mc_ridge_explain(ctx, s->r, &ends);
@@ -458,9 +459,9 @@ static mercer_status solve_batch(mercer_ctx *ctx, solver *s) {
     memset(s->X, 0, (size_t)(s->n * t) * sizeof *s->X);
     const mc_pcg_problem problem = {.n = s->n,
                                     .t = t,
-                                    .fast = scaled_matrix(&s->fast_scaled),
-                                    .reduced = s->stored ? scaled_matrix(&s->reduced_scaled) : (mc_matrix){0},
-                                    .exact = scaled_matrix(&s->exact_scaled),
+                                    .fast = view_scaled(&s->fast_scaled),
+                                    .reduced = s->stored ? view_scaled(&s->reduced_scaled) : (mc_matrix){0},
+                                    .exact = view_scaled(&s->exact_scaled),
                                     .floor = s->stored ? STORED_FLOOR : 0,
                                     .exact_error = product_error(s),
                                     .diagonal = s->diagonal,

@@ -18,15 +18,15 @@ void *mc_fold_square_take(mercer_ctx *ctx, mc_buffer *buffer, int64_t n, size_t 
     return block;
 }
 
-typedef struct copying {
+typedef struct fold_copy {
     const mc_fold_matrix *m;
     const char *whole;
     char *copy;
-} copying;
+} fold_copy;
 
 static void copy_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const copying *c = arg;
+    const fold_copy *c = arg;
     const mc_svm *s = c->m->s;
     const mc_svm_program *t = c->m->t;
     const size_t entry = mc_dtype_size(s->solver->dtype), first = (size_t)t->split, rest = (size_t)t->n - first,
@@ -44,7 +44,7 @@ mercer_status mc_fold_matrix_open(mercer_ctx *ctx, const mc_svm *s, const mc_svm
     *out = (mc_fold_matrix){.s = s, .t = t, .K = whole};
     if (t->n == s->p.n)
         return MERCER_OK;
-    copying c = {.m = out, .whole = whole};
+    fold_copy c = {.m = out, .whole = whole};
     MC_TRY(MC_ALLOC(ctx, out->diagonal, t->n));
     if (!(c.copy = mc_fold_square_take(ctx, buffer, t->n, mc_dtype_size(s->solver->dtype))))
         return MERCER_MEMORY;

@@ -34,10 +34,10 @@ typedef struct scalars {
     int64_t steps, rounds, converged;
 } scalars;
 
-typedef struct head {
+typedef struct svm_checkpoint_head {
     int64_t task, begun, most;
     double noise2;
-} head;
+} svm_checkpoint_head;
 
 struct mc_svm_checkpoint {
     const char *path;
@@ -98,7 +98,7 @@ static void copy_program_state(const mc_svm *s, mc_svm_checkpoint *checkpoint, b
 
 /* ---- Whether what was read can be ---- */
 
-static bool head_holds(const mc_svm *s, const head *h) {
+static bool head_holds(const mc_svm *s, const svm_checkpoint_head *h) {
     const bool begun = h->begun == 1 && h->task < s->tasks;
     return h->task >= 0 && h->task <= s->tasks && (h->begun == 0 || begun) && mc_svm_may_take(s, h->most)
            && h->noise2 >= 0 && isfinite(h->noise2);
@@ -146,7 +146,7 @@ static bool multipliers_hold(const mc_svm *s, const mc_svm_program *t, const dou
     return fabs(above + below) <= DRIFT * mass && (!both || fabs(above) <= DRIFT * mass);
 }
 
-static bool state_holds(const mc_svm *s, const mc_svm_checkpoint *checkpoint, const head *h) {
+static bool state_holds(const mc_svm *s, const mc_svm_checkpoint *checkpoint, const svm_checkpoint_head *h) {
     const double *beta = checkpoint->beta;
     bool holds = head_holds(s, h) && mc_first_not_finite(MERCER_F64, checkpoint->f, checkpoint->functions) < 0;
     for (int64_t k = 0; k < s->tasks && holds; beta += s->task[k++].m)
@@ -155,7 +155,7 @@ static bool state_holds(const mc_svm *s, const mc_svm_checkpoint *checkpoint, co
     return holds;
 }
 
-static int parts_of(const mc_svm *s, const mc_svm_checkpoint *checkpoint, head *h,
+static int parts_of(const mc_svm *s, const mc_svm_checkpoint *checkpoint, svm_checkpoint_head *h,
                     mc_checkpoint_part parts[MC_CHECKPOINT_PARTS]) {
     parts[0] = (mc_checkpoint_part){h, sizeof *h};
     parts[1] = (mc_checkpoint_part){checkpoint->scalar, (size_t)s->tasks * sizeof *checkpoint->scalar};
@@ -186,7 +186,7 @@ mercer_status mc_svm_checkpoint_resume(mercer_ctx *ctx, mc_svm *s) {
     MC_TRY(mc_checkpoint_check(ctx, s->solver->checkpoint->path, s->solver->checkpoint->key, &found));
     if (!found)
         return MERCER_OK;
-    head h = {0};
+    svm_checkpoint_head h = {0};
     mc_checkpoint_part parts[MC_CHECKPOINT_PARTS];
     MC_TRY(mc_checkpoint_load(ctx, s->solver->checkpoint->path, parts, parts_of(s, s->solver->checkpoint, &h, parts)));
     if (!state_holds(s, s->solver->checkpoint, &h))
@@ -206,7 +206,7 @@ mercer_status mc_svm_checkpoint_save(mercer_ctx *ctx, mc_svm *s, bool now) {
     const double began = mc_clock_seconds();
     if (!checkpoint || (!now && began - checkpoint->written < CALM * checkpoint->writing))
         return MERCER_OK;
-    head h = {
+    svm_checkpoint_head h = {
         .task = s->solver->next, .begun = s->solver->resumed, .most = s->solver->most, .noise2 = s->solver->noise2};
     mc_checkpoint_part parts[MC_CHECKPOINT_PARTS];
     copy_program_state(s, checkpoint, true);

@@ -25,16 +25,16 @@ enum { BINS = 4096 };             /* of distances */
 enum { FEW = 4, NEXT = 500 };
 
 /* The part of a quadratic program, by its rows and its variables. */
-typedef struct part {
+typedef struct program_part {
     int64_t rows, m;
     int64_t *row, *variable, *place; /* of the task; place: the row of each variable in the part */
     double *q, *low, *high, *beta, *f, *diagonal;
     uint8_t *group, *first;
     bool named; /* first says which */
     mc_dual dual;
-} part;
+} program_part;
 
-static void lay_out_predictor(mc_work *work, int64_t n, int64_t m, part *p) {
+static void lay_out_predictor(mc_work *work, int64_t n, int64_t m, program_part *p) {
     p->row = mc_work_take(work, n, sizeof *p->row);
     p->variable = mc_work_take(work, m, sizeof *p->variable);
     p->place = mc_work_take(work, m, sizeof *p->place);
@@ -47,7 +47,7 @@ static void lay_out_predictor(mc_work *work, int64_t n, int64_t m, part *p) {
 
 static size_t bytes_of_predictor(int64_t n, int64_t m) {
     mc_work counted = {0};
-    lay_out_predictor(&counted, n, m, &(part){0});
+    lay_out_predictor(&counted, n, m, &(program_part){0});
     return counted.used;
 }
 
@@ -114,7 +114,7 @@ static int64_t set_most(int64_t m, int64_t most) {
 
 /* How far from the margin the rows of the first set are, where those in question leave room in it for others; a set cut
    short would hold the first classes alone, which cannot move. */
-static double reach_of_first(const double *distance, int64_t n, int64_t places, part *p) {
+static double reach_of_first(const double *distance, int64_t n, int64_t places, program_part *p) {
     int64_t in_question = 0;
     for (int64_t i = 0; i < n; i++)
         in_question += distance[i] == 0;
@@ -124,7 +124,7 @@ static double reach_of_first(const double *distance, int64_t n, int64_t places, 
 
 /* most: variables that may be solved for at a time. */
 static void choose_rows_in_question(const mc_svm_program *t, const mc_dual *dual, int64_t most, double *scratch,
-                                    part *p) {
+                                    program_part *p) {
     const int64_t share = (int64_t)(SHARE * (double)t->n), per_row = t->m / t->n;
     for (int64_t i = 0; i < t->n; i++)
         scratch[i] = signed_row_distance(t, dual, i);
@@ -145,7 +145,7 @@ static void choose_rows_in_question(const mc_svm_program *t, const mc_dual *dual
 
 /* ---- Its quadratic program ---- */
 
-static void write_part(const mc_svm_program *t, const mc_dual *dual, const double *diagonal, part *p) {
+static void write_part(const mc_svm_program *t, const mc_dual *dual, const double *diagonal, program_part *p) {
     for (int64_t k = 0; k < p->m; k++) {
         const int64_t v = p->variable[k];
         p->q[k] = dual->q[v];
@@ -167,7 +167,7 @@ static void write_part(const mc_svm_program *t, const mc_dual *dual, const doubl
 }
 
 static mercer_status solve_part(mercer_ctx *ctx, const mc_svm_program *t, const mc_active_problem *whole,
-                                const mc_kernel_matrix *rows, part *p, mc_smo_result *result) {
+                                const mc_kernel_matrix *rows, program_part *p, mc_smo_result *result) {
     mercer_data *taken = NULL;
     mc_kernel_matrix matrix = {0};
     mercer_status status = mc_data_take(ctx, rows->x, p->row, p->rows, &taken);
@@ -188,7 +188,8 @@ static mercer_status solve_part(mercer_ctx *ctx, const mc_svm_program *t, const 
 }
 
 /* Multipliers and f of all rows. */
-static mercer_status take_up(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t, mc_active_problem *whole, part *p) {
+static mercer_status take_up(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t, mc_active_problem *whole,
+                             program_part *p) {
     int64_t count = 0;
     double *c = p->f; /* which has served, as row will */
     for (int64_t k = 0; k < p->rows; k++)
@@ -219,7 +220,7 @@ static mercer_status remember_values(mercer_ctx *ctx, mc_svm_program *t) {
 
 mercer_status mc_svm_program_predict(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t, const mc_kernel_matrix *rows,
                                      mc_active_problem *whole, mc_smo_result *result) {
-    part p = {0};
+    program_part p = {0};
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, bytes_of_predictor(t->n, t->m)));
     lay_out_predictor(&work, t->n, t->m, &p);

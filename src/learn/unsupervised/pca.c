@@ -132,7 +132,7 @@ static mercer_status choose_way(mercer_ctx *ctx, const mercer_pca *set, const mc
 
 /* ---- The fit ---- */
 
-typedef struct work {
+typedef struct pca_work {
     const mercer_pca *set;
     const mc_problem *p;
     double *V; /* n x components */
@@ -140,19 +140,19 @@ typedef struct work {
     mc_pca_result result;
     mc_pca_shape shape;    /* krylov */
     mercer_status stopped; /* by the clock or the caller */
-} work;
+} pca_work;
 
-static mercer_status certify_pca(mercer_ctx *ctx, const work *w) {
+static mercer_status certify_pca(mercer_ctx *ctx, const pca_work *w) {
     mc_begin_phase(ctx, "check");
     return mc_pca_finish(ctx, w->p, w->set->center, w->set->components, w->V, w->f);
 }
 
-static mercer_status solve_dense(mercer_ctx *ctx, work *w) {
+static mercer_status solve_dense(mercer_ctx *ctx, pca_work *w) {
     MC_TRY(mc_pca_dense(ctx, w->p, w->set->center, w->set->components, w->V, &w->result));
     return certify_pca(ctx, w);
 }
 
-static mercer_status search_and_finish(mercer_ctx *ctx, work *w, mc_pca_search *search) {
+static mercer_status search_and_finish(mercer_ctx *ctx, pca_work *w, mc_pca_search *search) {
     const int64_t n = w->p->n, k = w->set->components, b = search->shape.block;
     const mercer_status status = mc_pca_krylov(ctx, search, &w->result);
     if (status && !(search->started && (status == MERCER_TIME || status == MERCER_CANCELLED)))
@@ -167,7 +167,7 @@ static mercer_status search_and_finish(mercer_ctx *ctx, work *w, mc_pca_search *
 }
 
 /* In float first, aiming a little lower than asked for, since the rounding of the products comes on top. */
-static mercer_status solve_krylov(mercer_ctx *ctx, work *w) {
+static mercer_status solve_krylov(mercer_ctx *ctx, pca_work *w) {
     mc_pca_search search = {.p = w->p, .center = w->set->center, .shape = w->shape};
     search.tolerance = fmax(w->set->tolerance, FLOAT_FLOOR) / 2;
     mercer_status status = MC_ALLOC(ctx, search.X, w->p->n * search.shape.block);
@@ -185,7 +185,7 @@ static mercer_status solve_krylov(mercer_ctx *ctx, work *w) {
     return status;
 }
 
-static void write_report(const work *w, int way) {
+static void write_report(const pca_work *w, int way) {
     mercer_report *out = &w->f->report;
     const mc_problem *p = w->p;
     out->machine = "pca";
@@ -209,7 +209,7 @@ static void write_report(const work *w, int way) {
     out->lambda = out->norm = out->loo_rmse = out->log_evidence = out->loo_log_density = out->dof = out->gcv = NAN;
 }
 
-static mercer_status learn_pca(mercer_ctx *ctx, work *w) {
+static mercer_status learn_pca(mercer_ctx *ctx, pca_work *w) {
     int way;
     const int64_t n = w->p->n, k = w->set->components;
     MC_TRY(choose_way(ctx, w->set, w->p, &way));
@@ -230,7 +230,7 @@ static mercer_status fit_pca(mercer_ctx *ctx, const void *settings, const mercer
     mc_problem p;
     *out = (mc_fitted){0};
     MC_TRY(prepare_pca(ctx, settings, kernel, data, &p));
-    work w = {.set = settings, .p = &p, .f = out};
+    pca_work w = {.set = settings, .p = &p, .f = out};
     const mercer_status status = learn_pca(ctx, &w);
     if (w.stopped)
         mc_shield_from_stop(ctx, false);

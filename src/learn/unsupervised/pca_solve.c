@@ -228,24 +228,24 @@ static mercer_status find_start(mercer_ctx *ctx, const mc_pca_search *search, co
 
 /* ---- K kept ---- */
 
-typedef struct square {
+typedef struct float_square {
     int64_t n, t;
     float *K, *V, *Y; /* n x n; n x t each */
     double *out;      /* of the product at hand */
     int64_t columns;
-} square;
+} float_square;
 
 static size_t square_bytes(int64_t n, int64_t t) {
     return mc_work_need(n * n, sizeof(float)) + 2 * mc_work_need(n * t, sizeof(float)) + 6 * MC_ALIGN;
 }
 
-static void close_square(square *s) {
+static void close_square(float_square *s) {
     mc_free(s->K);
     mc_free(s->V);
     mc_free(s->Y);
 }
 
-static mercer_status open_square(mercer_ctx *ctx, const mc_gram *gram, square *s) {
+static mercer_status open_square(mercer_ctx *ctx, const mc_gram *gram, float_square *s) {
     MC_TRY(MC_ALLOC(ctx, s->V, s->n * s->t));
     MC_TRY(MC_ALLOC(ctx, s->Y, s->n * s->t));
     s->K = mc_alloc_unset(ctx, s->n * s->n, sizeof *s->K);
@@ -254,7 +254,7 @@ static mercer_status open_square(mercer_ctx *ctx, const mc_gram *gram, square *s
 
 static void multiply_square_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const square *s = arg;
+    const float_square *s = arg;
     const int64_t t = s->columns;
     mc_gemm(1, mc_row_major_f32(s->K + begin * s->n, end - begin, s->n, s->n), mc_row_major_f32(s->V, s->n, t, t), 0,
             mc_row_major_f32(s->Y + begin * t, end - begin, t, t));
@@ -264,7 +264,7 @@ static void multiply_square_rows(void *arg, int64_t chunk, int64_t begin, int64_
 
 /* In float: V comes to the range of floats by the search, whose blocks are orthonormal. */
 static mercer_status apply_square(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
-    square s = *(const square *)self;
+    float_square s = *(const float_square *)self;
     s.columns = t;
     s.out = Y;
     for (int64_t i = 0; i < s.n * t; i++)
@@ -330,7 +330,7 @@ static mercer_status search_with(mercer_ctx *ctx, mc_pca_search *search, const m
 mercer_status mc_pca_krylov(mercer_ctx *ctx, mc_pca_search *search, mc_pca_result *out) {
     const mc_problem *p = search->p;
     mc_gram *gram = NULL;
-    square stored = {.n = p->n, .t = search->shape.block};
+    float_square stored = {.n = p->n, .t = search->shape.block};
     mc_pca_matrix m;
     MC_TRY(mc_pca_matrix_open(ctx, p, search->center, search->shape.block, &m));
     mercer_status status = mc_gram_open(ctx, p->kernel, p->x, NULL, search->precise ? MERCER_F64 : MERCER_F32, &gram);

@@ -9,13 +9,13 @@
 #include "model/export/c_source.h"
 #include <math.h>
 
-typedef struct writer {
+typedef struct c_writer {
     mercer_ctx *ctx;
     mc_text *text;
     int count; /* functions written */
-} writer;
+} c_writer;
 
-static mercer_status write_node(writer *w, const mc_node *node, int64_t d, int *out);
+static mercer_status write_node(c_writer *w, const mc_node *node, int64_t d, int *out);
 
 /* ---- Parameters ---- */
 
@@ -24,7 +24,7 @@ static const double *numbers_of(const mc_value *p) {
 }
 
 /* A parameter that may differ by column is a table p1 or p2; inside the loop over j it is P1 or P2. */
-static void write_parameter(writer *w, const mc_value *p, int place) {
+static void write_parameter(c_writer *w, const mc_value *p, int place) {
     char declaration[64];
     const int64_t count = p->kind == MC_VALUE_VECTOR ? p->columns : 1;
     mc_print(declaration, sizeof declaration, "    static const double p%d[%lld]", place, (long long)count);
@@ -37,12 +37,12 @@ static const char *element_suffix(const mc_value *p) {
 
 /* ---- Atoms ---- */
 
-static void open_function(writer *w) {
+static void open_function(c_writer *w) {
     mc_text_add(w->text, "static double k%d(const double *x, const double *z) {\n", ++w->count);
 }
 
 /* s <- sum over the columns of a term in x[j], z[j] and u = x[j] - z[j]. */
-static void write_sum(writer *w, int64_t d, const char *name, const char *term) {
+static void write_sum(c_writer *w, int64_t d, const char *name, const char *term) {
     mc_text_add(w->text,
                 "    double %s = 0;\n    for (int j = 0; j < %lld; j++) {\n        const double u = x[j] - z[j];\n     "
                 "   (void)u;\n"
@@ -50,18 +50,18 @@ static void write_sum(writer *w, int64_t d, const char *name, const char *term) 
                 name, (long long)d, name, term);
 }
 
-static void write_dot(writer *w, int64_t d) {
+static void write_dot(c_writer *w, int64_t d) {
     write_sum(w, d, "s", "x[j] * z[j]");
 }
 
 /* Relative to the largest of their numbers, so that no square leaves the range of a double. */
-static void write_lengths(writer *w, int64_t d) {
+static void write_lengths(c_writer *w, int64_t d) {
     mc_text_add(w->text, "    const double a = largest(x, %lld), b = largest(z, %lld);\n", (long long)d, (long long)d);
     write_sum(w, d, "xx", "(x[j] / a) * (x[j] / a)");
     write_sum(w, d, "zz", "(z[j] / b) * (z[j] / b)");
 }
 
-static void write_rbf_like(writer *w, const mc_value *p, int64_t d, const char *term, const char *result) {
+static void write_rbf_like(c_writer *w, const mc_value *p, int64_t d, const char *term, const char *result) {
     char filled[96];
     write_parameter(w, p, 1);
     mc_print(filled, sizeof filled, term, element_suffix(p), element_suffix(p));
@@ -70,14 +70,14 @@ static void write_rbf_like(writer *w, const mc_value *p, int64_t d, const char *
 }
 
 /* s <- sum (u / length)^2 */
-static void write_scaled_square(writer *w, const mc_value *length, int64_t d) {
+static void write_scaled_square(c_writer *w, const mc_value *length, int64_t d) {
     char term[64];
     write_parameter(w, length, 1);
     mc_print(term, sizeof term, "(u / p1%s) * (u / p1%s)", element_suffix(length), element_suffix(length));
     write_sum(w, d, "s", term);
 }
 
-static void write_wendland(writer *w, const mc_value *p, int64_t d) {
+static void write_wendland(c_writer *w, const mc_value *p, int64_t d) {
     const double k = p[0].number, l = floor(p[1].number / 2) + k + 1;
     write_scaled_square(w, &p[2], d);
     mc_text_add(w->text,
@@ -90,7 +90,7 @@ static void write_wendland(writer *w, const mc_value *p, int64_t d) {
                 k == 2 ? ((l + 4) * l + 3) / 3 : 0);
 }
 
-static void write_sinc(writer *w, const mc_value *p, int64_t d) {
+static void write_sinc(c_writer *w, const mc_value *p, int64_t d) {
     write_parameter(w, &p[0], 1);
     mc_text_add(w->text,
                 "    double s = 1;\n    for (int j = 0; j < %lld; j++) {\n"
@@ -100,7 +100,7 @@ static void write_sinc(writer *w, const mc_value *p, int64_t d) {
                 (long long)d, element_suffix(&p[0]));
 }
 
-static void write_spline(writer *w, int64_t d) {
+static void write_spline(c_writer *w, int64_t d) {
     mc_text_add(w->text,
                 "    double s = 1;\n    for (int j = 0; j < %lld; j++) {\n"
                 "        const double a = fmin(x[j], z[j]), b = fmax(x[j], z[j]);\n"
@@ -108,14 +108,14 @@ static void write_spline(writer *w, int64_t d) {
                 (long long)d);
 }
 
-static void write_brownian(writer *w, const mc_value *p, int64_t d) {
+static void write_brownian(c_writer *w, const mc_value *p, int64_t d) {
     write_sum(w, d, "s", "u * u");
     mc_text_add(w->text, "    return (pow(norm2(x, %lld), %.17g) + pow(norm2(z, %lld), %.17g) - pow(s, %.17g)) / 2;\n",
                 (long long)d, p[0].number, (long long)d, p[0].number, p[0].number);
 }
 
 /* psi of the squared distance q[i], as kernel/evaluate/eval_conditional.c has it. */
-static void write_psi(writer *w, const mc_node *node) {
+static void write_psi(c_writer *w, const mc_node *node) {
     const mc_value *p = node->parameter;
     mc_text_add(w->text, "    for (int i = 0; i < 3; i++)\n        psi[i] = ");
     if (node->atom == MC_POWER_DISTANCE)
@@ -128,7 +128,7 @@ static void write_psi(writer *w, const mc_node *node) {
         mc_text_add(w->text, "q[i] > 0 ? -0.5 * q[i] * log(q[i]) : 0;\n");
 }
 
-static void write_conditional(writer *w, const mc_node *node, int64_t d) {
+static void write_conditional(c_writer *w, const mc_node *node, int64_t d) {
     write_sum(w, d, "s", "u * u");
     mc_text_add(w->text, "    const double q[] = {norm2(x, %lld), norm2(z, %lld), s};\n    double psi[3];\n",
                 (long long)d, (long long)d);
@@ -139,13 +139,13 @@ static void write_conditional(writer *w, const mc_node *node, int64_t d) {
         mc_text_add(w->text, "    return %.17g - psi[2];\n", mc_conditional_peak(node));
 }
 
-static void write_tanimoto(writer *w, int64_t d) {
+static void write_tanimoto(c_writer *w, int64_t d) {
     write_sum(w, d, "s", "fmin(x[j], z[j])");
     write_sum(w, d, "most", "fmax(x[j], z[j])");
     mc_text_add(w->text, "    return most == 0 ? 1 : s / most;\n");
 }
 
-static void write_rbf_form(writer *w, const mc_value *A, int64_t d) {
+static void write_rbf_form(c_writer *w, const mc_value *A, int64_t d) {
     char declaration[64];
     mc_print(declaration, sizeof declaration, "    static const double A[%lld]", (long long)(d * d));
     mc_c_table(w->text, declaration, A->numbers, 1, d * d, false);
@@ -155,7 +155,7 @@ static void write_rbf_form(writer *w, const mc_value *A, int64_t d) {
                 (long long)d, (long long)d, (long long)d);
 }
 
-static void write_matern(writer *w, const mc_value *p, int64_t d) {
+static void write_matern(c_writer *w, const mc_value *p, int64_t d) {
     static const char *const front[] = {"1", "1 + q", "1 + q + q * q / 3"};
     write_scaled_square(w, &p[1], d);
     mc_text_add(w->text, "    const double q = sqrt(%.17g * s);\n    return q > 800 ? 0 : (%s) * exp(-q);\n",
@@ -165,7 +165,7 @@ static void write_matern(writer *w, const mc_value *p, int64_t d) {
                                            : 2]);
 }
 
-static void write_periodic(writer *w, const mc_value *p, int64_t d) {
+static void write_periodic(c_writer *w, const mc_value *p, int64_t d) {
     char term[160];
     write_parameter(w, &p[0], 1);
     write_parameter(w, &p[1], 2);
@@ -175,7 +175,7 @@ static void write_periodic(writer *w, const mc_value *p, int64_t d) {
     mc_text_add(w->text, "    return exp(-2 * s);\n");
 }
 
-static void write_arccos(writer *w, const mc_value *p, int64_t d) {
+static void write_arccos(c_writer *w, const mc_value *p, int64_t d) {
     static const char *const value[] = {
         "(pi - t) / pi", "norms * (sin(t) + (pi - t) * cos(t)) / pi",
         "norms * norms * (3 * sin(t) * cos(t) + (pi - t) * (1 + 2 * cos(t) * cos(t))) / pi"};
@@ -190,7 +190,7 @@ static void write_arccos(writer *w, const mc_value *p, int64_t d) {
         (long long)d, value[(int)p[0].number]);
 }
 
-static void write_form(writer *w, const mc_value *A, int64_t d) {
+static void write_form(c_writer *w, const mc_value *A, int64_t d) {
     char declaration[64];
     mc_print(declaration, sizeof declaration, "    static const double A[%lld]", (long long)(d * d));
     mc_c_table(w->text, declaration, A->numbers, 1, d * d, false);
@@ -202,7 +202,7 @@ static void write_form(writer *w, const mc_value *A, int64_t d) {
         (long long)d, (long long)d, (long long)d);
 }
 
-static mercer_status write_atom(writer *w, const mc_node *node, int64_t d) {
+static mercer_status write_atom(c_writer *w, const mc_node *node, int64_t d) {
     const mc_value *p = node->parameter;
     switch (node->atom) {
     case MC_LINEAR:
@@ -279,7 +279,7 @@ static mercer_status write_atom(writer *w, const mc_node *node, int64_t d) {
 
 /* ---- The function of weigh ---- */
 
-static void write_function(writer *w, const mc_function *f, int64_t d) {
+static void write_function(c_writer *w, const mc_function *f, int64_t d) {
     static const char *const word[] = {
         [MC_F_EXP] = "exp", [MC_F_LOG] = "log",   [MC_F_SQRT] = "sqrt", [MC_F_SIN] = "sin",
         [MC_F_COS] = "cos", [MC_F_TANH] = "tanh", [MC_F_ABS] = "fabs"};
@@ -309,7 +309,7 @@ static void write_function(writer *w, const mc_function *f, int64_t d) {
     mc_text_add(w->text, ")");
 }
 
-static mercer_status write_weigh(writer *w, const mc_node *node, int64_t d) {
+static mercer_status write_weigh(c_writer *w, const mc_node *node, int64_t d) {
     int child = 0;
     MC_TRY(write_node(w, node->child[0], d, &child));
     const int number = w->count + 1;
@@ -323,7 +323,7 @@ static mercer_status write_weigh(writer *w, const mc_node *node, int64_t d) {
 
 /* ---- Nodes ---- */
 
-static mercer_status write_many(writer *w, const mc_node *node, int64_t d) {
+static mercer_status write_many(c_writer *w, const mc_node *node, int64_t d) {
     enum { MOST = 64 };
     int child[MOST];
     if (node->children > MOST)
@@ -340,7 +340,7 @@ static mercer_status write_many(writer *w, const mc_node *node, int64_t d) {
 }
 
 /* exp(f) normalised is exp(f(x, z) - f(x, x)/2 - f(z, z)/2), which is a number where exp(f) is none. */
-static mercer_status write_one(writer *w, const mc_node *node, int64_t d) {
+static mercer_status write_one(c_writer *w, const mc_node *node, int64_t d) {
     int child = 0;
     const bool exponent = node->kind == MC_NORMALIZE && node->child[0]->kind == MC_EXP;
     MC_TRY(write_node(w, exponent ? node->child[0]->child[0] : node->child[0], d, &child));
@@ -356,7 +356,7 @@ static mercer_status write_one(writer *w, const mc_node *node, int64_t d) {
     return MERCER_OK;
 }
 
-static mercer_status write_columns(writer *w, const mc_node *node) {
+static mercer_status write_columns(c_writer *w, const mc_node *node) {
     int child = 0;
     MC_TRY(write_node(w, node->child[0], node->columns, &child));
     open_function(w);
@@ -371,7 +371,7 @@ static mercer_status write_columns(writer *w, const mc_node *node) {
     return MERCER_OK;
 }
 
-static mercer_status write_body(writer *w, const mc_node *node, int64_t d) {
+static mercer_status write_body(c_writer *w, const mc_node *node, int64_t d) {
     switch (node->kind) {
     case MC_SUM:
     case MC_PRODUCT: return write_many(w, node, d);
@@ -389,7 +389,7 @@ static mercer_status write_body(writer *w, const mc_node *node, int64_t d) {
     return MERCER_OK;
 }
 
-static mercer_status write_node(writer *w, const mc_node *node, int64_t d, int *out) {
+static mercer_status write_node(c_writer *w, const mc_node *node, int64_t d, int *out) {
     MC_TRY(write_body(w, node, d));
     mc_text_add(w->text, "}\n\n");
     *out = w->count;
@@ -397,6 +397,6 @@ static mercer_status write_node(writer *w, const mc_node *node, int64_t d, int *
 }
 
 mercer_status mc_c_kernel(mercer_ctx *ctx, mc_text *text, const mercer_kernel *kernel, int64_t d, int *last) {
-    writer w = {.ctx = ctx, .text = text};
+    c_writer w = {.ctx = ctx, .text = text};
     return write_node(&w, kernel->root, d, last);
 }

@@ -24,14 +24,14 @@ static bool is_plain(char c, const char *more) {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || strchr(more, c);
 }
 
-typedef struct name {
+typedef struct c_name {
     char bytes[64];
-} name;
+} c_name;
 
 /* The file's name without folder and ending, as C takes it. */
-static name name_of(const char *path) {
+static c_name name_of(const char *path) {
     const char *slash = strrchr(path, '/'), *from = slash ? slash + 1 : path;
-    name n = {.bytes = "model"};
+    c_name n = {.bytes = "model"};
     size_t used = 0;
     for (; *from && *from != '.' && used + 1 < sizeof n.bytes; from++)
         n.bytes[used++] = is_plain(*from, "") ? *from : '_';

@@ -38,12 +38,12 @@ enum {
     MODEL_PROPERTY = 14
 };
 
-typedef struct name {
+typedef struct onnx_name {
     char bytes[16];
-} name;
+} onnx_name;
 
-static name name_of(int value) {
-    name n = {.bytes = "X"};
+static onnx_name name_of(int value) {
+    onnx_name n = {.bytes = "X"};
     if (value)
         mc_print(n.bytes, sizeof n.bytes, "v%d", value);
     return n;

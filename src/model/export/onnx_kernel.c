@@ -20,49 +20,49 @@
 static const double pi = 3.14159265358979323846;
 
 /* What a part of the expression sees. */
-typedef struct view {
+typedef struct onnx_view {
     mc_onnx *g;
     int x;           /* value: rows x d */
     const double *Z; /* m x d; NULL: the diagonal */
     int64_t m, d;
-} view;
+} onnx_view;
 
 static const mc_node linear = {.kind = MC_ATOM, .atom = MC_LINEAR};
 
-static mercer_status onnx_kernel_node(const view *v, const mc_node *node, int *out);
+static mercer_status onnx_kernel_node(const onnx_view *v, const mc_node *node, int *out);
 
 /* ---- Words ---- */
 
-static int onnx_number(const view *v, double value) {
+static int onnx_number(const onnx_view *v, double value) {
     return mc_onnx_number(v->g, value);
 }
 
-static int onnx_unary(const view *v, const char *op, int a) {
+static int onnx_unary(const onnx_view *v, const char *op, int a) {
     return mc_onnx_unary(v->g, op, a);
 }
 
-static int onnx_binary(const view *v, const char *op, int a, int b) {
+static int onnx_binary(const onnx_view *v, const char *op, int a, int b) {
     return mc_onnx_binary(v->g, op, a, b);
 }
 
-static int onnx_scaled(const view *v, double factor, int a) {
+static int onnx_scaled(const onnx_view *v, double factor, int a) {
     return factor == 1 ? a : onnx_binary(v, "Mul", a, onnx_number(v, factor));
 }
 
-static int onnx_shifted(const view *v, double term, int a) {
+static int onnx_shifted(const onnx_view *v, double term, int a) {
     return term == 0 ? a : onnx_binary(v, "Add", a, onnx_number(v, term));
 }
 
-static int onnx_square(const view *v, int a) {
+static int onnx_square(const onnx_view *v, int a) {
     return onnx_binary(v, "Mul", a, a);
 }
 
-static int row_sum(const view *v, int a) {
+static int row_sum(const onnx_view *v, int a) {
     return mc_onnx_sum(v->g, a, 1, true);
 }
 
 /* Room for numbers that become a constant; NULL, with the graph's status set, where there is none. */
-static double *alloc_constants(const view *v, int64_t count) {
+static double *alloc_constants(const onnx_view *v, int64_t count) {
     double *values = mc_alloc(v->g->ctx, count, sizeof *values);
     if (!values)
         v->g->status = MERCER_MEMORY;
@@ -70,7 +70,7 @@ static double *alloc_constants(const view *v, int64_t count) {
 }
 
 /* A number per centre and column, factor_j (z_j - shift_j), laid out d x m as products take it. */
-static int onnx_centres(const view *v, const double *shift, const double *factor, double all) {
+static int onnx_centres(const onnx_view *v, const double *shift, const double *factor, double all) {
     double *table = alloc_constants(v, v->d * v->m);
     for (int64_t i = 0; table && i < v->m; i++)
         for (int64_t j = 0; j < v->d; j++)
@@ -96,18 +96,18 @@ static double inverse_value(double v) {
 
 /* ---- Sums by products ---- */
 
-static int onnx_dot(const view *v) {
+static int onnx_dot(const onnx_view *v) {
     return v->Z ? mc_onnx_product(v->g, v->x, onnx_centres(v, NULL, NULL, 1)) : row_sum(v, onnx_square(v, v->x));
 }
 
-static void mean_of_centres(const view *v, double *out) {
+static void mean_of_centres(const onnx_view *v, double *out) {
     for (int64_t i = 0; i < v->m; i++)
         for (int64_t j = 0; j < v->d; j++)
             out[j] += v->Z[i * v->d + j] / (double)v->m;
 }
 
 /* |factor (z - shift)|^2 of every centre: 1 x m. */
-static int onnx_centre_norms(const view *v, const double *shift, const double *factor) {
+static int onnx_centre_norms(const onnx_view *v, const double *shift, const double *factor) {
     double *sum = alloc_constants(v, v->m);
     for (int64_t i = 0; sum && i < v->m; i++)
         for (int64_t j = 0; j < v->d; j++)
@@ -118,7 +118,7 @@ static int onnx_centre_norms(const view *v, const double *shift, const double *f
 }
 
 /* sum_j (factor_j (x_j - z_j))^2. factor has room for d numbers more. */
-static int onnx_squared_distances(const view *v, double *factor) {
+static int onnx_squared_distances(const onnx_view *v, double *factor) {
     double *shift = factor + v->d;
     mean_of_centres(v, shift);
     const int x = onnx_binary(v, "Mul", onnx_binary(v, "Sub", v->x, mc_onnx_row(v->g, shift, v->d)),
@@ -129,7 +129,7 @@ static int onnx_squared_distances(const view *v, double *factor) {
 }
 
 /* The same with factors from a parameter; on the diagonal 0. */
-static int onnx_scaled_distance(const view *v, const mc_value *p, double (*through)(double)) {
+static int onnx_scaled_distance(const onnx_view *v, const mc_value *p, double (*through)(double)) {
     if (!v->Z)
         return onnx_number(v, 0);
     double *factor = alloc_constants(v, 2 * v->d);
@@ -179,14 +179,14 @@ static int onnx_unequal_term(mc_onnx *g, int x, int z, int p) {
 }
 
 /* rows x m zeros, to begin with. */
-static int onnx_zeros(const view *v) {
+static int onnx_zeros(const onnx_view *v) {
     const int rows =
         mc_onnx_gather(v->g, onnx_unary(v, "Shape", v->x), mc_onnx_integers(v->g, (const int64_t[]){0}, 1), 0);
     return onnx_binary(v, "Expand", onnx_number(v, 0), mc_onnx_concat(v->g, rows, mc_onnx_integers(v->g, &v->m, 1), 0));
 }
 
 /* The body of the loop: from the sum so far, a column of x, one of z and its parameter to the next sum. */
-static mc_text body_of(const view *v, term *of) {
+static mc_text body_of(const onnx_view *v, term *of) {
     mc_onnx *g = v->g;
     const int in[] = {mc_onnx_argument(g), mc_onnx_argument(g), mc_onnx_argument(g), mc_onnx_argument(g)};
     mc_text outer = mc_onnx_begin_body(g);
@@ -196,7 +196,7 @@ static mc_text body_of(const view *v, term *of) {
 }
 
 /* sum_j of(x_j, z_j, p_j), with x and the centres z as they are given: d x m. */
-static int over_columns(const view *v, term *of, int x, int z, const double *p) {
+static int over_columns(const onnx_view *v, term *of, int x, int z, const double *p) {
     mc_text body = body_of(v, of), attributes = mc_text_open(v->g->ctx);
     mc_onnx_put_graph(&attributes, "body", &body);
     mc_onnx_put_integer(&attributes, "num_scan_inputs", 3);
@@ -206,7 +206,7 @@ static int over_columns(const view *v, term *of, int x, int z, const double *p) 
 }
 
 /* The same with p from a parameter; p NULL: 1. On the diagonal 0. */
-static int by_columns(const view *v, term *of, const mc_value *p, double (*through)(double)) {
+static int by_columns(const onnx_view *v, term *of, const mc_value *p, double (*through)(double)) {
     const mc_value one = {.kind = MC_VALUE_NUMBER, .number = 1};
     if (!v->Z)
         return onnx_number(v, 0);
@@ -221,11 +221,11 @@ static int by_columns(const view *v, term *of, const mc_value *p, double (*throu
 
 /* ---- Atoms ---- */
 
-static int minus_exp(const view *v, int s) {
+static int minus_exp(const onnx_view *v, int s) {
     return onnx_unary(v, "Exp", onnx_unary(v, "Neg", s));
 }
 
-static int onnx_matern(const view *v, const mc_value *p) {
+static int onnx_matern(const onnx_view *v, const mc_value *p) {
     const double nu = p[0].number;
     const int s = nu == 0.5 ? by_columns(v, onnx_squared_term, &p[1], inverse_value)
                             : onnx_scaled_distance(v, &p[1], inverse_value);
@@ -237,14 +237,14 @@ static int onnx_matern(const view *v, const mc_value *p) {
         v, "Mul", nu == 1.5 ? front : onnx_binary(v, "Add", front, onnx_scaled(v, 1.0 / 3, onnx_square(v, q))), fall);
 }
 
-static int onnx_rq(const view *v, const mc_value *p) {
+static int onnx_rq(const onnx_view *v, const mc_value *p) {
     const double alpha = p[0].number;
     return onnx_binary(
         v, "Pow", onnx_shifted(v, 1, onnx_scaled(v, 1 / (2 * alpha), onnx_scaled_distance(v, &p[1], inverse_value))),
         onnx_number(v, -alpha));
 }
 
-static int onnx_periodic(const view *v, const mc_value *p) {
+static int onnx_periodic(const onnx_view *v, const mc_value *p) {
     if (!v->Z)
         return onnx_number(v, 1);
     double *rate = alloc_constants(v, 2 * v->d), *width = rate ? rate + v->d : NULL;
@@ -259,7 +259,7 @@ static int onnx_periodic(const view *v, const mc_value *p) {
 }
 
 /* value / sqrt(a b), 0 where that has no real value; b: k(z, z) of the centres. On the diagonal a / |a|. */
-static int onnx_normalised_quotient(const view *v, int value, int a, double *b) {
+static int onnx_normalised_quotient(const onnx_view *v, int value, int a, double *b) {
     if (!v->Z)
         return onnx_unary(v, "Sign", a);
     double *root = alloc_constants(v, v->m);
@@ -276,20 +276,20 @@ static int onnx_normalised_quotient(const view *v, int value, int a, double *b) 
     return mc_onnx_choose(v->g, onnx_binary(v, "Greater", alike, zero), share, zero);
 }
 
-static view diagonal_of(const view *v) {
-    return (view){.g = v->g, .x = v->x, .d = v->d};
+static onnx_view diagonal_of(const onnx_view *v) {
+    return (onnx_view){.g = v->g, .x = v->x, .d = v->d};
 }
 
 /* k(z, z) of the centres by the reference evaluator. */
-static double *own_values(const view *v, const mc_node *node) {
+static double *own_values(const onnx_view *v, const mc_node *node) {
     double *out = alloc_constants(v, v->m);
     for (int64_t i = 0; out && v->Z && i < v->m; i++)
         out[i] = mc_eval_kernel(node, v->Z + i * v->d, v->Z + i * v->d, v->d);
     return out;
 }
 
-static mercer_status onnx_normalize(const view *v, const mc_node *child, int *out) {
-    const view own = diagonal_of(v);
+static mercer_status onnx_normalize(const onnx_view *v, const mc_node *child, int *out) {
+    const onnx_view own = diagonal_of(v);
     int value = 0, a = 0;
     MC_TRY(onnx_kernel_node(&own, child, &a));
     if (v->Z)
@@ -301,7 +301,7 @@ static mercer_status onnx_normalize(const view *v, const mc_node *child, int *ou
 }
 
 /* The centres of length one (zero stays zero), d x m, all times sign. */
-static int onnx_unit_centres(const view *v, double sign, const double *length) {
+static int onnx_unit_centres(const onnx_view *v, double sign, const double *length) {
     double *table = alloc_constants(v, v->d * v->m);
     for (int64_t i = 0; table && i < v->m; i++)
         for (int64_t j = 0; j < v->d; j++)
@@ -314,7 +314,7 @@ static int onnx_unit_centres(const view *v, double sign, const double *length) {
 /* The angle t = 2 h between unit vectors with |u - w| = 2 sin h, |u + w| = 2 cos h. Runtimes have the arc tangent in
    float only: h0 from it is right to 1e-7, and sin(h - h0) = sin h cos h0 - cos h sin h0 is then h - h0 to 1e-21. A
    zero vector stands at a right angle. */
-static int onnx_angle(const view *v, int x_norm, int norms, const double *length) {
+static int onnx_angle(const onnx_view *v, int x_norm, int norms, const double *length) {
     const int zero = onnx_number(v, 0);
     double *one = alloc_constants(v, v->d);
     if (!one)
@@ -336,7 +336,7 @@ static int onnx_angle(const view *v, int x_norm, int norms, const double *length
                           onnx_scaled(v, 2, onnx_binary(v, "Add", h, step)), onnx_number(v, pi / 2));
 }
 
-static int arccos_of(const view *v, double order, int t, int norms) {
+static int arccos_of(const onnx_view *v, double order, int t, int norms) {
     const int s = onnx_unary(v, "Sin", t), c = onnx_unary(v, "Cos", t),
               rest = onnx_shifted(v, pi, onnx_unary(v, "Neg", t));
     if (order == 0)
@@ -349,7 +349,7 @@ static int arccos_of(const view *v, double order, int t, int norms) {
     return onnx_scaled(v, 1 / pi, onnx_binary(v, "Mul", onnx_square(v, norms), onnx_binary(v, "Add", left, right)));
 }
 
-static int onnx_arccos(const view *v, double order) {
+static int onnx_arccos(const onnx_view *v, double order) {
     const int own = row_sum(v, onnx_square(v, v->x)), x_norm = onnx_unary(v, "Sqrt", own);
     if (!v->Z)
         return order == 0   ? onnx_shifted(v, 0.5, onnx_scaled(v, 0.5, onnx_unary(v, "Sign", own)))
@@ -367,7 +367,7 @@ static int onnx_arccos(const view *v, double order) {
 }
 
 /* <x, A z>, A read from its lower triangle as the reference evaluator does. */
-static int onnx_form(const view *v, const mc_value *A) {
+static int onnx_form(const onnx_view *v, const mc_value *A) {
     double *whole = alloc_constants(v, v->d * v->d);
     if (!whole)
         return 0;
@@ -380,7 +380,7 @@ static int onnx_form(const view *v, const mc_value *A) {
                 : row_sum(v, onnx_binary(v, "Mul", image, v->x));
 }
 
-static mercer_status onnx_atom(const view *v, const mc_node *node, int *out) {
+static mercer_status onnx_atom(const onnx_view *v, const mc_node *node, int *out) {
     const mc_value *p = node->parameter;
     switch (node->atom) {
     case MC_LINEAR: *out = onnx_dot(v); break;
@@ -449,7 +449,7 @@ static const char *const operator_of[] = {
     [MC_F_ABS] = "Abs"};
 
 /* f(x): rows x 1, or a number. */
-static int onnx_function(const view *v, const mc_function *f) {
+static int onnx_function(const onnx_view *v, const mc_function *f) {
     const int norm2 = f->kind == MC_F_NORM || f->kind == MC_F_NORM2 ? row_sum(v, onnx_square(v, v->x)) : 0;
     switch (f->kind) {
     case MC_F_NUMBER: return onnx_number(v, f->number);
@@ -463,7 +463,7 @@ static int onnx_function(const view *v, const mc_function *f) {
                        : onnx_unary(v, operator_of[f->kind], a);
 }
 
-static mercer_status onnx_weigh(const view *v, const mc_node *node, int *out) {
+static mercer_status onnx_weigh(const onnx_view *v, const mc_node *node, int *out) {
     int child = 0;
     MC_TRY(onnx_kernel_node(v, node->child[0], &child));
     const int f = onnx_function(v, node->function);
@@ -481,7 +481,7 @@ static mercer_status onnx_weigh(const view *v, const mc_node *node, int *out) {
 
 /* ---- Nodes ---- */
 
-static mercer_status onnx_sum_or_product(const view *v, const mc_node *node, int *out) {
+static mercer_status onnx_sum_or_product(const onnx_view *v, const mc_node *node, int *out) {
     MC_TRY(onnx_kernel_node(v, node->child[0], out));
     for (int i = 1; i < node->children; i++) {
         int next = 0;
@@ -491,7 +491,7 @@ static mercer_status onnx_sum_or_product(const view *v, const mc_node *node, int
     return v->g->status;
 }
 
-static mercer_status onnx_columns(const view *v, const mc_node *node, int *out) {
+static mercer_status onnx_columns(const onnx_view *v, const mc_node *node, int *out) {
     const int64_t d = node->columns;
     double *Z = v->Z ? alloc_constants(v, v->m * d) : NULL;
     MC_TRY(v->g->status);
@@ -500,12 +500,12 @@ static mercer_status onnx_columns(const view *v, const mc_node *node, int *out) 
             Z[i * d + j] = v->Z[i * v->d + node->column[j]];
     const int x = mc_onnx_gather(v->g, v->x, mc_onnx_integers(v->g, node->column, d), 1);
     const mercer_status status =
-        onnx_kernel_node(&(view){.g = v->g, .x = x, .Z = Z, .m = v->m, .d = d}, node->child[0], out);
+        onnx_kernel_node(&(onnx_view){.g = v->g, .x = x, .Z = Z, .m = v->m, .d = d}, node->child[0], out);
     mc_free(Z);
     return status;
 }
 
-static mercer_status onnx_kernel_node(const view *v, const mc_node *node, int *out) {
+static mercer_status onnx_kernel_node(const onnx_view *v, const mc_node *node, int *out) {
     switch (node->kind) {
     case MC_NUMBER: *out = onnx_number(v, node->number); return MERCER_OK;
     case MC_ATOM: return onnx_atom(v, node, out);
@@ -529,7 +529,7 @@ static bool is_atom(const mc_node *node) {
 }
 
 mercer_status mc_onnx_kernel(mc_onnx *g, const mc_node *root, int x, const double *Z, int64_t m, int64_t d, int *out) {
-    const view v = {.g = g, .x = x, .Z = Z, .m = m, .d = d};
+    const onnx_view v = {.g = g, .x = x, .Z = Z, .m = m, .d = d};
     MC_TRY(onnx_kernel_node(&v, root, out));
     if (!mc_node_any(root, is_atom))
         *out = onnx_binary(&v, "Add", *out, onnx_zeros(&v)); /* a constant kernel: as many of it as there are pairs */
@@ -537,6 +537,6 @@ mercer_status mc_onnx_kernel(mc_onnx *g, const mc_node *root, int x, const doubl
 }
 
 mercer_status mc_onnx_diagonal(mc_onnx *g, const mc_node *root, int x, int64_t d, int *out) {
-    const view v = {.g = g, .x = x, .d = d};
+    const onnx_view v = {.g = g, .x = x, .d = d};
     return onnx_kernel_node(&v, root, out);
 }

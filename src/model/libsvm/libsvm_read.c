@@ -24,7 +24,7 @@
 enum { LINEAR, POLYNOMIAL, RBF, SIGMOID, PRECOMPUTED };
 enum { C_SVC, NU_SVC, ONE_CLASS, EPSILON_SVR, NU_SVR };
 
-typedef struct reader {
+typedef struct model_reader {
     const mc_input *input;
     const char *p, *end;
     int type, kernel;
@@ -35,7 +35,7 @@ typedef struct reader {
     int64_t *label, *count;  /* per class; NULL: not given */
     int64_t columns, stored; /* of the vectors */
     unsigned seen;           /* bits of the keys */
-} reader;
+} model_reader;
 
 /* ---- Words ---- */
 
@@ -43,22 +43,22 @@ static bool is_blank(char c) {
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-static void skip_blanks(reader *r) {
+static void skip_blanks(model_reader *r) {
     while (r->p < r->end && is_blank(*r->p))
         r->p++;
 }
 
-static bool at_line_end(reader *r) {
+static bool at_line_end(model_reader *r) {
     skip_blanks(r);
     return r->p >= r->end || *r->p == '\n';
 }
 
-static mercer_status fail_damaged_model(mercer_ctx *ctx, const reader *r, const char *what) {
+static mercer_status fail_damaged_model(mercer_ctx *ctx, const model_reader *r, const char *what) {
     return mc_fail_line(ctx, r->input, r->p < r->end ? r->p : r->end, "the LIBSVM model is damaged: %s", what);
 }
 
 /* The next word on this line, its length 0 at the end of the line. */
-static size_t read_word(reader *r, const char **out) {
+static size_t read_word(model_reader *r, const char **out) {
     skip_blanks(r);
     *out = r->p;
     while (r->p < r->end && !is_blank(*r->p) && *r->p != '\n')
@@ -66,7 +66,7 @@ static size_t read_word(reader *r, const char **out) {
     return (size_t)(r->p - *out);
 }
 
-static mercer_status read_real(mercer_ctx *ctx, reader *r, double *out) {
+static mercer_status read_real(mercer_ctx *ctx, model_reader *r, double *out) {
     skip_blanks(r);
     const char *after = mc_number_read(r->p, r->end, out);
     if (!after || !isfinite(*out) || !(after >= r->end || is_blank(*after) || *after == '\n' || *after == ':'))
@@ -75,7 +75,7 @@ static mercer_status read_real(mercer_ctx *ctx, reader *r, double *out) {
     return MERCER_OK;
 }
 
-static mercer_status read_whole(mercer_ctx *ctx, reader *r, int64_t low, int64_t high, int64_t *out) {
+static mercer_status read_whole(mercer_ctx *ctx, model_reader *r, int64_t low, int64_t high, int64_t *out) {
     double value;
     const char *place = r->p;
     MC_TRY(read_real(ctx, r, &value));
@@ -87,7 +87,7 @@ static mercer_status read_whole(mercer_ctx *ctx, reader *r, int64_t low, int64_t
     return MERCER_OK;
 }
 
-static mercer_status read_choice(mercer_ctx *ctx, reader *r, const char *const *names, int count, int *out) {
+static mercer_status read_choice(mercer_ctx *ctx, model_reader *r, const char *const *names, int count, int *out) {
     const char *text;
     const size_t length = read_word(r, &text);
     for (int k = 0; k < count; k++)
@@ -100,7 +100,7 @@ static mercer_status read_choice(mercer_ctx *ctx, reader *r, const char *const *
 
 /* ---- The head ---- */
 
-static mercer_status read_reals(mercer_ctx *ctx, reader *r, int64_t count, double **out) {
+static mercer_status read_reals(mercer_ctx *ctx, model_reader *r, int64_t count, double **out) {
     mc_free(*out);
     *out = NULL;
     MC_TRY(MC_ALLOC(ctx, *out, count));
@@ -109,7 +109,7 @@ static mercer_status read_reals(mercer_ctx *ctx, reader *r, int64_t count, doubl
     return MERCER_OK;
 }
 
-static mercer_status read_wholes(mercer_ctx *ctx, reader *r, int64_t low, int64_t high, int64_t **out) {
+static mercer_status read_wholes(mercer_ctx *ctx, model_reader *r, int64_t low, int64_t high, int64_t **out) {
     mc_free(*out);
     *out = NULL;
     MC_TRY(MC_ALLOC(ctx, *out, r->classes));
@@ -119,23 +119,23 @@ static mercer_status read_wholes(mercer_ctx *ctx, reader *r, int64_t low, int64_
 }
 
 /* Each of so many things takes two bytes of the file at least: a count beyond that is a lie. */
-static int64_t largest_count(const reader *r) {
+static int64_t largest_count(const model_reader *r) {
     return r->input->size;
 }
 
-static mercer_status read_classes(mercer_ctx *ctx, reader *r) {
+static mercer_status read_classes(mercer_ctx *ctx, model_reader *r) {
     MC_TRY(read_whole(ctx, r, 1, largest_count(r), &r->classes));
     r->decisions = r->classes * (r->classes - 1) / 2;
     return r->decisions <= largest_count(r) ? MERCER_OK : fail_damaged_model(ctx, r, "it has more classes than bytes");
 }
 
-static mercer_status skip_line(reader *r) {
+static mercer_status skip_line(model_reader *r) {
     while (r->p < r->end && *r->p != '\n')
         r->p++;
     return MERCER_OK;
 }
 
-typedef enum key {
+typedef enum header_key {
     TYPE,
     KERNEL,
     DEGREE,
@@ -151,12 +151,12 @@ typedef enum key {
     MARKS,
     VECTORS_FOLLOW,
     KEYS
-} key;
+} header_key;
 static const char *const keys[KEYS] = {"svm_type",           "kernel_type", "degree", "gamma", "coef0", "nr_class",
                                        "total_sv",           "rho",         "label",  "nr_sv", "probA", "probB",
                                        "prob_density_marks", "SV"};
 
-static mercer_status read_value(mercer_ctx *ctx, reader *r, key k) {
+static mercer_status read_value(mercer_ctx *ctx, model_reader *r, header_key k) {
     switch (k) {
     case TYPE: return read_choice(ctx, r, mc_libsvm_types, MC_LIBSVM_TYPES, &r->type);
     case KERNEL: return read_choice(ctx, r, mc_libsvm_kernels, MC_LIBSVM_KERNELS, &r->kernel);
@@ -172,7 +172,7 @@ static mercer_status read_value(mercer_ctx *ctx, reader *r, key k) {
     }
 }
 
-static mercer_status read_line(mercer_ctx *ctx, reader *r, bool *vectors) {
+static mercer_status read_line(mercer_ctx *ctx, model_reader *r, bool *vectors) {
     const char *text;
     const size_t length = read_word(r, &text);
     int k = 0;
@@ -189,21 +189,21 @@ static mercer_status read_line(mercer_ctx *ctx, reader *r, bool *vectors) {
     if ((k == RHO || k == LABEL || k == COUNT) && r->classes < 1)
         return fail_damaged_model(ctx, r, "nr_class must stand before what is counted by it");
     if (length > 0)
-        MC_TRY(read_value(ctx, r, (key)k));
+        MC_TRY(read_value(ctx, r, (header_key)k));
     if (!at_line_end(r))
         return fail_damaged_model(ctx, r, "the line goes on after its value");
     r->p += r->p < r->end;
     return MERCER_OK;
 }
 
-static bool counts_agree(const reader *r) {
+static bool counts_agree(const model_reader *r) {
     int64_t sum = 0;
     for (int64_t k = 0; k < r->classes; k++)
         sum += r->count[k];
     return sum == r->vectors;
 }
 
-static mercer_status read_head(mercer_ctx *ctx, reader *r) {
+static mercer_status read_head(mercer_ctx *ctx, model_reader *r) {
     for (bool vectors = false; !vectors;) {
         if (r->p >= r->end)
             return fail_damaged_model(ctx, r, "it ends before its support vectors (SV)");
@@ -220,7 +220,7 @@ static mercer_status read_head(mercer_ctx *ctx, reader *r) {
 /* ---- The vectors ---- */
 
 /* Lines and pairs from here on, so that the arrays can be made. */
-static mercer_status count_pairs(mercer_ctx *ctx, reader *r) {
+static mercer_status count_pairs(mercer_ctx *ctx, model_reader *r) {
     int64_t lines = 0;
     bool something = false;
     for (const char *p = r->p; p <= r->end; p++) {
@@ -236,7 +236,7 @@ static mercer_status count_pairs(mercer_ctx *ctx, reader *r) {
     return fail_damaged_model(ctx, r, text);
 }
 
-static mercer_status read_pair(mercer_ctx *ctx, reader *r, int64_t *index, double *value) {
+static mercer_status read_pair(mercer_ctx *ctx, model_reader *r, int64_t *index, double *value) {
     MC_TRY(read_whole(ctx, r, r->kernel == PRECOMPUTED ? 0 : 1, INT32_MAX, index));
     if (r->p >= r->end || *r->p != ':')
         return fail_damaged_model(ctx, r, "index:value was expected here");
@@ -245,7 +245,7 @@ static mercer_status read_pair(mercer_ctx *ctx, reader *r, int64_t *index, doubl
 }
 
 /* 0:serial stands for the unit vector of that column. */
-static mercer_status read_serial(mercer_ctx *ctx, reader *r, mercer_data *x, int64_t i) {
+static mercer_status read_serial(mercer_ctx *ctx, model_reader *r, mercer_data *x, int64_t i) {
     int64_t index = 0;
     double serial = 0;
     MC_TRY(read_pair(ctx, r, &index, &serial));
@@ -259,7 +259,7 @@ static mercer_status read_serial(mercer_ctx *ctx, reader *r, mercer_data *x, int
     return skip_line(r);
 }
 
-static mercer_status read_vector(mercer_ctx *ctx, reader *r, mercer_data *x, int64_t i) {
+static mercer_status read_vector(mercer_ctx *ctx, model_reader *r, mercer_data *x, int64_t i) {
     int64_t at = x->row_start[i], last = 0;
     while (!at_line_end(r)) {
         int64_t index = 0;
@@ -278,7 +278,7 @@ static mercer_status read_vector(mercer_ctx *ctx, reader *r, mercer_data *x, int
     return MERCER_OK;
 }
 
-static mercer_status read_vectors(mercer_ctx *ctx, reader *r, int64_t width, mc_fitted *f) {
+static mercer_status read_vectors(mercer_ctx *ctx, model_reader *r, int64_t width, mc_fitted *f) {
     MC_TRY(count_pairs(ctx, r));
     MC_TRY(mc_data_new(ctx, r->vectors, 1, MERCER_F64, r->stored, &f->centres));
     MC_TRY(MC_ALLOC(ctx, f->alpha, r->vectors * width));
@@ -295,7 +295,7 @@ static mercer_status read_vectors(mercer_ctx *ctx, reader *r, int64_t width, mc_
 
 /* ---- The model ---- */
 
-static mercer_status make_labels(mercer_ctx *ctx, const reader *r, mercer_data *x) {
+static mercer_status make_labels(mercer_ctx *ctx, const model_reader *r, mercer_data *x) {
     const char **list = NULL;
     char(*text)[32] = NULL;
     const bool region = r->type == ONE_CLASS;
@@ -314,7 +314,7 @@ static mercer_status make_labels(mercer_ctx *ctx, const reader *r, mercer_data *
     return status;
 }
 
-static mercer_status make_kernel(mercer_ctx *ctx, const reader *r, mc_fitted *f) {
+static mercer_status make_kernel(mercer_ctx *ctx, const model_reader *r, mc_fitted *f) {
     char text[160] = "linear";
     if (r->kernel == POLYNOMIAL)
         mc_print(text, sizeof text, "poly(degree=%lld, c=%.17g, gamma=%.17g)", (long long)r->degree, r->coef0,
@@ -333,12 +333,12 @@ static mercer_status make_kernel(mercer_ctx *ctx, const reader *r, mc_fitted *f)
 }
 
 /* One class only: a model without vectors that always answers it. */
-static mc_form form_of(const reader *r) {
+static mc_form form_of(const model_reader *r) {
     const bool classes = r->type == C_SVC || r->type == NU_SVC;
     return r->type == ONE_CLASS ? MC_REGION : classes && r->classes > 1 ? MC_PAIRS : MC_VALUES;
 }
 
-static mercer_status write_intercepts(mercer_ctx *ctx, const reader *r, mc_fitted *f) {
+static mercer_status write_intercepts(mercer_ctx *ctx, const model_reader *r, mc_fitted *f) {
     MC_TRY(MC_ALLOC(ctx, f->intercept, r->decisions + 1));
     for (int64_t k = 0; k < r->decisions; k++)
         f->intercept[k] = -r->rho[k];
@@ -350,7 +350,7 @@ static mercer_status write_intercepts(mercer_ctx *ctx, const reader *r, mc_fitte
     return MERCER_OK;
 }
 
-static void write_report(const reader *r, mc_fitted *f) {
+static void write_report(const model_reader *r, mc_fitted *f) {
     mercer_report *report = &f->report;
     *report =
         (mercer_report){.machine = mc_libsvm_machines[r->type], .solver = "libsvm", .scale = "none", .stopped = "no"};
@@ -363,7 +363,7 @@ static void write_report(const reader *r, mc_fitted *f) {
 }
 
 /* Against what models of ours keep: labels apart, a form that goes with the type, counts that add up. */
-static mercer_status check_model_agreement(mercer_ctx *ctx, const reader *r, const mercer_model *model) {
+static mercer_status check_model_agreement(mercer_ctx *ctx, const model_reader *r, const mercer_model *model) {
     const mc_model_shape shape = mc_model_shape_of(model);
     mc_flaw why;
     bool good = mc_shape_agrees(&shape, &why);
@@ -374,7 +374,7 @@ static mercer_status check_model_agreement(mercer_ctx *ctx, const reader *r, con
     return good ? MERCER_OK : fail_damaged_model(ctx, r, why.text);
 }
 
-static mercer_status assemble_model(mercer_ctx *ctx, reader *r, mercer_model *model) {
+static mercer_status assemble_model(mercer_ctx *ctx, model_reader *r, mercer_model *model) {
     mc_fitted *f = &model->f;
     MC_TRY(read_head(ctx, r));
     const bool classes = r->type == C_SVC || r->type == NU_SVC;
@@ -404,7 +404,7 @@ bool mc_libsvm_is_model(const char *bytes, size_t size) {
 }
 
 mercer_status mc_libsvm_model_read(mercer_ctx *ctx, const mc_input *input, mercer_model **out) {
-    reader r = {.input = input, .p = input->bytes, .end = input->bytes + input->size, .kernel = RBF};
+    model_reader r = {.input = input, .p = input->bytes, .end = input->bytes + input->size, .kernel = RBF};
     mercer_model *model = NULL;
     *out = NULL;
     mercer_status status = MC_ALLOC(ctx, model, 1);

@@ -1,6 +1,7 @@
-/* columns.c: K of all rows against some columns, out of the operator of all against all, or of rows against others: the
-   left side is borrowed, the points and vectors of the right are copied from it as they lie packed, so that nothing is
-   measured, weighted or rounded again. What is given from elsewhere, which is more than points, is opened anew. */
+/* column_subset.c: K of all rows against some columns, out of the operator of all against all, or of rows against
+   others: the left side is borrowed, the points and vectors of the right are copied from it as they lie packed, so
+   that nothing is measured, weighted or rounded again. What is given from elsewhere, which is more than points, is
+   opened anew. */
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -9,26 +10,27 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct columns {
+typedef struct column_subset {
     const mc_gram *whole;
     const int64_t *ids;
     int64_t count, padded;
     size_t real;
-} columns;
+} column_subset;
 
 /* Points past the end repeat the last one, as in pack.c. */
-static int64_t id_at(const columns *c, int64_t j) {
+static int64_t id_at(const column_subset *c, int64_t j) {
     return c->ids[j < c->count ? j : c->count - 1];
 }
 
-static mercer_status copy_vector(mercer_ctx *ctx, const columns *c, const void *from, void **out) {
+static mercer_status copy_vector(mercer_ctx *ctx, const column_subset *c, const void *from, void **out) {
     MC_TRY((*out = mc_alloc_unset(ctx, c->padded, c->real)) ? MERCER_OK : MERCER_MEMORY);
     for (int64_t j = 0; j < c->padded; j++)
         memcpy((char *)*out + (size_t)j * c->real, (const char *)from + (size_t)id_at(c, j) * c->real, c->real);
     return MERCER_OK;
 }
 
-static void copy_point(const columns *c, const mc_tile_part *p, const mc_packed_points *from, int64_t j, char *out) {
+static void copy_point(const column_subset *c, const mc_tile_part *p, const mc_packed_points *from, int64_t j,
+                       char *out) {
     const int64_t width = c->whole->ops->columns, i = id_at(c, j), elements = mc_part_elements(p);
     const int64_t size = mc_part_element(p, c->whole->precision), step = width * size;
     const char *source = (const char *)from->values + (i / width * width * elements + i % width) * size;
@@ -41,8 +43,8 @@ static void copy_point(const columns *c, const mc_tile_part *p, const mc_packed_
             memcpy(out + k * step, source + k * step, sizeof(double));
 }
 
-static mercer_status copy_full(mercer_ctx *ctx, const columns *c, const mc_tile_part *p, const mc_packed_points *from,
-                               mc_packed_points *to) {
+static mercer_status copy_full(mercer_ctx *ctx, const column_subset *c, const mc_tile_part *p,
+                               const mc_packed_points *from, mc_packed_points *to) {
     to->values = mc_alloc_unset(ctx, c->padded * mc_part_elements(p), (size_t)mc_part_element(p, c->whole->precision));
     MC_TRY(to->values ? MERCER_OK : MERCER_MEMORY);
     for (int64_t j = 0; j < c->padded; j++)
@@ -50,7 +52,7 @@ static mercer_status copy_full(mercer_ctx *ctx, const columns *c, const mc_tile_
     return MERCER_OK;
 }
 
-static mercer_status copy_sparse(mercer_ctx *ctx, const columns *c, const mc_packed_points *from,
+static mercer_status copy_sparse(mercer_ctx *ctx, const column_subset *c, const mc_packed_points *from,
                                  mc_packed_points *to) {
     MC_TRY(MC_ALLOC(ctx, to->start, c->count + 1));
     for (int64_t j = 0; j < c->count; j++)
@@ -67,7 +69,7 @@ static mercer_status copy_sparse(mercer_ctx *ctx, const columns *c, const mc_pac
     return MERCER_OK;
 }
 
-static mercer_status copy_part(mercer_ctx *ctx, const columns *c, mc_tile_part *p) {
+static mercer_status copy_part(mercer_ctx *ctx, const column_subset *c, mc_tile_part *p) {
     const mc_packed_points from = p->right;
     p->shared = false;
     p->right = (mc_packed_points){.n = c->count,
@@ -79,7 +81,7 @@ static mercer_status copy_part(mercer_ctx *ctx, const columns *c, mc_tile_part *
 }
 
 /* The plan of the whole with right sides of its own, which alone are freed with it. */
-static mercer_status copy_plan(mercer_ctx *ctx, const columns *c, mc_gram *g) {
+static mercer_status copy_plan(mercer_ctx *ctx, const column_subset *c, mc_gram *g) {
     const mc_tile_program *from = &c->whole->plan;
     g->plan = (mc_tile_program){.temporaries = from->temporaries, .strips = from->strips};
     MC_TRY(MC_ALLOC(ctx, g->plan.part, from->parts));
@@ -134,7 +136,7 @@ static mercer_status open_view(mercer_ctx *ctx, const mc_gram *whole, const int6
     g->fault = NULL;
     g->there = NULL;
     const int64_t width = whole->ops->columns;
-    const columns c = {whole, ids, count, mc_chunk_count(count, width) * width, (size_t)mc_real_size(whole)};
+    const column_subset c = {whole, ids, count, mc_chunk_count(count, width) * width, (size_t)mc_real_size(whole)};
     *out = g;
     MC_TRY(copy_plan(ctx, &c, g));
     MC_TRY(whole->fault ? mc_fault_open(ctx, g, INFINITY) : MERCER_OK);

@@ -1,4 +1,4 @@
-/* function.c: decisions of models as functions of H, the space of the kernel.
+/* decision_function.c: decisions of models as functions of H, the space of the kernel.
 
        f = sum_i alpha_i k(x_i, .),  g = sum_j beta_j k(z_j, .):    <f, g> = alpha' K(X, Z) beta,   |f - g|^2 = <f - g,
        f - g>

@@ -1,4 +1,4 @@
-/* path.c: mercer path DATA: what every value of lambda, or of C, would give. Of ridge the errors of rows left out,
+/* path_verb.c: mercer path DATA: what every value of lambda, or of C, would give. Of ridge the errors of rows left out,
    degrees of freedom and norm, without fitting each; of other machines one fit after the other, each from the last. */
 #include "cli/cli.h"
 #include <math.h>
@@ -16,10 +16,10 @@ static const option options[] = {
 };
 
 /* Which way a machine goes, and what it is measured by: the name in JSON and the title of the column. */
-typedef enum family { RIDGE = 1, SVM = 2, LOSS = 4 } family;
+typedef enum path_family { RIDGE = 1, SVM = 2, LOSS = 4 } path_family;
 typedef struct path_machine {
     const char *machine;
-    family family;
+    path_family family;
     const char *measure, *title;
 } path_machine;
 static const path_machine path_machines[] = {
@@ -46,7 +46,7 @@ typedef struct path_range {
     const char *list; /* the values themselves, with commas between; NULL: from, to and count say */
 } path_range;
 
-typedef struct path {
+typedef struct path_job {
     const path_machine *path_machine;
     job job;
     folding by;
@@ -54,9 +54,9 @@ typedef struct path {
     mercer_data *test; /* rows of --test; NULL: none */
     double *value;
     mercer_path_row *row;
-} path;
+} path_job;
 
-static const char *variable_of(const path *p) {
+static const char *variable_of(const path_job *p) {
     return p->path_machine->family == SVM ? "C" : "lambda";
 }
 
@@ -81,7 +81,7 @@ static int read_list(session *s, const char *name, path_range *r) {
     }
 }
 
-static int read_range(session *s, const path *p, path_range *r) {
+static int read_range(session *s, const path_job *p, path_range *r) {
     const bool svm = p->path_machine->family == SVM;
     const char *list = svm ? "C" : "lambdas";
     *r = p->path_machine->family == RIDGE ? (path_range){1e-8, 1e3, 50, NULL} : (path_range){1e-2, 1e2, 9, NULL};
@@ -113,7 +113,7 @@ static void make_values(const path_range *r, double *out) {
 
 /* ---- Computing ---- */
 
-static int read_test(session *s, path *p) {
+static int read_test(session *s, path_job *p) {
     const char *file = args_text(&s->args, "test");
     static const char *const known[] = {"intercept", "scale", "allow-indefinite", NULL};
     if (p->path_machine->family == RIDGE && file)
@@ -123,7 +123,7 @@ static int read_test(session *s, path *p) {
     return file ? input_data(s, NULL, file, NULL, p->job.machine->target, &p->test) : EXIT_DONE;
 }
 
-static int compute_ridge_path(session *s, path *p) {
+static int compute_ridge_path(session *s, path_job *p) {
     TRY(read_test(s, p));
     if (p->by.asked)
         TRY(folding_make(s, p->job.data, &p->by));
@@ -146,7 +146,7 @@ static int compute_ridge_path(session *s, path *p) {
 
 /* A column: the field of a row under its name in JSON and, with a title, among what people see. %s: the measure. */
 typedef enum needs { ALWAYS, TEST, FOLDS } needs;
-typedef struct column {
+typedef struct path_column {
     unsigned families;
     needs needs;
     const char *key;
@@ -155,9 +155,9 @@ typedef struct column {
     const char *title;
     int width;
     const char *format;
-} column;
+} path_column;
 #define FIELD(name) offsetof(mercer_path_row, name)
-static const column columns[] = {
+static const path_column columns[] = {
     {RIDGE | LOSS, ALWAYS, "lambda", FIELD(value), false, "lambda", 12, ".4g"},
     {SVM, ALWAYS, "C", FIELD(value), false, "C", 12, ".4g"},
     {RIDGE, ALWAYS, "loo_rmse", FIELD(loo_rmse), false, "LOO RMSE", 12, ".6g"},
@@ -189,15 +189,15 @@ static double number_at(const mercer_path_row *row, size_t offset) {
 }
 
 /* Probabilities have a log loss, and other machines not a number in its place. */
-static bool has_column(const path *p, const column *c) {
+static bool has_column(const path_job *p, const path_column *c) {
     const bool log_loss = c->offset == FIELD(test_log_loss) || c->offset == FIELD(fold_log_loss);
     return c->families & p->path_machine->family && (c->needs != TEST || p->test) && (c->needs != FOLDS || p->by.asked)
            && !(log_loss && isnan(number_at(&p->row[0], c->offset)));
 }
 
-static json_t *json_row(const path *p, const mercer_path_row *row) {
+static json_t *json_row(const path_job *p, const mercer_path_row *row) {
     json_t *object = json_object();
-    for (const column *c = columns; c < columns + COLUMNS; c++) {
+    for (const path_column *c = columns; c < columns + COLUMNS; c++) {
         char key[NAME];
         snprintf(key, sizeof key, c->key, p->path_machine->measure); /* the keys are those of this table */
         if (has_column(p, c))
@@ -211,16 +211,16 @@ static json_t *json_row(const path *p, const mercer_path_row *row) {
 /* ---- The best rows ---- */
 
 /* Less is better. Folds where there are some, and the log loss of what gives probabilities. */
-static double score_of_path_row(const path *p, const mercer_path_row *r) {
+static double score_of_path_row(const path_job *p, const mercer_path_row *r) {
     const double score = p->by.asked ? r->fold : p->test ? r->test : NAN;
     const double log_loss = p->by.asked ? r->fold_log_loss : r->test_log_loss;
     return !isnan(log_loss) ? log_loss : p->job.machine->target == MERCER_TARGET_CLASS ? -score : score;
 }
-static double loo_rmse_of(const path *p, const mercer_path_row *r) {
+static double loo_rmse_of(const path_job *p, const mercer_path_row *r) {
     (void)p;
     return r->loo_rmse;
 }
-static double gcv_of_path_row(const path *p, const mercer_path_row *r) {
+static double gcv_of_path_row(const path_job *p, const mercer_path_row *r) {
     (void)p;
     return r->gcv;
 }
@@ -229,7 +229,7 @@ static double gcv_of_path_row(const path *p, const mercer_path_row *r) {
 static const struct criterion {
     unsigned families;
     needs needs;
-    double (*of)(const path *p, const mercer_path_row *r);
+    double (*of)(const path_job *p, const mercer_path_row *r);
     const char *key, *name;
 } criteria[] = {{RIDGE, ALWAYS, loo_rmse_of, "", "LOO RMSE"},
                 {RIDGE, FOLDS, score_of_path_row, "_folds", "fold RMSE"},
@@ -237,12 +237,12 @@ static const struct criterion {
                 {SVM | LOSS, ALWAYS, score_of_path_row, "", "best"}};
 enum { CRITERIA = sizeof criteria / sizeof criteria[0] };
 
-static bool has_criterion(const path *p, int i) {
+static bool has_criterion(const path_job *p, int i) {
     return criteria[i].families & p->path_machine->family && (criteria[i].needs != FOLDS || p->by.asked);
 }
 
 /* -1 where none has a value. */
-static int64_t row_of_least(const path *p, const struct criterion *c) {
+static int64_t row_of_least(const path_job *p, const struct criterion *c) {
     int64_t place = -1;
     for (int64_t l = 0; l < p->range.count; l++)
         if (c->of(p, &p->row[l]) < (place < 0 ? INFINITY : c->of(p, &p->row[place])))
@@ -252,7 +252,7 @@ static int64_t row_of_least(const path *p, const struct criterion *c) {
 
 /* ---- Reports ---- */
 
-static json_t *json_path(const path *p, const int64_t *at) {
+static json_t *json_path(const path_job *p, const int64_t *at) {
     json_t *object = json_object(), *rows = json_array();
     for (int64_t l = 0; l < p->range.count; l++)
         json_array_append_new(rows, json_row(p, &p->row[l]));
@@ -270,7 +270,7 @@ static json_t *json_path(const path *p, const int64_t *at) {
 }
 
 /* "  < least LOO RMSE and GCV" */
-static void least_criteria_text(const path *p, int64_t l, const int64_t *at, char *bytes, size_t size) {
+static void least_criteria_text(const path_job *p, int64_t l, const int64_t *at, char *bytes, size_t size) {
     bytes[0] = '\0';
     for (int i = 0; i < CRITERIA; i++)
         if (at[i] == l)
@@ -281,11 +281,11 @@ static void least_criteria_text(const path *p, int64_t l, const int64_t *at, cha
                      criteria[i].name);
 }
 
-static void say_rows(session *s, const path *p, const json_t *rows, const int64_t *at) {
+static void say_rows(session *s, const path_job *p, const json_t *rows, const int64_t *at) {
     char names[COLUMNS][2][NAME], remark_text[64];
     report_column shown[COLUMNS + 1] = {0};
     int count = 0;
-    for (const column *c = columns; c < columns + COLUMNS; c++) {
+    for (const path_column *c = columns; c < columns + COLUMNS; c++) {
         if (!c->title || !has_column(p, c))
             continue;
         char(*name)[NAME] = names[count];
@@ -302,7 +302,7 @@ static void say_rows(session *s, const path *p, const json_t *rows, const int64_
 }
 
 /* The fit at this value, with everything else as it was here. */
-static void say_fit(session *s, const path *p, int64_t place) {
+static void say_fit(session *s, const path_job *p, int64_t place) {
     static const char *const except[] = {"lambda", "C", NULL};
     char name[32], number[32];
     advice a = advise_command(s, &verb_fit, p->job.machine, except);
@@ -313,7 +313,7 @@ static void say_fit(session *s, const path *p, int64_t place) {
     say_fact(s, "next", "%s", a.bytes);
 }
 
-static void say_next(session *s, const path *p, const int64_t *at) {
+static void say_next(session *s, const path_job *p, const int64_t *at) {
     const int64_t last = p->range.count - 1,
                   place = p->path_machine->family == RIDGE ? at[p->by.asked] : at[CRITERIA - 1];
     if (place < 0)
@@ -328,7 +328,7 @@ static void say_next(session *s, const path *p, const int64_t *at) {
         say_fit(s, p, place);
 }
 
-static int report_path(session *s, const path *p) {
+static int report_path(session *s, const path_job *p) {
     int64_t at[CRITERIA];
     for (int i = 0; i < CRITERIA; i++)
         at[i] = has_criterion(p, i) ? row_of_least(p, &criteria[i]) : -1;
@@ -345,7 +345,7 @@ static int report_path(session *s, const path *p) {
 
 /* ---- The verb ---- */
 
-static int compute_path(session *s, path *p) {
+static int compute_path(session *s, path_job *p) {
     TRY(read_range(s, p, &p->range));
     TRY(folding_read(s, &p->by));
     if (p->path_machine->family == SVM && p->by.asked)
@@ -359,7 +359,7 @@ static int compute_path(session *s, path *p) {
 
 static int run_path(session *s) {
     const char *asked = args_text(&s->args, "machine"), *machine = asked ? asked : "ridge";
-    path p = {.path_machine = path_machine_of(machine), .job.machine = mercer_machine_find(machine)};
+    path_job p = {.path_machine = path_machine_of(machine), .job.machine = mercer_machine_find(machine)};
     if (!p.path_machine)
         return print_error(
             "path: ridge, svc, svr, logistic, squared-hinge, huber, quantile and absolute have a path, '%s' has none",

@@ -1,16 +1,17 @@
-/* print.c: the canonical text of a tree. Parentheses only where the grammar needs them, every parameter by its own
-   name, numbers in the shortest form that reads back to the same double: the text parses back to the same tree.
+/* canonical_text.c: the canonical text of a tree. Parentheses only where the grammar needs them, every parameter by
+   its own name, numbers in the shortest form that reads back to the same double: the text parses back to the same
+   tree.
 
    A part is put in parentheses when it binds more loosely than its place asks for. From loose to tight: */
-#include "kernel/language/print.h"
+#include "kernel/language/canonical_text.h"
 #include "kernel/language/function.h"
 #include "kernel/language/node.h"
 #include <math.h>
 #include <string.h>
 
-typedef enum level { SUM, PRODUCT, SIGN, POWER, VIEW, PRIMARY } level;
+typedef enum print_level { SUM, PRODUCT, SIGN, POWER, VIEW, PRIMARY } print_level;
 
-static void print_node(mc_text *out, const mc_node *node, level place);
+static void print_node(mc_text *out, const mc_node *node, print_level place);
 static bool has_text(const mc_node *node);
 
 /* A negative number, or a product that begins with one: the sign is printed first, or turns " + " into " - ". */
@@ -19,7 +20,7 @@ static bool leads_with_minus(const mc_node *node) {
     return lead->kind == MC_NUMBER && signbit(lead->number);
 }
 
-static level level_of(const mc_node *node) {
+static print_level level_of(const mc_node *node) {
     switch (node->kind) {
     case MC_NUMBER: return signbit(node->number) ? SIGN : PRIMARY;
     case MC_SUM: return SUM;
@@ -211,7 +212,7 @@ static void print_bare(mc_text *out, const mc_node *node) {
     }
 }
 
-static void print_node(mc_text *out, const mc_node *node, level place) {
+static void print_node(mc_text *out, const mc_node *node, print_level place) {
     const bool inside = level_of(node) < place;
     mc_text_add(out, "%s", inside ? "(" : "");
     print_bare(out, node);

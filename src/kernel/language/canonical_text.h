@@ -1,6 +1,6 @@
-/* print.h: parts of the canonical text that other printers use too. */
-#ifndef MC_KERNEL_LANGUAGE_PRINT_H
-#define MC_KERNEL_LANGUAGE_PRINT_H
+/* canonical_text.h: parts of the canonical text that other printers use too. */
+#ifndef MC_KERNEL_LANGUAGE_CANONICAL_TEXT_H
+#define MC_KERNEL_LANGUAGE_CANONICAL_TEXT_H
 
 #include "base/text.h"
 #include "kernel/language/kernel.h"
