@@ -66,6 +66,20 @@ def count(test):
     return [passed, max(failed, 1), skipped]
 
 
+def complaint(test):
+    """What a person needs of a failed test: of a long list the lines that failed, with what is said under them.
+
+    >>> print(complaint(dict(stdout="not ok 1 - b\\n# because\\n" + "ok 2 - a long list\\n" * 500)))
+    not ok 1 - b
+    # because
+    """
+    text, kept, failed = test.get("stdout", "") + test.get("stderr", ""), [], False
+    for line in text.splitlines():
+        failed = line.startswith("not ok ") or failed and line.startswith("# ")
+        kept += [line] * failed
+    return text if len(text) <= 4000 else ("\n".join(kept) or text)[-4000:]
+
+
 def read_log(path):
     total, failures = [0, 0, 0], []
     for line in open(path, encoding="utf-8", errors="replace"):
@@ -73,7 +87,7 @@ def read_log(path):
         counts = count(test)
         total = [a + b for a, b in zip(total, counts)]
         if counts[1]:
-            failures.append((test["name"], (test.get("stdout", "") + test.get("stderr", ""))[-4000:]))
+            failures.append((test["name"], complaint(test)))
     return total, failures
 
 
@@ -91,6 +105,12 @@ def build(spec, environment, log):
     return run(["ninja", "-C", str(folder), *targets(spec, folder)], environment, log) == 0
 
 
+def seed():
+    """$MERCER_TEST_SEED, or one that the commit decides: every commit draws other data, and a run of it can be repeated."""
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout[:8]
+    return {"MERCER_TEST_SEED": os.environ.get("MERCER_TEST_SEED") or str(int(head or "7", 16))}
+
+
 def fast_linker():
     """Each test is a program with the whole library in it: LLVM's linker takes a fifth of the time of the usual one."""
     return {"CC_LD": "lld"} if shutil.which("ld.lld") and "CC_LD" not in os.environ else {}
@@ -99,7 +119,7 @@ def fast_linker():
 def leg(name, long):
     """Configure, build and test one leg; its counts."""
     spec = LEGS[name]
-    environment = dict(os.environ, CC=spec["cc"], **fast_linker(), **ENVIRONMENT, **({} if long else spec.get("environment", {})))
+    environment = dict(os.environ, CC=spec["cc"], **fast_linker(), **seed(), **ENVIRONMENT, **({} if long else spec.get("environment", {})))
     log, began = ROOT / f"{spec['build']}.log", time.time()
     log.unlink(missing_ok=True)
     if not build(spec, environment, log):

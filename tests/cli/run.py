@@ -15,6 +15,7 @@ NEUTRAL = [
     (re.compile(r"^(\w* +\w+) +(\d[\d.]* .iB) +(\d[\d.]* m?s|\d+ min \d\d s)  ", re.M), r"\1  \2  \3  "),  # a table flush right
     (re.compile(r"\b\d+(\.\d+)? min \d\d s\b|\b\d+(\.\d+)? m?s\b"), "T s"),
     (re.compile(r"\b\d+(\.\d+)? (KiB|MiB|GiB|TiB)\b"), "M MiB"),
+    (re.compile(r"^(instructions|BLAS) +.*$", re.M), r"\1 OF THIS MACHINE"),  # of mercer info; OPENBLAS_CORETYPE may name another core
     (re.compile(r"\b\d+ rows would fit"), "N rows would fit"),
     (re.compile(r'("(read|fit|total|seconds_estimate)": )[-+.e\d]+'), r"\1T"),
     (re.compile(r'("\w*memory\w*bytes": )\d+'), r"\1M"),
