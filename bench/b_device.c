@@ -130,7 +130,7 @@ static int print_source(mercer_ctx *ctx, const char *text, int64_t d, int64_t t,
     mc_gram *gram = NULL;
     char *source = NULL;
     const mercer_status status = kernel ? mc_gram_open(ctx, kernel, x, NULL, precision, &gram) : MERCER_INVALID;
-    if (!status && !mc_device_source(ctx, gram, t, mc_device_halves(gram), &source))
+    if (!status && !mc_device_source(ctx, gram, t, true, &source))
         fputs(source, stdout);
     mc_free(source);
     mc_gram_close(gram);

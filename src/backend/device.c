@@ -312,10 +312,11 @@ mercer_status mc_device_launch(mercer_ctx *ctx, mc_device *device, void *program
     return mc_device_report(ctx, device, device->calls->launch(device->self, program, kernel, shape, argument, bytes));
 }
 
-mercer_status mc_device_multiply(mercer_ctx *ctx, mc_device *device, mercer_dtype dtype, int64_t m, int64_t n,
+mercer_status mc_device_multiply(mercer_ctx *ctx, mc_device *device, mc_device_number number, int64_t m, int64_t n,
                                  int64_t k, mc_address A, int64_t lda, mc_address B, int64_t ldb, mc_address C,
                                  int64_t ldc) {
-    return mc_device_report(ctx, device, device->calls->multiply(device->self, dtype, m, n, k, A, lda, B, ldb, C, ldc));
+    return mc_device_report(ctx, device,
+                            device->calls->multiply(device->self, number, m, n, k, A, lda, B, ldb, C, ldc));
 }
 
 mercer_status mc_device_wait(mercer_ctx *ctx, mc_device *device) {

@@ -8,7 +8,7 @@
 
 #include "backend/device_price.h"
 
-enum { MC_DEVICE_ABI = 2, MC_DEVICE_TEXT = 256, MC_DEVICE_ARGUMENTS = 3072 };
+enum { MC_DEVICE_ABI = 3, MC_DEVICE_TEXT = 256, MC_DEVICE_ARGUMENTS = 3072 };
 
 typedef uint64_t mc_address; /* on a device; 0: none */
 
@@ -20,6 +20,9 @@ typedef struct mc_card {
 
 /* What went wrong on a device: no memory left there, a program that does not compile, the device itself. */
 typedef enum mc_device_fault { MC_DEVICE_FINE, MC_DEVICE_FULL, MC_DEVICE_REFUSED, MC_DEVICE_LOST } mc_device_fault;
+
+/* What the factors of a matrix product are; sums of halves and of floats are floats. */
+typedef enum mc_device_number { MC_DEVICE_HALVES, MC_DEVICE_FLOATS, MC_DEVICE_DOUBLES } mc_device_number;
 
 typedef struct mc_launch {
     int64_t grid[2];
@@ -46,7 +49,7 @@ typedef struct mc_device_calls {
                               const void *argument, size_t bytes);
     /* C_ij <- sum over k of A_ik B_jk, row-major, m x n and k long, on the matrix units: floats are first rounded to
        the 11 bits that these hold. Where can_multiply says no, no library is there to do it. */
-    mc_device_fault (*multiply)(void *self, mercer_dtype dtype, int64_t m, int64_t n, int64_t k, mc_address A,
+    mc_device_fault (*multiply)(void *self, mc_device_number number, int64_t m, int64_t n, int64_t k, mc_address A,
                                 int64_t lda, mc_address B, int64_t ldb, mc_address C, int64_t ldc);
     bool (*can_multiply)(void *self);
     /* Whether programs may multiply halves by PTX's mma of 16 x 8 x 16. */
@@ -104,7 +107,7 @@ mercer_status mc_device_download(mercer_ctx *ctx, mc_device *device, void *to, m
 mercer_status mc_device_build(mercer_ctx *ctx, mc_device *device, const char *source, void **program);
 mercer_status mc_device_launch(mercer_ctx *ctx, mc_device *device, void *program, const char *kernel,
                                const mc_launch *shape, const void *argument, size_t bytes);
-mercer_status mc_device_multiply(mercer_ctx *ctx, mc_device *device, mercer_dtype dtype, int64_t m, int64_t n,
+mercer_status mc_device_multiply(mercer_ctx *ctx, mc_device *device, mc_device_number number, int64_t m, int64_t n,
                                  int64_t k, mc_address A, int64_t lda, mc_address B, int64_t ldb, mc_address C,
                                  int64_t ldc);
 mercer_status mc_device_wait(mercer_ctx *ctx, mc_device *device);

@@ -3,6 +3,7 @@
 #include "base/ctx.h"
 #include "support.h"
 #include <dlfcn.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -302,28 +303,37 @@ static bool can_multiply(void *self) {
     return true;
 }
 
-static double element(mercer_dtype dtype, const char *at, int64_t i) {
-    return dtype == MERCER_F32 ? (double)((const float *)(const void *)at)[i] : ((const double *)(const void *)at)[i];
+static double half_at(const char *at, int64_t i) {
+    const unsigned h = ((const uint16_t *)(const void *)at)[i], e = h >> 10 & 31, m = h & 0x3ff;
+    const double v = e ? ldexp(1024 + m, (int)e - 25) : ldexp(m, -24);
+    return h & 0x8000 ? -v : v;
 }
 
-static mc_device_fault multiply(void *self, mercer_dtype dtype, int64_t m, int64_t n, int64_t k, mc_address A,
+static double element(mc_device_number number, const char *at, int64_t i) {
+    return number == MC_DEVICE_HALVES   ? half_at(at, i)
+           : number == MC_DEVICE_FLOATS ? (double)((const float *)(const void *)at)[i]
+                                        : ((const double *)(const void *)at)[i];
+}
+
+static mc_device_fault multiply(void *self, mc_device_number number, int64_t m, int64_t n, int64_t k, mc_address A,
                                 int64_t lda, mc_address B, int64_t ldb, mc_address C, int64_t ldc) {
     (void)self;
-    const size_t real = dtype == MERCER_F32 ? sizeof(float) : sizeof(double);
+    static const size_t bytes[] = {2, sizeof(float), sizeof(double)};
+    const size_t factor = bytes[number], sum_bytes = number == MC_DEVICE_DOUBLES ? sizeof(double) : sizeof(float);
     if (checking_device_fails())
         return MC_DEVICE_LOST;
-    const char *a = checking_device_pointer(A, (size_t)((m - 1) * lda + k) * real),
-               *b = checking_device_pointer(B, (size_t)((n - 1) * ldb + k) * real);
-    char *c = checking_device_pointer(C, (size_t)((m - 1) * ldc + n) * real);
+    const char *a = checking_device_pointer(A, (size_t)((m - 1) * lda + k) * factor),
+               *b = checking_device_pointer(B, (size_t)((n - 1) * ldb + k) * factor);
+    char *c = checking_device_pointer(C, (size_t)((m - 1) * ldc + n) * sum_bytes);
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < n; j++) {
             double sum = 0;
             for (int64_t l = 0; l < k; l++)
-                sum += element(dtype, a, i * lda + l) * element(dtype, b, j * ldb + l);
-            if (dtype == MERCER_F32)
-                ((float *)(void *)c)[i * ldc + j] = (float)sum;
-            else
+                sum += element(number, a, i * lda + l) * element(number, b, j * ldb + l);
+            if (number == MC_DEVICE_DOUBLES)
                 ((double *)(void *)c)[i * ldc + j] = sum;
+            else
+                ((float *)(void *)c)[i * ldc + j] = (float)sum;
         }
     return MC_DEVICE_FINE;
 }

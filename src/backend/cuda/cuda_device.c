@@ -272,21 +272,23 @@ static bool has_matrix_units(void *self) {
 }
 
 /* Row-major C = A B' is column-major C' = B A'. */
-static mc_device_fault multiply(void *self, mercer_dtype dtype, int64_t m, int64_t n, int64_t k, mc_address A,
+static mc_device_fault multiply(void *self, mc_device_number number, int64_t m, int64_t n, int64_t k, mc_address A,
                                 int64_t lda, mc_address B, int64_t ldb, mc_address C, int64_t ldc) {
     device *d = self;
-    const bool wide = dtype == MERCER_F64;
+    static const cudaDataType factors[] = {CUDA_R_16F, CUDA_R_32F, CUDA_R_64F};
+    static const cublasComputeType_t sums[] = {CUBLAS_COMPUTE_32F, CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_COMPUTE_64F};
+    const bool wide = number == MC_DEVICE_DOUBLES;
     const double one = 1, none = 0;
     const float one_float = 1, none_float = 0;
-    const cudaDataType type = wide ? CUDA_R_64F : CUDA_R_32F;
+    const cudaDataType factor = factors[number], sum = wide ? CUDA_R_64F : CUDA_R_32F;
     const mc_device_fault fault = cuda_enter(d);
     if (fault || !can_multiply(d))
         return fault ? fault : cuda_fault(d, MC_DEVICE_REFUSED, "matrix products", "cuBLAS is not here");
     const cublasStatus_t status =
         d->blas.gemm(d->blas.handle, CUBLAS_OP_T, CUBLAS_OP_N, n, m, k, wide ? (const void *)&one : &one_float,
-                     (const void *)(uintptr_t)B, type, ldb, (const void *)(uintptr_t)A, type, lda,
-                     wide ? (const void *)&none : &none_float, (void *)(uintptr_t)C, type, ldc,
-                     wide ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_GEMM_DEFAULT);
+                     (const void *)(uintptr_t)B, factor, ldb, (const void *)(uintptr_t)A, factor, lda,
+                     wide ? (const void *)&none : &none_float, (void *)(uintptr_t)C, sum, ldc, sums[number],
+                     CUBLAS_GEMM_DEFAULT);
     return status == CUBLAS_STATUS_SUCCESS ? MC_DEVICE_FINE
                                            : cuda_fault(d, MC_DEVICE_LOST, "matrix products", "cuBLAS failed");
 }

@@ -36,8 +36,10 @@ struct mc_device_gram {
     int count;
     int64_t rows_each; /* of a block of threads */
     int threads;
-    bool multiplies; /* the points lie row by row for a library of matrix products */
-    bool halves;     /* the points lie as halves in the order of the matrix units */
+    bool matrix_units; /* are there, for halves */
+    bool halves;       /* the points lie as halves in the order of the matrix units */
+    bool multiplies;   /* the points lie row by row for a library of matrix products */
+    bool wide_halves;  /* and that as halves */
 };
 
 /* ---- Points ---- */
@@ -150,13 +152,38 @@ static mercer_status build_program(mercer_ctx *ctx, mc_device_gram *op, int64_t 
     const int at = t == 1 ? 0 : t == 2 ? 1 : t == 4 ? 2 : 3;
     char *source = NULL;
     if (!op->program[at]) {
-        MC_TRY(mc_device_source(ctx, op->gram, t, op->halves, &source));
+        MC_TRY(mc_device_source(ctx, op->gram, t, op->matrix_units, &source));
         const mercer_status status = mc_device_build(ctx, op->device, source, &op->program[at]);
         mc_free(source);
         MC_TRY(status);
     }
     *program = op->program[at];
     return MERCER_OK;
+}
+
+/* ---- Numbers of the matrix units ---- */
+
+/* A power of two that brings the longest row of either side near 2^13. */
+static double scale_of_halves(const mc_tile_part *p) {
+    const double longest = sqrt(fmax(p->left.norm2_max, p->right.norm2_max));
+    return longest > 0 ? exp2(fmin(13 - ilogb(longest), 100)) : 1;
+}
+
+static void set_scale_of_halves(mc_device_gram *op) {
+    mc_device_argument *a = &op->argument;
+    a->half_scale = op->left ? op->left->argument.half_scale : scale_of_halves(&op->gram->plan.part[0]);
+    a->half_unscale = 1 / (a->half_scale * a->half_scale);
+}
+
+static mc_device_number number_of(const mc_device_gram *op) {
+    return op->wide_halves                       ? MC_DEVICE_HALVES
+           : op->gram->precision == MERCER_F32 ? MC_DEVICE_FLOATS
+                                               : MC_DEVICE_DOUBLES;
+}
+
+static size_t row_bytes(const mc_device_gram *op) {
+    const size_t number = op->wide_halves ? 2 : real_bytes(op->gram);
+    return (size_t)mc_device_row_length(op->gram, op->wide_halves) * number;
 }
 
 /* ---- Rows for a library ---- */
@@ -171,16 +198,18 @@ static int64_t least_of(int64_t a, int64_t b) {
 static mercer_status spread_side(mercer_ctx *ctx, mc_device_gram *op, void *program, bool right) {
     mc_device_argument a = op->argument;
     a.right = right;
-    const mc_launch shape = {.grid = {mc_chunk_count((right ? a.m : a.n) * op->gram->plan.part[0].d, 256), 1},
-                             .threads = 256};
+    const int64_t numbers = (right ? a.m : a.n) * mc_device_row_length(op->gram, op->wide_halves);
+    const mc_launch shape = {.grid = {mc_chunk_count(numbers, 256), 1}, .threads = 256};
     return mc_device_launch(ctx, op->device, program, "spread", &shape, &a, sizeof a);
 }
 
 static mercer_status spread_rows(mercer_ctx *ctx, mc_device_gram *op) {
     mc_device_argument *a = &op->argument;
-    const size_t row = (size_t)mc_device_row_length(op->gram) * real_bytes(op->gram);
+    const size_t row = row_bytes(op);
     const int64_t rows = least_of(a->n, DOT_ROWS), columns = least_of(a->m, DOT_COLUMNS);
     void *program = NULL;
+    if (op->wide_halves)
+        set_scale_of_halves(op);
     if (op->left)
         a->rows_left = op->left->argument.rows_left;
     else
@@ -194,11 +223,11 @@ static mercer_status spread_rows(mercer_ctx *ctx, mc_device_gram *op) {
 
 static mercer_status multiply_block(mercer_ctx *ctx, mc_device_gram *op, void *program, int64_t i0, int64_t j0) {
     mc_device_argument a = op->argument;
-    const int64_t k = mc_device_row_length(op->gram);
-    const size_t row = (size_t)k * real_bytes(op->gram);
+    const int64_t k = mc_device_row_length(op->gram, op->wide_halves);
+    const size_t row = row_bytes(op);
     a.i0 = i0, a.i1 = least_of(i0 + DOT_ROWS, a.n);
     a.j0 = j0, a.j1 = least_of(j0 + DOT_COLUMNS, a.m);
-    MC_TRY(mc_device_multiply(ctx, op->device, op->gram->precision, a.i1 - i0, a.j1 - j0, k,
+    MC_TRY(mc_device_multiply(ctx, op->device, number_of(op), a.i1 - i0, a.j1 - j0, k,
                               a.rows_left + (size_t)i0 * row, k, a.rows_right + (size_t)j0 * row, k, a.dots,
                               a.j1 - j0));
     const mc_launch shape = {.grid = {mc_chunk_count(a.i1 - i0, 8), 1}, .threads = 256};
@@ -223,17 +252,10 @@ static mercer_status halve_side(mercer_ctx *ctx, mc_device_gram *op, void *progr
     return mc_device_launch(ctx, op->device, program, "halve", &shape, &a, sizeof a);
 }
 
-/* A power of two that brings the longest row of either side near 2^13. */
-static double scale_of_halves(const mc_tile_part *p) {
-    const double longest = sqrt(fmax(p->left.norm2_max, p->right.norm2_max));
-    return longest > 0 ? exp2(fmin(13 - ilogb(longest), 100)) : 1;
-}
-
 static mercer_status halve_points(mercer_ctx *ctx, mc_device_gram *op) {
     mc_device_argument *a = &op->argument;
     void *program = NULL;
-    a->half_scale = op->left ? op->left->argument.half_scale : scale_of_halves(&op->gram->plan.part[0]);
-    a->half_unscale = 1 / (a->half_scale * a->half_scale);
+    set_scale_of_halves(op);
     if (op->left)
         a->rows_left = op->left->argument.rows_left;
     else
@@ -254,8 +276,10 @@ static mercer_status upload_operands(mercer_ctx *ctx, mc_device_gram *op) {
         MC_TRY(copy_line(ctx, op, i));
     if (g->symmetric)
         MC_TRY(copy_to_device(ctx, op, g->diagonal, (size_t)g->x->n * sizeof(double), &op->argument.diagonal));
-    op->halves = mc_device_halves(g) && op->device->calls->has_matrix_units(op->device->self);
+    op->matrix_units = op->device->calls->has_matrix_units(op->device->self);
+    op->halves = op->matrix_units && mc_device_halves(g);
     op->multiplies = !op->halves && mc_device_multiplies(g) && op->device->calls->can_multiply(op->device->self);
+    op->wide_halves = op->multiplies && op->matrix_units && mc_device_multiplies_halves(g);
     MC_TRY(op->halves ? halve_points(ctx, op) : MERCER_OK);
     MC_TRY(op->multiplies ? spread_rows(ctx, op) : MERCER_OK);
     return take_workspace(ctx, op);

@@ -61,8 +61,10 @@ bool mc_device_multiplies(const mc_gram *g) {
     return g->plan.parts == 1 && p->kind == MC_DOT && !goes_direct(p) && p->d >= GEMM_COORDINATES;
 }
 
-int64_t mc_device_row_length(const mc_gram *g) {
-    return g->plan.part[0].d * (g->precision == MERCER_F64 ? 1 : 3);
+/* A whole number of 16 bytes, without which the library is slower by half. */
+int64_t mc_device_row_length(const mc_gram *g, bool halves) {
+    const int64_t copies = g->precision == MERCER_F64 ? 1 : 3, unit = g->precision == MERCER_F64 ? 2 : halves ? 8 : 4;
+    return (copies * g->plan.part[0].d + unit - 1) / unit * unit;
 }
 
 /* ---- In halves ---- */
@@ -76,11 +78,19 @@ enum { STEPS_MOST = 10 };
 
 /* The bound of distances by norms has room for what halves leave out; that of dot products, relative to each pair of
    rows, has not. */
-bool mc_device_halves(const mc_gram *g) {
+static bool has_room_for_halves(const mc_gram *g) {
     const mc_tile_part *p = &g->plan.part[0];
     return g->precision == MERCER_F32 && g->plan.parts == 1 && has_distance(p)
            && p->distance_method == MC_DISTANCE_NORMS && !p->uses[MC_USE_DOT] && !p->uses[MC_USE_ANGLE]
-           && steps_of_halves(g) <= STEPS_MOST && p->left.norm2_max + p->right.norm2_max < 1e30;
+           && p->left.norm2_max + p->right.norm2_max < 1e30;
+}
+
+bool mc_device_halves(const mc_gram *g) {
+    return has_room_for_halves(g) && steps_of_halves(g) <= STEPS_MOST;
+}
+
+bool mc_device_multiplies_halves(const mc_gram *g) {
+    return has_room_for_halves(g) && mc_device_multiplies(g);
 }
 
 int mc_device_row_tiles(const mc_gram *g, int64_t t) {
@@ -291,8 +301,10 @@ static void write_head(mc_text *t, const mc_gram *g, int64_t right, int rows) {
                 wide ? 1 << 30 : MC_TILE_RUN, wide ? 2 : 4);
 }
 
-mercer_status mc_device_source(mercer_ctx *ctx, const mc_gram *g, int64_t right, bool halves, char **out) {
+mercer_status mc_device_source(mercer_ctx *ctx, const mc_gram *g, int64_t right, bool matrix_units, char **out) {
     mc_text t = mc_text_open(ctx);
+    const bool halves = matrix_units && mc_device_halves(g), wide = !halves && mc_device_multiplies(g);
+    const bool wide_halves = wide && matrix_units && mc_device_multiplies_halves(g);
     const int rows = mc_device_rows(g, right);
     write_head(&t, g, right, rows);
     if (halves)
@@ -308,13 +320,16 @@ mercer_status mc_device_source(mercer_ctx *ctx, const mc_gram *g, int64_t right,
                  "(j0 + c < a.m ? j0 + c : a.m - 1)", "half_x[r]");
     write_doubts(&t, g, "WIDE_DOUBTS", "s[r][c]", "i", "j", "half_x");
     write_doubts(&t, g, "GEMM_DOUBTS", "s", "i", "j", "half_x");
+    if (halves || wide_halves)
+        mc_text_add(&t, "%s", mc_source_halves);
     mc_text_add(&t, "%s%s",
-                halves                     ? mc_source_product_matrix
-                : mc_device_rows(g, right) ? mc_source_product_narrow
-                                           : mc_source_product_wide,
+                halves ? mc_source_product_matrix
+                : rows ? mc_source_product_narrow
+                       : mc_source_product_wide,
                 mc_source_gather);
-    if (!halves && mc_device_multiplies(g))
-        mc_text_add(&t, "%s", mc_source_product_gemm);
+    if (wide)
+        mc_text_add(&t, "%s#define ROW_LENGTH %lld\n%s", wide_halves ? "#define HALVES\n" : "",
+                    (long long)mc_device_row_length(g, wide_halves), mc_source_product_gemm);
     return mc_text_take(&t, out);
 }
 

@@ -36,17 +36,19 @@ typedef struct mc_device_argument {
 bool mc_device_can(const mc_gram *gram);
 /* Rows that a thread holds in registers; 0: rows are too wide for that. */
 int mc_device_rows(const mc_gram *gram, int64_t t);
-/* Rows of one dot product, so wide that it pays to have a library make it, block by block; how many numbers a row then
-   has there, in the tiles' precision. */
+/* Rows of one dot product, so wide that it pays to have a library make it, block by block; whether in halves; how many
+   numbers of which kind a row then has there. */
 bool mc_device_multiplies(const mc_gram *gram);
-int64_t mc_device_row_length(const mc_gram *gram);
+bool mc_device_multiplies_halves(const mc_gram *gram);
+int64_t mc_device_row_length(const mc_gram *gram, bool halves);
 /* Floats whose distances the matrix units make, in halves; row tiles of 16 that a warp then keeps, and the words of
    four bytes that the left or right side has there. */
 bool mc_device_halves(const mc_gram *gram);
 int mc_device_row_tiles(const mc_gram *gram, int64_t t);
 int64_t mc_device_half_words(const mc_gram *gram, int64_t n, bool right);
-/* The source for t right-hand sides at a time, by the matrix units or without; to be freed. */
-mercer_status mc_device_source(mercer_ctx *ctx, const mc_gram *gram, int64_t t, bool halves, char **out);
+/* The source for t right-hand sides at a time, with halves on the matrix units where they serve, or without them; to be
+   freed. */
+mercer_status mc_device_source(mercer_ctx *ctx, const mc_gram *gram, int64_t t, bool matrix_units, char **out);
 /* The source for blocks of K. */
 mercer_status mc_device_block_source(mercer_ctx *ctx, const mc_gram *gram, char **out);
 
