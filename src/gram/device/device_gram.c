@@ -206,8 +206,9 @@ static mercer_status spread_side(mercer_ctx *ctx, mc_device_gram *op, void *prog
 static mercer_status spread_rows(mercer_ctx *ctx, mc_device_gram *op) {
     mc_device_argument *a = &op->argument;
     const size_t row = row_bytes(op);
-    const int64_t rows = least_of(a->n, DOT_ROWS), columns = least_of(a->m, DOT_COLUMNS);
+    const int64_t rows = least_of(a->n, DOT_ROWS);
     void *program = NULL;
+    a->ld = (least_of(a->m, DOT_COLUMNS) + 3) / 4 * 4;
     if (op->wide_halves)
         set_scale_of_halves(op);
     if (op->left)
@@ -215,7 +216,7 @@ static mercer_status spread_rows(mercer_ctx *ctx, mc_device_gram *op) {
     else
         MC_TRY(allocate_buffer(ctx, op, (size_t)a->n * row, &a->rows_left));
     MC_TRY(allocate_buffer(ctx, op, (size_t)a->m * row, &a->rows_right));
-    MC_TRY(allocate_buffer(ctx, op, (size_t)(rows * columns) * real_bytes(op->gram), &a->dots));
+    MC_TRY(allocate_buffer(ctx, op, (size_t)(rows * a->ld) * real_bytes(op->gram), &a->dots));
     MC_TRY(build_program(ctx, op, 1, &program));
     MC_TRY(op->left ? MERCER_OK : spread_side(ctx, op, program, false));
     return spread_side(ctx, op, program, true);
@@ -228,8 +229,7 @@ static mercer_status multiply_block(mercer_ctx *ctx, mc_device_gram *op, void *p
     a.i0 = i0, a.i1 = least_of(i0 + DOT_ROWS, a.n);
     a.j0 = j0, a.j1 = least_of(j0 + DOT_COLUMNS, a.m);
     MC_TRY(mc_device_multiply(ctx, op->device, number_of(op), a.i1 - i0, a.j1 - j0, k,
-                              a.rows_left + (size_t)i0 * row, k, a.rows_right + (size_t)j0 * row, k, a.dots,
-                              a.j1 - j0));
+                              a.rows_left + (size_t)i0 * row, k, a.rows_right + (size_t)j0 * row, k, a.dots, a.ld));
     const mc_launch shape = {.grid = {mc_chunk_count(a.i1 - i0, 8), 1}, .threads = 256};
     return mc_device_launch(ctx, op->device, program, "product_of_dots", &shape, &a, sizeof a);
 }

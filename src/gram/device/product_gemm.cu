@@ -47,36 +47,52 @@ KERNEL(256) spread(const argument a) {
         at < COPIES * D0 ? copy_of(&a, AT(points, i, k, (whole)D0), low) : (factor)0;
 }
 
-#define TERMS_EACH 32 /* summed up in the precision of the tiles */
+/* Columns that a lane asks for at once: whole 16 bytes of them, several times where there are registers for it, so that
+   the way to memory is gone once for all of them and not for each. */
+#define EACH (16 / (int)sizeof(real))
+#define GROUPS (LINES + PARTS + T > 6 ? 1 : 4)
+#define STRIDE (32 * EACH)
 
-/* Rows i0 .. i1 - 1 against columns j0 .. j1 - 1, added to what earlier columns gave. */
+/* Rows i0 .. i1 - 1 against columns j0 .. j1 - 1, added to what earlier columns gave. Rows of dots are ld apart, a whole
+   number of 16 bytes, as vectors of the columns are. */
 KERNEL(256) product_of_dots(const argument a) {
     SHARED double sums[8 * 32];
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const whole own = a.i0 + (whole)blockIdx.x * 8 + warp, i = own < a.i1 ? own : a.i1 - 1, columns = a.j1 - a.j0;
-    const real *dots = (const real *)a.dots + (i - a.i0) * columns;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, columns = (int)(a.j1 - a.j0);
+    const whole own = a.i0 + (whole)blockIdx.x * 8 + warp, i = own < a.i1 ? own : a.i1 - 1;
+    const real *dots = (const real *)a.dots + (i - a.i0) * a.ld;
     real row[LINES], half_x[PARTS];
 #define TAKE_ROW(l) row[l] = ((const real *)a.row[l])[i];
     EACH_VECTOR(TAKE_ROW)
 #define TAKE_HALF_ROW(p) half_x[p] = ((const real *)a.half_x[p])[i];
     EACH_HALF(TAKE_HALF_ROW)
-    real part[T];
     double sum[T];
     UNROLL for (int v = 0; v < T; v++) sum[v] = 0;
-    for (int c0 = lane; c0 < (int)columns; c0 += 32 * TERMS_EACH) {
-        UNROLL for (int v = 0; v < T; v++) part[v] = 0;
-        AHEAD for (int c = c0; c < (int)columns && c < c0 + 32 * TERMS_EACH; c += 32) {
-            const whole j = a.j0 + c;
-            real s[3], column[LINES], half_z[PARTS];
-            s[0] = UNSCALED(dots[c]), s[1] = -1, s[2] = 0;
-#define TAKE_COLUMN(l) column[l] = ((const real *)a.column[l])[j];
+    for (int c0 = lane * EACH; c0 < columns; c0 += STRIDE * GROUPS) {
+        real dot[GROUPS][EACH], vector[GROUPS][LINES][EACH], half[GROUPS][PARTS][EACH], weight[GROUPS][T][EACH], part[T];
+        UNROLL for (int g = 0; g < GROUPS; g++) {
+            const int at = c0 + g * STRIDE < columns ? c0 + g * STRIDE : 0;
+            LOAD(dot[g], dots + at);
+#define TAKE_COLUMN(l) LOAD(vector[g][l], (const real *)a.column[l] + a.j0 + at);
             EACH_VECTOR(TAKE_COLUMN)
-#define TAKE_HALF_COLUMN(p) half_z[p] = ((const real *)a.half_z[p])[j];
+#define TAKE_HALF_COLUMN(p) LOAD(half[g][p], (const real *)a.half_z[p] + a.j0 + at);
             EACH_HALF(TAKE_HALF_COLUMN)
+            UNROLL for (int v = 0; v < T; v++) UNROLL for (int e = 0; e < EACH; e++)
+                weight[g][v][e] = ((const real *)a.w)[v * a.m + a.j0 + (at + e < columns ? at + e : 0)];
+        }
+        UNROLL for (int v = 0; v < T; v++) part[v] = 0;
+        UNROLL for (int g = 0; g < GROUPS; g++) UNROLL for (int e = 0; e < EACH; e++) {
+            const int c = c0 + g * STRIDE + e;
+            const whole j = a.j0 + (c < columns ? c : columns - 1);
+            real s[3], column[LINES], half_z[PARTS];
+            s[0] = UNSCALED(dot[g][e]), s[1] = -1, s[2] = 0;
+#define PICK_COLUMN(l) column[l] = vector[g][l][e];
+            EACH_VECTOR(PICK_COLUMN)
+#define PICK_HALF_COLUMN(p) half_z[p] = half[g][p][e];
+            EACH_HALF(PICK_HALF_COLUMN)
             GEMM_DOUBTS
             real k = value(&a, s, half_x, half_z, row, column);
             if (a.diagonal && i == j) k = (real)((const double *)a.diagonal)[i];
-            UNROLL for (int v = 0; v < T; v++) part[v] = FMA(k, ((const real *)a.w)[v * a.m + j], part[v]);
+            UNROLL for (int v = 0; v < T; v++) part[v] = c < columns ? FMA(k, weight[g][v][e], part[v]) : part[v];
         }
         UNROLL for (int v = 0; v < T; v++) sum[v] += (double)part[v];
     }
