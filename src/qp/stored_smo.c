@@ -2,8 +2,11 @@
 #include "qp/stored_smo.h"
 #include "backend/dispatch_qp.h"
 #include "qp/smo_select.h"
+#include "qp/stored_newton.h"
 #include <math.h>
 #include <string.h>
+
+enum { FIRST = 30 }; /* steps on pairs at a time, and half of one for each variable */
 
 static int64_t padded_run(int64_t count) {
     return (count + MC_LANES - 1) / MC_LANES * MC_LANES;
@@ -23,7 +26,7 @@ static void lay_out_block(mc_work *work, int64_t places, mc_smo_block *b) {
 size_t mc_stored_smo_bytes(int64_t m) {
     mc_work counted = {0};
     lay_out_block(&counted, padded_run(m) + MC_LANES * (MC_SMO_RUNS - 1), &(mc_smo_block){0});
-    return counted.used;
+    return counted.used + mc_stored_newton_bytes(m);
 }
 
 static void fill_place(const mc_dual *dual, const mc_kernel_runs *K, int64_t row, int64_t t, int64_t at,
@@ -201,20 +204,43 @@ static void solve_block(const mc_kernel_runs *K, mc_smo_block *b) {
     b->steps = steps;
 }
 
+/* Steps on pairs, at most so many; whether that was too few. */
+static bool step_on_pairs(const mc_dual *dual, const mc_kernel_runs *K, mc_smo_block *b, double *beta, double *f,
+                          mc_smo_result *result) {
+    const int64_t most = b->steps_max;
+    fill_block(dual, K, beta, f, b);
+    solve_block(K, b);
+    take_block(dual, K, b, beta, f);
+    result->steps += b->steps;
+    result->updates += b->steps * dual->m;
+    return b->steps == most;
+}
+
+/* Newton's steps among the free variables once those on pairs have cost as much. The last of them, from an answer that
+   will do, brings it to all digits. */
+static void solve_by_turns(const mc_dual *dual, const mc_kernel_runs *K, int64_t steps_max, mc_work work,
+                           mc_smo_block *b, double *beta, double *f, mc_smo_result *result) {
+    const int64_t first = result->steps, most = first + steps_max;
+    bool open = true;
+    for (int64_t before = first; open && result->steps < most;) {
+        b->steps_max = dual->m / 2 + FIRST;
+        b->steps_max = most - result->steps < b->steps_max ? most - result->steps : b->steps_max;
+        open = step_on_pairs(dual, K, b, beta, f, result);
+        const int64_t free = mc_count_free(dual, beta);
+        if (!mc_stored_newton_pays(free, dual->m, result->steps - before) || (K->demand && K->demand->over))
+            continue;
+        mc_stored_newton_step(dual, K, open ? INFINITY : b->tolerance, work, beta, f);
+        before = result->steps;
+    }
+}
+
 void mc_stored_smo_solve(const mc_dual *dual, const mc_kernel_runs *K, double tolerance, int64_t steps_max,
                          mc_work *work, double *beta, double *f, mc_smo_result *result) {
     mc_work scratch = *work; /* given back by being forgotten */
-    mc_smo_block b = {
-        .runs = K->runs, .sums = dual->group ? K->runs : 1, .tolerance = tolerance, .steps_max = steps_max};
+    mc_smo_block b = {.runs = K->runs, .sums = dual->group ? K->runs : 1, .tolerance = tolerance};
     lay_out_block(&scratch, padded_run(dual->m) + MC_LANES * (MC_SMO_RUNS - 1), &b);
-    fill_block(dual, K, beta, f, &b);
-    solve_block(K, &b);
-    take_block(dual, K, &b, beta, f);
-    result->steps += b.steps;
-    result->updates += b.steps * dual->m;
+    solve_by_turns(dual, K, steps_max, scratch, &b, beta, f, result);
     result->rounds++;
-    if (b.steps < steps_max)
-        mc_small_newton(dual, K, tolerance, work, beta, f);
     mc_dual_optimality(dual, beta, f, result);
     result->converged = result->violation <= tolerance;
 }
@@ -258,4 +284,10 @@ void mc_kernel_runs_multiply(const mc_kernel_runs *K, const double *c, int64_t b
             }
         }
     add_rows(K, row, part, count, begin, end, f);
+}
+
+void mc_kernel_runs_add(const mc_kernel_runs *K, const int64_t *row, const double *c, int64_t count, double *f) {
+    const int64_t end = K->count[0] + (runs_of_f(K) > 1 ? K->count[1] : 0);
+    for (int64_t k = 0; k < count; k += TOGETHER)
+        add_rows(K, row + k, c + k, count - k < TOGETHER ? count - k : TOGETHER, 0, end, f);
 }

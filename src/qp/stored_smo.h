@@ -61,12 +61,10 @@ size_t mc_stored_smo_bytes(int64_t m);
    *result, or as far as there is room for rows that are made on demand. A program with groups has one run for each. */
 void mc_stored_smo_solve(const mc_dual *dual, const mc_kernel_runs *K, double tolerance, int64_t steps_max,
                          mc_work *work, double *beta, double *f, mc_smo_result *result);
-/* small_newton.c: a solution that meets its tolerance, brought to all digits where so few variables are free that it
-   costs nothing. */
-void mc_small_newton(const mc_dual *dual, const mc_kernel_runs *K, double tolerance, mc_work *work, double *beta,
-                     double *f);
 /* f_i <- (K c)_i for begin <= i < end, sums in double and in the order of the rows; f and c have a number for each row
    of the program, and the rows that have a c are there. */
 void mc_kernel_runs_multiply(const mc_kernel_runs *K, const double *c, int64_t begin, int64_t end, double *f);
+/* f <- f + the sum of c times these rows of K. */
+void mc_kernel_runs_add(const mc_kernel_runs *K, const int64_t *row, const double *c, int64_t count, double *f);
 
 #endif

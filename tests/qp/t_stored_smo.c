@@ -3,6 +3,7 @@
 #include "base/ctx.h"
 #include "base/workspace.h"
 #include "qp/smo_select.h"
+#include "qp/stored_newton.h"
 #include "qp/stored_smo.h"
 #include "smo_of_test.h"
 
@@ -293,6 +294,68 @@ static void test_few_free_variables_have_all_digits(void **state) {
     close_clean(ctx);
 }
 
+/* A flat kernel, whose K is nearly singular, with noise and a C that leave dozens free: tens of thousands of steps on
+   pairs alone. */
+static void test_nearly_singular_K_takes_few_steps(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    for (int repeated = 0; repeated < 2; repeated++) {
+        pair p = {.all = random_sample(ALL, 13, 0.05), .s = random_sample(ALL, 13, 0.05)};
+        p.runs = (mc_kernel_runs){.runs = 1, .count = {ALL}, .isa = ctx->isa};
+        for (int64_t i = 0; repeated && i < ALL / 2; i++) /* every row twice */
+            for (int64_t j = 0; j < ALL; j++) {
+                const int64_t a = i + ALL / 2, b = j % (ALL / 2);
+                p.s.K[a * ALL + j] = p.s.K[i * ALL + j] = p.all.K[i * ALL + b];
+            }
+        memcpy(p.all.K, p.s.K, ALL * ALL * sizeof *p.s.K);
+        round_K(&p.s);
+        pad_kernel(&p);
+        as_classifier(&p.s, 1e4);
+        const mc_dual dual = {.m = ALL, .q = p.s.q, .low = p.s.low, .high = p.s.high};
+        const mc_smo_result r = solve(ctx, &p, &dual, 1e-5);
+        assert_true(r.converged && r.steps < 60 * ALL);
+        assert_true(true_violation(&p.s, &dual) < 1e-4); /* multipliers of 1e4 leave f no more digits */
+        assert_close(group_sum(&p.s, &dual, 0), 0, 1e-12 * 1e4 * ALL);
+        pair_free(&p);
+    }
+    close_clean(ctx);
+}
+
+/* Slopes of free variables agree, nobody is beyond a bound, and the sums are kept. */
+static void test_newton_makes_slopes_agree(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    pair p = pair_of(ctx, 90, 33, 5, 41);
+    for (int64_t i = 0; i < p.s.n; i++) {
+        p.s.group[i] = i >= 33;
+        p.s.high[i] = 1;
+        p.s.beta[i] = i % 2 ? 0 : 0.01;
+    }
+    const mc_dual dual = {.m = p.s.n, .q = p.s.q, .low = p.s.low, .high = p.s.high, .group = p.s.group};
+    mc_work work;
+    write_f(&p.s, &dual);
+    assert_ok(ctx, mc_work_open(ctx, &work, mc_stored_newton_bytes(dual.m)));
+    assert_int_equal(mc_count_free(&dual, p.s.beta), 37);
+    for (int k = 0; k < 9; k++) /* so many may meet a bound in each */
+        assert_true(mc_stored_newton_step(&dual, &p.runs, INFINITY, work, p.s.beta, p.s.f) || k);
+    double least[2] = {INFINITY, INFINITY}, most[2] = {-INFINITY, -INFINITY};
+    for (int64_t t = 0; t < dual.m; t++) {
+        const int g = p.s.group[t];
+        assert_true(p.s.beta[t] >= 0 && p.s.beta[t] <= 1);
+        if (p.s.beta[t] > 0 && p.s.beta[t] < 1) {
+            least[g] = fmin(least[g], (double)value_at(&p.s, &dual, t));
+            most[g] = fmax(most[g], (double)value_at(&p.s, &dual, t));
+        }
+    }
+    assert_true(most[0] - least[0] < 1e-10 && most[1] - least[1] < 1e-10);
+    assert_close(group_sum(&p.s, &dual, 0), 0.17, 1e-13);
+    assert_close(group_sum(&p.s, &dual, 1), 0.2, 1e-13);
+    assert_false(mc_stored_newton_step(&dual, &p.runs, -1, work, p.s.beta, p.s.f));
+    mc_work_close(&work);
+    pair_free(&p);
+    close_clean(ctx);
+}
+
 static void test_products_are_those_of_the_raw_numbers(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
@@ -320,6 +383,8 @@ int main(void) {
         cmocka_unit_test(test_groups_keep_their_sums),
         cmocka_unit_test(test_a_tube_has_its_rows_twice),
         cmocka_unit_test(test_few_free_variables_have_all_digits),
+        cmocka_unit_test(test_nearly_singular_K_takes_few_steps),
+        cmocka_unit_test(test_newton_makes_slopes_agree),
         cmocka_unit_test(test_products_are_those_of_the_raw_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
