@@ -479,6 +479,39 @@ typedef struct mercer_gram_proof {
 MERCER_API mercer_status mercer_gram_prove(mercer_ctx *ctx, const double *K, int64_t n, double *weights,
                                            mercer_gram_proof *out);
 
+/* The nearest positive semidefinite matrix to K in the Frobenius norm: of (K + K')/2 the eigenvalues below 0 become 0,
+   or with keep_diagonal, for correlations and normalised kernels, no diagonal entry changes at all. It is then moved by
+   as much as rounding could hide, until mercer_gram_prove proves it: out (n x n, not K itself) is symmetric and holds a
+   proof. A K that is proved as it is stays. */
+typedef struct mercer_gram_repaired {
+    size_t size;
+    double distance; /* |K - out|_F */
+    double relative; /* by |K|_F */
+    double least;    /* no positive semidefinite matrix, with that diagonal, is nearer to K: eigenvalues, or the dual */
+    double largest;  /* max |K_ij - out_ij| */
+    int64_t moved[2];      /* where; -1, -1 where nothing moved */
+    double eigenvalue_min; /* of (K + K')/2; 0 where it was proved as it is */
+    int64_t negative;      /* its eigenvalues below 0 beyond rounding */
+    double bound;          /* no eigenvalue of out is below: of mercer_gram_prove */
+    int64_t iterations;    /* of the search for the diagonal */
+} mercer_gram_repaired;
+MERCER_API mercer_status mercer_gram_repair(mercer_ctx *ctx, const double *K, int64_t n, bool keep_diagonal,
+                                            double *out, mercer_gram_repaired *facts);
+
+/* P with K = P'P, its first facts->rank rows (of n; the rest is zero), by Cholesky's factorisation with the largest
+   diagonal entry first, up to tolerance times the largest diagonal entry (0: n 2^-52). MERCER_DATA of a K that is not
+   symmetric, MERCER_NOT_A_KERNEL of one with an eigenvalue below 0 beyond what is left out; facts are written then
+   too. */
+typedef struct mercer_gram_factored {
+    size_t size;
+    int64_t rank;
+    double tolerance; /* diagonal entries that are left are at most this */
+    double residual;  /* |K - P'P|_F is at most this, every rounding error counted */
+    double relative;  /* by |K|_F */
+} mercer_gram_factored;
+MERCER_API mercer_status mercer_gram_factor(mercer_ctx *ctx, const double *K, int64_t n, double tolerance, double *P,
+                                            mercer_gram_factored *facts);
+
 /* ---- Machines ---- */
 
 typedef struct mercer_model mercer_model;

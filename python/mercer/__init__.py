@@ -18,7 +18,7 @@ from . import _library  # noqa: F401  before NumPy, if we are first: OpenBLAS re
 
 _PLACES = {
     "_checks": ("expected_failed_checks",),
-    "_functions": ("Proof", "feature_map", "gram", "gram_apply", "gram_check", "gram_prove", "parameters", "prove", "shape"),
+    "_functions": ("Proof", "feature_map", "gram", "gram_apply", "gram_check", "gram_factor", "gram_prove", "gram_repair", "parameters", "prove", "shape"),
     "_library": ("Error", "FileError", "InvalidError", "KernelError", "NumericError", "OutOfMemoryError", "ParameterError",
                  "TimeLimitError", "info", "options"),
     "_machines": ("fit", "fit_loss", "folds", "path", "plan"),
@@ -42,7 +42,8 @@ __all__ = sorted(_PLACE)
 if typing.TYPE_CHECKING:  # `as` says that the names are given on, which strict checkers ask for
     from ._checks import expected_failed_checks as expected_failed_checks
     from ._functions import (Proof as Proof, feature_map as feature_map, gram as gram, gram_apply as gram_apply,
-                             gram_check as gram_check, gram_prove as gram_prove, parameters as parameters, prove as prove,
+                             gram_check as gram_check, gram_factor as gram_factor, gram_prove as gram_prove,
+                             gram_repair as gram_repair, parameters as parameters, prove as prove,
                              shape as shape)
     from ._library import (Error as Error, FileError as FileError, InvalidError as InvalidError, KernelError as KernelError,
                            NumericError as NumericError, OutOfMemoryError as OutOfMemoryError, ParameterError as ParameterError,

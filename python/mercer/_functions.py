@@ -219,3 +219,39 @@ def gram_prove(K: ArrayLike) -> _model.Record:
         context.call("mercer_gram_prove", K.ctypes.data, K.shape[0], weights.ctypes.data, ctypes.byref(proof))
     return _model.Record(verdict=_VERDICTS[proof.verdict], bound=proof.bound, rounding=proof.rounding, asymmetry=proof.asymmetry,
                          weights=weights)
+
+
+def gram_repair(K: ArrayLike, keep_diagonal: bool = False) -> _model.Record:
+    """The nearest positive semidefinite matrix to a square one in the Frobenius norm, proved to be one. matrix: it; distance from K, relative: that
+    by the norm of K; least: no positive semidefinite matrix (with keep_diagonal: with the diagonal of K, as of a correlation) is nearer;
+    bound: no eigenvalue of matrix is below; largest: what an entry moved by at most, at moved; eigenvalue_min and negative: the least
+    eigenvalue of K and how many are below 0; iterations.
+
+    >>> import mercer
+    >>> r = mercer.gram_repair([[1.0, 2.0], [2.0, 1.0]])
+    >>> r.matrix.round(6), round(r.distance, 6), mercer.gram_prove(r.matrix).verdict
+    (array([[1.5, 1.5],
+           [1.5, 1.5]]), 1.0, 'proved')
+    """
+    K = _square(K)
+    out, facts = np.empty_like(K), _header.mercer_gram_repaired()
+    with session() as context:
+        context.call("mercer_gram_repair", K.ctypes.data, K.shape[0], bool(keep_diagonal), out.ctypes.data, ctypes.byref(facts))
+    return _model.Record(matrix=out, **record(facts))
+
+
+def gram_factor(K: ArrayLike, tolerance: float = 0.0) -> _model.Record:
+    """P with K = P'P of a positive semidefinite matrix, by Cholesky's factorisation with the largest diagonal entry first. P: rank rows; what is left,
+    K - P'P, has a norm of at most residual, and relative by that of K; diagonal entries of at most tolerance (as given: by the largest of
+    K; 0: rounding) are left out. A matrix without a factor is an error.
+
+    >>> import mercer
+    >>> f = mercer.gram_factor([[4.0, 2.0], [2.0, 1.0]])
+    >>> f.P, f.rank, f.residual < 1e-13
+    (array([[2., 1.]]), 1, True)
+    """
+    K = _square(K)
+    P, facts = np.empty_like(K), _header.mercer_gram_factored()
+    with session() as context:
+        context.call("mercer_gram_factor", K.ctypes.data, K.shape[0], float(tolerance), P.ctypes.data, ctypes.byref(facts))
+    return _model.Record(P=P[:facts.rank].copy(), **record(facts))

@@ -11,7 +11,8 @@
 /* ---- Outputs that are inputs ---- */
 
 static bool is_output(const char *name) {
-    return strcmp(name, "output") == 0 || strcmp(name, "trace") == 0;
+    return strcmp(name, "output") == 0 || strcmp(name, "trace") == 0 || strcmp(name, "repair") == 0
+           || strcmp(name, "factor") == 0;
 }
 
 /* By device and number, so that links and other spellings of a name count. A device or a pipe holds nothing that could

@@ -1,11 +1,9 @@
 /* prove_gram.c: is a matrix of numbers positive semidefinite? Decided with every rounding error bounded.
 
    Yes: K - c I is factored, L L' is formed again, and |K - c I - L L'|_F with its rounding errors is at most b < c:
-   then K >= (c - b) I. How L was found does not matter, so nothing is believed about BLAS or a device. A sum of k
-   products in eight lanes errs by at most (k/8 + 9) 2^-53 times the sum of their absolute values (Higham 2002,
-   section 3.1).
+   then K >= (c - b) I. How L was found does not matter, so nothing is believed about BLAS or a device.
    No: v'Kv < 0 for an approximate eigenvector v, in long double with the bound of its error.
-   All of it for K by a power of two whose largest entry is near 1, where squares neither overflow nor vanish. */
+   All of it for K by a power of two (gram_rounding.h). */
 #include "base/ctx.h"
 #include "base/parallel.h"
 #include "base/progress.h"
@@ -14,13 +12,13 @@
 #include "base/workspace.h"
 #include "linalg/check_gram.h"
 #include "linalg/eigen.h"
+#include "linalg/gram_rounding.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-enum { LANES = 8, ROWS = 16 };       /* of a sum; of a chunk */
-static const double SHIFT = 4;       /* c, in units of the rounding errors that are expected */
-static const double TINY = 0x1p-480; /* more than the root of n^2 products that vanish */
+enum { ROWS = 16 };            /* of a chunk */
+static const double SHIFT = 4; /* c, in units of the rounding errors that are expected */
 
 typedef struct question {
     const double *K;
@@ -31,8 +29,8 @@ typedef struct question {
     double *S;                /* n x n: the symmetric part of K by 2^-exponent */
     double *A;                /* n x n: L by rows, then the eigenvectors by columns */
     double *w;                /* n: eigenvalues */
-    double *left, *given;     /* n: of each row the sums of squares of K - c I - L L' and of K - c I */
-    double *length2;          /* n: the sum of squares of a row of L */
+    mc_gram_difference d;     /* K - c I - L L' */
+    bool hollow;              /* some rows of K are zero */
     long double *form, *size; /* n: the part of each row in v'Kv, and in |v|'|K||v| */
     const double *v;
 } question;
@@ -42,62 +40,35 @@ static void lay_out(mc_work *work, void *self) {
     q->S = mc_work_take(work, q->n * q->n, sizeof *q->S);
     q->A = mc_work_take(work, q->n * q->n, sizeof *q->A);
     q->w = mc_work_take(work, q->n, sizeof *q->w);
-    q->left = mc_work_take(work, q->n, sizeof *q->left);
-    q->given = mc_work_take(work, q->n, sizeof *q->given);
-    q->length2 = mc_work_take(work, q->n, sizeof *q->length2);
+    q->d.left = mc_work_take(work, q->n, sizeof *q->d.left);
+    q->d.given = mc_work_take(work, q->n, sizeof *q->d.given);
+    q->d.length2 = mc_work_take(work, q->n, sizeof *q->d.length2);
     q->form = mc_work_take(work, q->n, sizeof *q->form);
     q->size = mc_work_take(work, q->n, sizeof *q->size);
 }
 
-/* S <- (K + K')/2, scaled: exact where the two halves are equal. Here and not in the loops on threads, where numbers
-   below the normal range are zero. */
-static void scale_matrix(question *q) {
-    const int64_t n = q->n;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < n; j++)
-            q->S[i * n + j] = 0.5 * ldexp(q->K[i * n + j], -q->exponent) + 0.5 * ldexp(q->K[j * n + i], -q->exponent);
+static bool is_hollow(const question *q, int64_t i) {
+    for (int64_t j = 0; j < q->n; j++)
+        if (q->K[i * q->n + j] != 0 || q->K[j * q->n + i] != 0)
+            return false;
+    return true;
+}
+
+/* A row and column of zeros is given 1 on the diagonal: K is positive semidefinite without it or not at all, and v'Kv
+   is no larger than what is then found. */
+static void fill_hollow_rows(question *q) {
+    for (int64_t i = 0; i < q->n; i++)
+        if (is_hollow(q, i)) {
+            q->S[i * q->n + i] = 1;
+            q->hollow = true;
+        }
 }
 
 static double shifted_entry(const question *q, int64_t i, int64_t j) {
     return q->S[i * q->n + j] - (i == j ? q->shift : 0);
 }
 
-static int exponent_of_largest(const double *K, int64_t n) {
-    double largest = 0;
-    int exponent = 0;
-    for (int64_t i = 0; i < n * n; i++)
-        largest = fmax(largest, fabs(K[i]));
-    frexp(largest, &exponent);
-    return exponent;
-}
-
-static double sum_of(const double *x, int64_t n) {
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += x[i];
-    return sum;
-}
-
-/* What a sum of n products in eight lanes, and a few operations after it, err by, in units of the sum of absolute
-   values. */
-static double unit_error(int64_t n) {
-    return ((double)n / LANES + 24) * DBL_EPSILON / 2 * 1.01;
-}
-
 /* ---- Yes ---- */
-
-static double multiply_rows(const double *a, const double *b, int64_t k) {
-    double sum[LANES] = {0}, all = 0;
-    int64_t p = 0;
-    for (; p + LANES <= k; p += LANES)
-        for (int c = 0; c < LANES; c++)
-            sum[c] += a[p + c] * b[p + c];
-    for (int c = 0; p < k; p++, c++)
-        sum[c] += a[p] * b[p];
-    for (int c = 0; c < LANES; c++)
-        all += sum[c];
-    return all;
-}
 
 /* Both halves are counted. */
 static void compare_with_product(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
@@ -107,22 +78,14 @@ static void compare_with_product(void *arg, int64_t chunk, int64_t begin, int64_
         double left = 0, given = 0;
         for (int64_t j = 0; j <= i; j++) {
             const double a = shifted_entry(q, i, j), times = i == j ? 1 : 2;
-            const double r = a - multiply_rows(q->A + i * q->n, q->A + j * q->n, j + 1);
+            const double r = a - mc_gram_dot(q->A + i * q->n, q->A + j * q->n, j + 1);
             left += times * (r * r);
             given += times * (a * a);
         }
-        q->left[i] = left;
-        q->given[i] = given;
-        q->length2[i] = multiply_rows(q->A + i * q->n, q->A + i * q->n, i + 1);
+        q->d.left[i] = left;
+        q->d.given[i] = given;
+        q->d.length2[i] = mc_gram_dot(q->A + i * q->n, q->A + i * q->n, i + 1);
     }
-}
-
-/* At least |K - c I - L L'|_F: the rounding errors of an entry are at most those of |l_i| |l_j| + |a_ij|, and the
-   matrix of all |l_i| |l_j| has the norm |L|_F^2. */
-static double norm_of_difference(const question *q) {
-    const double error = unit_error(q->n), upward = 1 + 8 * (double)(q->n + 8) * DBL_EPSILON;
-    const double left = sqrt(sum_of(q->left, q->n)), given = sqrt(sum_of(q->given, q->n));
-    return upward * (left + error * (given + sum_of(q->length2, q->n)) + TINY);
 }
 
 static mercer_status try_to_prove(mercer_ctx *ctx, question *q, mercer_gram_proof *out) {
@@ -131,7 +94,7 @@ static mercer_status try_to_prove(mercer_ctx *ctx, question *q, mercer_gram_proo
     int64_t bad = 0;
     for (int64_t i = 0; i < n; i++)
         trace += fabs(q->S[i * n + i]);
-    q->shift = SHIFT * unit_error(n) * trace + 2 * TINY;
+    q->shift = SHIFT * mc_gram_unit_error(n) * trace + 2 * MC_GRAM_TINY;
     out->rounding = ldexp(q->shift, q->exponent);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++)
@@ -140,10 +103,10 @@ static mercer_status try_to_prove(mercer_ctx *ctx, question *q, mercer_gram_proo
     if (bad)
         return MERCER_OK;
     MC_TRY(mc_for(ctx, n, ROWS, compare_with_product, q));
-    const double least = q->shift - norm_of_difference(q);
+    const double least = q->shift - mc_gram_difference_norm(&q->d, n);
     if (least > 0) {
         out->verdict = MERCER_PROVED;
-        out->bound = fmax(nextafter(ldexp(least, q->exponent), -INFINITY), 0);
+        out->bound = q->hollow ? 0 : fmax(nextafter(ldexp(least, q->exponent), -INFINITY), 0);
     }
     return MERCER_OK;
 }
@@ -174,7 +137,7 @@ static double bound_on_quotient(const question *q) {
         size += q->size[i];
         length2 += (long double)q->v[i] * q->v[i];
     }
-    const long double most = form + unit * size + TINY;
+    const long double most = form + unit * size + MC_GRAM_TINY;
     return (double)(most / (length2 * (1 + unit)) * (1 - 2 * DBL_EPSILON));
 }
 
@@ -203,10 +166,11 @@ static mercer_status try_to_refute(mercer_ctx *ctx, question *q, double *weights
 /* ---- The call ---- */
 
 static mercer_status decide(mercer_ctx *ctx, const double *K, int64_t n, double *weights, mercer_gram_proof *out) {
-    question q = {.K = K, .n = n, .exponent = exponent_of_largest(K, n), .exact = out->asymmetry == 0};
+    question q = {.K = K, .n = n, .exponent = mc_gram_exponent(K, n), .exact = out->asymmetry == 0};
     mc_work work;
     MC_TRY(mc_work_lay(ctx, &work, lay_out, &q));
-    scale_matrix(&q);
+    mc_gram_symmetric(K, n, q.exponent, q.S);
+    fill_hollow_rows(&q);
     mercer_status status = try_to_prove(ctx, &q, out);
     if (!status && out->verdict == MERCER_UNKNOWN)
         status = try_to_refute(ctx, &q, weights, out);
@@ -214,7 +178,7 @@ static mercer_status decide(mercer_ctx *ctx, const double *K, int64_t n, double 
     return status;
 }
 
-static mercer_status prove_gram(mercer_ctx *ctx, const double *K, int64_t n, double *weights, mercer_gram_proof *out) {
+mercer_status mc_prove_gram(mercer_ctx *ctx, const double *K, int64_t n, double *weights, mercer_gram_proof *out) {
     if (n < 0 || n > MC_EIGEN_LARGEST)
         return mc_fail(ctx, MERCER_INVALID, "n must be in [0, %d] for a proof by factors, got %lld",
                        (int)MC_EIGEN_LARGEST, (long long)n);
@@ -223,7 +187,7 @@ static mercer_status prove_gram(mercer_ctx *ctx, const double *K, int64_t n, dou
     MC_TRY(mc_gram_finite(ctx, K, n));
     mc_begin_phase(ctx, "prove");
     MC_TRY(mc_gram_asymmetry(ctx, K, n, &out->asymmetry, out->asymmetric));
-    if (out->asymmetry > ldexp(1e-12, exponent_of_largest(K, n)))
+    if (out->asymmetry > ldexp(1e-12, mc_gram_exponent(K, n)))
         out->verdict = MERCER_REFUTED;
     else if (n == 0)
         out->verdict = MERCER_PROVED;
@@ -235,7 +199,7 @@ mercer_status mercer_gram_prove(mercer_ctx *ctx, const double *K, int64_t n, dou
     mc_begin_call(ctx);
     MC_TRY(mc_sized_check(ctx, "mercer_gram_proof", out));
     mercer_gram_proof proof = {.verdict = MERCER_UNKNOWN, .asymmetric = {-1, -1}};
-    const mercer_status status = prove_gram(ctx, K, n, weights, &proof);
+    const mercer_status status = mc_prove_gram(ctx, K, n, weights, &proof);
     mc_sized_write(&proof, sizeof proof, out);
     return status;
 }

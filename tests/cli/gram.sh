@@ -36,3 +36,24 @@ import json; p = json.load(open("p.json"))["proof"]; a, b = p["weights"]
 print(a * a + b * b + 4 * a * b < 0, -1 <= p["bound"] < -1 + 1e-12)'
 mercer gram linear three.csv three.csv --no-target --prove; echo "exit $?"
 mercer gram linear three.csv --no-target --prove --features; echo "exit $?"
+for K in '2,1\n1,2' '1,2\n2,1' '1,0.5\n0.25,1' '0,0\n0,0' '1,-3\n-3,-2'; do
+  printf "$K\n" > K.csv
+  for keep in '' --keep-diagonal; do
+    mercer gram precomputed K.csv --no-target --repair R.csv $keep | grep -v '^proof'; echo "exit ${PIPESTATUS[0]}"
+    mercer gram precomputed R.csv --no-target --prove > p.txt; echo "proved: exit $?"
+  done
+done
+for K in '4,2\n2,1' '2,-1\n-1,2' '1,2\n2,1' '1,0.5\n0.25,1'; do
+  printf "$K\n" > K.csv
+  mercer gram precomputed K.csv --no-target --factor P.csv | sed 's/[0-9.]*e-[0-9]*/TINY/g'; echo "exit ${PIPESTATUS[0]}"; cat P.csv; rm -f P.csv
+done
+mercer gram linear three.csv --no-target --factor P.npy --tolerance 0.5 --json | python3 -c 'import json, sys; f = json.load(sys.stdin)["factor"]; print(sorted(f), f["rank"], f["tolerance"])'
+mercer gram 'tanh(a=1, c=0)' three.csv --no-target --repair R.npy --json | python3 -c 'import json, sys; f = json.load(sys.stdin)["repair"]; print(sorted(f), f["negative"], round(f["distance"], 6))'
+mercer gram linear three.csv three.csv --no-target --repair R.npy; echo "exit $?"
+mercer gram linear three.csv --no-target --keep-diagonal; echo "exit $?"
+mercer gram linear three.csv --no-target --tolerance 0.1; echo "exit $?"
+mercer gram linear three.csv --no-target --factor P.npy --tolerance 2; echo "exit $?"
+mercer gram linear three.csv --no-target --repair nowhere/R.npy; echo "exit $?"
+mercer gram linear three.csv --no-target --factor P.csv --repair P.csv; echo "exit $?"
+mercer gram precomputed K.csv --no-target --factor K.csv; echo "exit $?"
+mercer gram precomputed K.csv --no-target --repair K.csv; echo "exit $?"

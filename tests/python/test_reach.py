@@ -47,6 +47,29 @@ class Matrices(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "square"):
             mercer.gram_prove(np.ones((2, 3)))
 
+    def test_the_nearest_matrix_is_that_of_the_eigenvalues(self):
+        A = np.random.RandomState(4).randn(25, 25)
+        w, V = np.linalg.eigh((A + A.T) / 2)
+        near = (V * np.maximum(w, 0)) @ V.T
+        r = mercer.gram_repair(A)
+        np.testing.assert_allclose(r.matrix, near, atol=1e-11)
+        self.assertAlmostEqual(r.distance, np.linalg.norm(A - near), 10)
+        self.assertLessEqual(r.least, r.distance)
+        self.assertEqual((r.negative, mercer.gram_prove(r.matrix).verdict), (int((w < 0).sum()), "proved"))
+        np.fill_diagonal(A, 2)
+        r = mercer.gram_repair(A, keep_diagonal=True)
+        self.assertTrue((np.diag(r.matrix) == 2).all())
+        self.assertLess(r.distance, r.least * (1 + 1e-9))
+
+    def test_a_matrix_is_a_product_of_its_factor(self):
+        A = np.random.RandomState(5).randn(7, 25)
+        f = mercer.gram_factor(A.T @ A)
+        self.assertEqual((f.rank, f.P.shape), (7, (7, 25)))
+        self.assertLessEqual(np.linalg.norm(A.T @ A - f.P.T @ f.P), f.residual)
+        self.assertLess(f.residual, 1e-10)
+        with self.assertRaisesRegex(ValueError, "rank 1"):
+            mercer.gram_factor([[1.0, 2.0], [2.0, 1.0]])
+
 
 class Machines(unittest.TestCase):
     def test_every_machine_can_be_fitted(self):

@@ -263,6 +263,18 @@ static mercer_status gram_prove(mercer_ctx *ctx, void *out) {
     return mercer_gram_prove(ctx, K, 2, NULL, &proof);
 }
 
+static mercer_status gram_repair(mercer_ctx *ctx, void *out) {
+    mercer_gram_repaired facts = {.size = sizeof facts};
+    const double K[] = {1, 2, 2, 1};
+    return mercer_gram_repair(ctx, K, 2, true, out, &facts);
+}
+
+static mercer_status gram_factor(mercer_ctx *ctx, void *out) {
+    mercer_gram_factored facts = {.size = sizeof facts};
+    const double K[] = {2, 1, 1, 2};
+    return mercer_gram_factor(ctx, K, 2, 0, out, &facts);
+}
+
 static mercer_status gram_check(mercer_ctx *ctx, void *out) {
     (void)out;
     mercer_gram_facts facts = {.size = sizeof facts};
@@ -413,7 +425,8 @@ static void test_every_call_survives_failing_memory(void **state) {
         posterior_sample,  score,
         ridge_folds,       ridge_path,
         plan_fit,          gram_check,
-        gram_prove,        settings_put,
+        gram_prove,        gram_repair,
+        gram_factor,       settings_put,
         set_time_limit,    ridge_path_folds,
         data_folds,        predict_proba,
         own_loss_fit,      calibration,

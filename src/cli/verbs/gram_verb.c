@@ -15,6 +15,11 @@ static const option options[] = {
     {"prove", 0, NULL,
      "is the matrix positive semidefinite? With all rounding errors bounded; exit status 0 proved, 1 refuted, 3 "
      "undecided"},
+    {"repair", 0, "FILE", "write the nearest positive semidefinite matrix, which is proved to be one"},
+    {"keep-diagonal", 0, NULL, "--repair changes no diagonal entry: for correlations"},
+    {"factor", 0, "FILE", "write P with K = P'P, a row for each pivot of Cholesky's factorisation"},
+    {"tolerance", 0, "T",
+     "of --factor: the largest diagonal entry that may be left, by the largest of K (default: rounding)"},
     {0},
 };
 
@@ -27,6 +32,9 @@ typedef struct gram {
     mercer_gram_facts facts;
     mercer_gram_proof proof;
     double *weights; /* n, where proved */
+    double *repaired, *factor;
+    mercer_gram_repaired repair;
+    mercer_gram_factored rank;
 } gram;
 
 /* Text columns become one column per level: two files agree only when their levels do. */
@@ -44,9 +52,38 @@ static int check_columns(const session *s, const gram *g) {
     return EXIT_DONE;
 }
 
+/* The first option that needs a square matrix. */
+static const char *judge_of(const args *a) {
+    return args_flag(a, "check")    ? "--check"
+           : args_flag(a, "prove")  ? "--prove"
+           : args_text(a, "repair") ? "--repair"
+           : args_text(a, "factor") ? "--factor"
+                                    : NULL;
+}
+
+static bool same_name(const char *a, const char *b) {
+    return a && b && strcmp(a, b) == 0;
+}
+
+static int check_outputs(const char *output, const char *repair, const char *factor) {
+    const char *twice = same_name(output, repair) || same_name(repair, factor) ? repair
+                        : same_name(output, factor)                            ? factor
+                                                                               : NULL;
+    return twice ? print_error("'%s' is named for two outputs; name another file for one of them", twice) : EXIT_DONE;
+}
+
+static int check_options(const args *a) {
+    if (args_flag(a, "keep-diagonal") && !args_text(a, "repair"))
+        return print_error("--keep-diagonal belongs to --repair FILE");
+    if (args_text(a, "tolerance") && !args_text(a, "factor"))
+        return print_error("--tolerance belongs to --factor FILE");
+    return check_outputs(args_text(a, "output"), args_text(a, "repair"), args_text(a, "factor"));
+}
+
 static int read_input(session *s, gram *g) {
     const args *a = &s->args;
-    const char *judge = args_flag(a, "check") ? "--check" : args_flag(a, "prove") ? "--prove" : NULL;
+    const char *judge = judge_of(a);
+    TRY(check_options(a));
     if (a->operands == 3 && judge)
         return print_error("%s needs a square matrix: give one data file", judge);
     if (args_flag(a, "features") && (a->operands == 3 || judge))
@@ -90,6 +127,25 @@ static int prove_gram(session *s, gram *g) {
     return EXIT_DONE;
 }
 
+static int repair_gram(session *s, gram *g) {
+    g->repaired = session_take(s, g->n, g->n, sizeof *g->repaired);
+    if (!g->repaired)
+        return EXIT_MEMORY;
+    const bool keep = args_flag(&s->args, "keep-diagonal");
+    TRY_CTX(s, mercer_gram_repair(s->ctx, g->K, g->n, keep, g->repaired, &g->repair));
+    return EXIT_DONE;
+}
+
+static int factor_gram(session *s, gram *g) {
+    double tolerance = 0;
+    TRY(args_real(&s->args, "tolerance", 0, 1, &tolerance));
+    g->factor = session_take(s, g->n, g->n, sizeof *g->factor);
+    if (!g->factor)
+        return EXIT_MEMORY;
+    TRY_CTX(s, mercer_gram_factor(s->ctx, g->K, g->n, tolerance, g->factor, &g->rank));
+    return EXIT_DONE;
+}
+
 static int compute_gram(session *s, gram *g) {
     if (args_flag(&s->args, "features"))
         return compute_features(s, g);
@@ -104,30 +160,47 @@ static int compute_gram(session *s, gram *g) {
         TRY_CTX(s, mercer_gram_check(s->ctx, g->K, g->n, &g->facts));
     if (args_flag(&s->args, "prove"))
         TRY(prove_gram(s, g));
+    if (args_text(&s->args, "repair"))
+        TRY(repair_gram(s, g));
+    if (args_text(&s->args, "factor"))
+        TRY(factor_gram(s, g));
     return session_alive(s);
 }
 
 /* ---- Output ---- */
 
-static int write_csv(session *s, const gram *g, const char *path) {
+typedef struct written_matrix {
+    const double *values; /* n x m */
+    int64_t n, m;
+} written_matrix;
+
+static int write_csv(session *s, written_matrix a, const char *path) {
     char *bytes = NULL, number[32];
     size_t size = 0;
     int code = EXIT_DONE;
     FILE *out = open_memstream(&bytes, &size);
-    for (int64_t i = 0; out && i < g->n && code == EXIT_DONE; i++, code = session_alive(s))
-        for (int64_t j = 0; j < g->m; j++)
-            fprintf(out, "%s%s", mc_number_text(g->K[i * g->m + j], number), j + 1 < g->m ? "," : "\n");
+    for (int64_t i = 0; out && i < a.n && code == EXIT_DONE; i++, code = session_alive(s))
+        for (int64_t j = 0; j < a.m; j++)
+            fprintf(out, "%s%s", mc_number_text(a.values[i * a.m + j], number), j + 1 < a.m ? "," : "\n");
     const bool failed = !out || ferror(out) || fclose(out);
     const mercer_status status = code ? MERCER_OK : failed ? MERCER_MEMORY : mc_file_write(s->ctx, path, bytes, size);
     free(bytes);
     return status ? session_fail(s, status) : code;
 }
 
-static int write_matrix(session *s, const gram *g, const char *path) {
+static int write_matrix(session *s, written_matrix a, const char *path) {
     const size_t length = strlen(path);
     if (length > 4 && strcmp(path + length - 4, ".csv") == 0)
-        return write_csv(s, g, path);
-    TRY_CTX(s, mc_npy_write(s->ctx, path, g->K, g->n, g->m));
+        return write_csv(s, a, path);
+    TRY_CTX(s, mc_npy_write(s->ctx, path, a.values, a.n, a.m));
+    return EXIT_DONE;
+}
+
+static int write_made(session *s, const gram *g) {
+    if (g->repaired)
+        TRY(write_matrix(s, (written_matrix){g->repaired, g->n, g->n}, args_text(&s->args, "repair")));
+    if (g->factor)
+        TRY(write_matrix(s, (written_matrix){g->factor, g->rank.rank, g->n}, args_text(&s->args, "factor")));
     return EXIT_DONE;
 }
 
@@ -136,7 +209,7 @@ static bool is_small(const gram *g) {
 }
 
 static bool is_judged(const gram *g) {
-    return g->checked || g->proved;
+    return g->checked || g->proved || g->repaired || g->factor;
 }
 
 static const char *verdict_of(const mercer_gram_facts *f) {
@@ -194,6 +267,34 @@ static json_t *json_gram_proof(const gram *g) {
     return object;
 }
 
+static json_t *json_repair(const session *s, const gram *g) {
+    const mercer_gram_repaired *r = &g->repair;
+    json_t *object = json_object();
+    json_put(object, "output", json_text(args_text(&s->args, "repair")));
+    json_put(object, "keep_diagonal", json_boolean(args_flag(&s->args, "keep-diagonal")));
+    json_put(object, "distance", json_value(r->distance));
+    json_put(object, "relative", json_value(r->relative));
+    json_put(object, "least", json_value(r->least));
+    json_put(object, "largest", json_value(r->largest));
+    json_put(object, "row", json_integer(r->moved[0] + 1));
+    json_put(object, "column", json_integer(r->moved[1] + 1));
+    json_put(object, "eigenvalue_min", json_value(r->eigenvalue_min));
+    json_put(object, "negative", json_integer(r->negative));
+    json_put(object, "bound", json_value(r->bound));
+    json_put(object, "iterations", json_integer(r->iterations));
+    return object;
+}
+
+static json_t *json_factor(const session *s, const gram *g) {
+    json_t *object = json_object();
+    json_put(object, "output", json_text(args_text(&s->args, "factor")));
+    json_put(object, "rank", json_integer(g->rank.rank));
+    json_put(object, "tolerance", json_value(g->rank.tolerance));
+    json_put(object, "residual", json_value(g->rank.residual));
+    json_put(object, "relative", json_value(g->rank.relative));
+    return object;
+}
+
 static const report_row gram_rows[] = {
     {"matrix", NULL, "{n} x {m}, {bytes:size}"},
     {"symmetry", "check.symmetric", "largest |K_ij - K_ji| is {check.asymmetry:.2g}"},
@@ -215,8 +316,18 @@ static const report_row gram_rows[] = {
      "{proof.asymmetry:.3g}"},
     {"proof", "proof.unknown",
      "positive semidefinite: undecided within rounding, which hides eigenvalues up to {proof.rounding:.2g}"},
+    {"repair", "repair !0<repair.distance", "nothing to repair: {repair.output} holds the same numbers"},
+    {"repair", "0<repair.distance",
+     "{repair.output}, moved by {repair.distance:.4g} ({repair.relative:.2g} of its norm), most at K({repair.row}, "
+     "{repair.column}), by {repair.largest:.3g}"},
+    {"nearest", "0<repair.least", "no positive semidefinite matrix is nearer than {repair.least:.4g}"},
+    {"proof", "repair", "{repair.output} is positive semidefinite: PROVED, no eigenvalue is below {repair.bound:.3g}"},
+    {"factor", "factor",
+     "{factor.output}: P has rank {factor.rank}, diagonal entries up to {factor.tolerance:.2g} are left out"},
+    {"residual", "factor", "|K - P'P| is at most {factor.residual:.3g}, {factor.relative:.2g} of |K|"},
     {"written", NULL, "{output}"},
-    {"next", "!output !check !proof", "too large to print: write it with -o K.npy, or look at it with --check"},
+    {"next", "!output !check !proof !repair !factor",
+     "too large to print: write it with -o K.npy, or look at it with --check"},
     {0},
 };
 
@@ -232,6 +343,10 @@ static int report_gram(session *s, const gram *g, const char *path) {
         json_put(object, "check", json_facts(g));
     if (g->proved)
         json_put(object, "proof", json_gram_proof(g));
+    if (g->repaired)
+        json_put(object, "repair", json_repair(s, g));
+    if (g->factor)
+        json_put(object, "factor", json_factor(s, g));
     for (int64_t i = 0; is_small(g) && i < g->n; i++)
         json_array_append_new(rows, json_values(g->K + i * g->m, g->m));
     if (!path && !is_judged(g) && is_small(g))
@@ -246,9 +361,10 @@ static int write_or_report_gram(session *s, const gram *g) {
     if (path && strcmp(path, "-") == 0)
         s->out = stderr;
     if (path)
-        TRY(write_matrix(s, g, path));
+        TRY(write_matrix(s, (written_matrix){g->K, g->n, g->m}, path));
+    TRY(write_made(s, g));
     if (!s->json && !path && !is_judged(g) && is_small(g))
-        TRY(write_csv(s, g, "-"));
+        TRY(write_csv(s, (written_matrix){g->K, g->n, g->m}, "-"));
     else
         TRY(report_gram(s, g, path));
     if (g->proved)
@@ -257,12 +373,17 @@ static int write_or_report_gram(session *s, const gram *g) {
 }
 
 static int run_gram(session *s) {
-    gram g = {.facts.size = sizeof(mercer_gram_facts), .proof.size = sizeof(mercer_gram_proof)};
+    gram g = {.facts.size = sizeof(mercer_gram_facts),
+              .proof.size = sizeof(mercer_gram_proof),
+              .repair.size = sizeof(mercer_gram_repaired),
+              .rank.size = sizeof(mercer_gram_factored)};
     int code = read_input(s, &g);
     if (code == EXIT_DONE)
         code = compute_gram(s, &g);
     if (code == EXIT_DONE)
         code = write_or_report_gram(s, &g);
+    free(g.factor);
+    free(g.repaired);
     free(g.weights);
     free(g.K);
     mercer_data_free(g.other);
@@ -275,7 +396,8 @@ static int run_gram(session *s) {
 const verb verb_gram = {
     .name = "gram",
     .summary = "compute, write or check a Gram matrix",
-    .usage = "KERNEL DATA [DATA2] [-o K.npy] [--check] [--prove] [--features] [options]",
+    .usage =
+        "KERNEL DATA [DATA2] [-o K.npy] [--check] [--prove] [--repair FILE] [--factor FILE] [--features] [options]",
     .notes = "K_ij = k(x_i, z_j) over the rows of DATA and of DATA2 (DATA again when it is not given). The target "
              "column is left out, as in fit;\n"
              "--no-target keeps every column. Without -o and --check a matrix of at most 50 x 50 is printed as CSV. "
@@ -284,6 +406,8 @@ const verb verb_gram = {
              "  mercer gram rbf flowers.csv -o K.npy\n"
              "  mercer gram 'poly(degree=2)' flowers.csv --features -o Z.npy\n"
              "  mercer gram 'rbf(gamma=1) + white' flowers.csv --prove\n"
+             "  mercer gram 'tanh(a=1, c=0)' flowers.csv --repair near.npy\n"
+             "  mercer gram 'poly(degree=2)' flowers.csv --factor P.npy\n"
              "  mercer gram 'tanh(a=1, c=0)' flowers.csv --check",
     .least = 2,
     .most = 3,
