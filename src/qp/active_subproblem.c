@@ -184,8 +184,9 @@ static int64_t longer_patience(int64_t patience, int64_t until) {
 }
 
 /* The quadratic program on the set: SMO for CRAWL steps per variable, then Newton steps, in turn; after Newton steps
-   that led nowhere SMO goes on four times as long. Once that has cost as much as an interior-point method would, which
-   is soon where the rank of K is low, it is tried, and what SMO then still wants is the end: what is left is rounding.
+   that led nowhere, or NEWTON_ROUNDS of them, SMO goes on four times as long. Once that has cost as much as an
+   interior-point method would, which is soon where the rank of K is low, it is tried, and what SMO then still wants is
+   the end: what is left is rounding.
    Where the round may be the last it ends with Newton steps: the tolerance leaves the slopes of free variables apart by
    as much, and of many such, or a large C, the gap feels it. Either kind costs at most what has been done before. */
 mercer_status mc_active_subproblem_solve(mercer_ctx *ctx, mc_active_run *r, const mc_smo_problem *small,
@@ -201,14 +202,15 @@ mercer_status mc_active_subproblem_solve(mercer_ctx *ctx, mc_active_run *r, cons
         bool moved = false;
         part.steps_max = small->steps_max - found->steps;
         part.tolerance = fmax(small->tolerance, rounding_of(r));
-        if ((newton_rounds < NEWTON_ROUNDS || inside) && part.steps_max > patience)
+        if (part.steps_max > patience)
             part.steps_max = patience;
         const mercer_status status = mc_smo_solve(ctx, &part, r->own, r->own_f, &one);
         found->steps += one.steps;
         found->updates += one.updates;
         found->rounds += one.rounds;
         const bool newton_settled = newton_rounds > 0 && one.steps == 0;
-        if (status || newton_rounds >= NEWTON_ROUNDS || found->steps >= small->steps_max
+        const bool ended = one.converged || one.steps < part.steps_max; /* also where no step gains anything */
+        if (status || found->steps >= small->steps_max || (ended && newton_rounds >= NEWTON_ROUNDS)
             || (one.converged && (!last || newton_settled)))
             return status;
         const double so_far = (double)found->updates + (one.converged ? r->work : 0);
@@ -219,6 +221,7 @@ mercer_status mc_active_subproblem_solve(mercer_ctx *ctx, mc_active_run *r, cons
         inside = !one.converged && found->updates >= worth;
         if (!one.converged) /* also after Newton steps that moved: they may do so for ever without settling */
             MC_TRY(try_interior_point(ctx, r, &small->rows, found->updates, &tried, &inside, &moved));
-        patience = moved ? patience : longer_patience(patience, (worth - found->updates) / r->count);
+        if (!moved || newton_rounds >= NEWTON_ROUNDS)
+            patience = longer_patience(patience, (worth - found->updates) / r->count);
     }
 }

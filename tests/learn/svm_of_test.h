@@ -19,9 +19,9 @@ typedef struct table {
     bool weighted;
 } table;
 
-static inline table random_table(int64_t n, int64_t classes, uint64_t item) {
+static inline table table_of_seed(uint64_t seed, int64_t n, int64_t classes, uint64_t item) {
     table t = {.n = n, .classes = classes};
-    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, item);
+    mc_rng rng = mc_rng_at(seed, MC_STREAM_TEST, item);
     for (int64_t i = 0; i < n; i++) {
         for (int j = 0; j < D; j++)
             t.x[i * D + j] = mc_rng_normal(&rng);
@@ -31,6 +31,10 @@ static inline table random_table(int64_t n, int64_t classes, uint64_t item) {
         t.w[i] = 0.25 + 2 * mc_rng_uniform(&rng);
     }
     return t;
+}
+
+static inline table random_table(int64_t n, int64_t classes, uint64_t item) {
+    return table_of_seed(test_seed(), n, classes, item);
 }
 
 static const char *const NAMES[] = {"ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen"};

@@ -299,6 +299,22 @@ static void test_columns_of_a_million_unscaled(void **state) {
     close_clean(ctx);
 }
 
+/* Steps on pairs would go on without end, each with a little gain, and Newton steps between them move without settling:
+   after some rounds of both it is for the interior point to end it. */
+static void test_steps_that_crawl_come_to_an_end(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const uint64_t seeds[] = {292358504740, 168191085212, 851204825574};
+    for (int k = 0; k < 3; k++) {
+        table t = table_of_seed(seeds[k], 80, 2, 14);
+        for (int64_t i = 0; i < t.n; i++)
+            t.x[i * D] *= 1e6;
+        const mercer_svm set = plain("svr", 1e-3);
+        check_honest(ctx, "svr", &set, "linear", &t, 1e13);
+    }
+    close_clean(ctx);
+}
+
 static void test_an_infeasible_nu_is_named(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
@@ -368,9 +384,7 @@ static void test_the_fallback_of_nu_moves_nothing_that_has_a_margin(void **state
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
     table t = random_table(200, 2, 16);
-    const struct {
-        double nu, gamma;
-    } problem[] = {{0.5, 1}, {0.9, 0.1}, {0.1, 0.01}, {0.05, 0.02}, {0.3, 0.01}};
+    const struct { double nu, gamma; } problem[] = {{0.5, 1}, {0.9, 0.1}, {0.1, 0.01}, {0.05, 0.02}, {0.3, 0.01}};
     int moved = 0, kept = 0;
     for (int64_t i = 0; i < t.n; i++)
         t.class_of[i] = (int)(i % 2);
@@ -629,6 +643,7 @@ int main(void) {
         cmocka_unit_test(test_every_C_from_tiny_to_huge_on_noise),
         cmocka_unit_test(test_a_C_beyond_what_doubles_tell_is_the_hard_margin),
         cmocka_unit_test(test_columns_of_a_million_unscaled),
+        cmocka_unit_test(test_steps_that_crawl_come_to_an_end),
         cmocka_unit_test(test_an_infeasible_nu_is_named),
         cmocka_unit_test(test_the_nearest_nu_has_an_answer),
         cmocka_unit_test(test_the_nearest_nu_of_noise_is_an_svc),
