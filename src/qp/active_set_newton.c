@@ -35,6 +35,7 @@ typedef struct active_newton {
     double sum[2], nu[2];   /* of the groups: what is kept, and the slope agreed on */
     int64_t count, most;    /* of F, and the most there is room for */
     int64_t *variable, *id; /* of F, and the row of K of each */
+    int64_t left_over;      /* variables of the same rows that should move as well */
     uint8_t *taken;         /* n: a variable of the row is in F */
     const void **row;
     double *A;    /* the packed factor of K_FF */
@@ -49,12 +50,14 @@ static void guess_states(active_newton *p, const double *beta) {
     }
 }
 
-/* The free variables, one for a row of K: two would make K_FF singular. Returns whether they can be worked with. */
+/* The free variables, one for a row of K: two would make K_FF singular, and the other is left over. Returns whether they
+   can be worked with. */
 static bool list_free(active_newton *p) {
     memset(p->taken, 0, (size_t)p->rows->n);
-    p->count = 0;
+    p->count = p->left_over = 0;
     for (int64_t t = 0; t < p->dual->m; t++) {
         const int64_t i = mc_dual_row(p->dual, t);
+        p->left_over += p->state[t] == FREE && p->taken[i];
         if (p->state[t] != FREE || p->taken[i])
             continue;
         if (p->count == p->most)
@@ -152,7 +155,9 @@ static int64_t release_from_bounds(active_newton *p) {
     for (int64_t t = 0; t < p->dual->m; t++) {
         const double v = mc_dual_slope(p->dual, p->g, t) - p->nu[mc_dual_group(p->dual, t)];
         const bool wants = p->state[t] == LOW ? v > p->tolerance : p->state[t] == HIGH && v < -p->tolerance;
-        if (wants && !p->taken[mc_dual_row(p->dual, t)]) {
+        if (wants && p->taken[mc_dual_row(p->dual, t)]) {
+            p->left_over++;
+        } else if (wants) {
             p->state[t] = FREE;
             changed++;
         }
@@ -237,8 +242,8 @@ static mercer_status iterate_primal_dual(mercer_ctx *ctx, active_newton *p, bool
             return MERCER_OK;
         changed = release_from_bounds(p);
         MC_TRY(set_back(ctx, p, &changed));
-        if (changed == 0)
-            return restore_sums(ctx, p, settled);
+        if (changed == 0) /* it is no optimum where a variable is left over */
+            return p->left_over ? MERCER_OK : restore_sums(ctx, p, settled);
         lull = changed < fewest ? 0 : lull + 1;
         fewest = changed < fewest ? changed : fewest;
     }

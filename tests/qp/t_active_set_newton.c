@@ -126,6 +126,30 @@ static void test_steps_on_the_free_variables_end_at_the_optimum(void **state) {
     close_clean(ctx);
 }
 
+/* Both variables of a row may be off 0, though no optimum has that: one of them alone is in the system that is solved, and
+   what the other leaves is not to be taken for an optimum. */
+static void test_two_free_variables_of_one_row(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    for (uint64_t item = 310; item < 316; item++) {
+        sample s = random_sample(60, item, 4);
+        bool moved;
+        as_regression(&s, 10, 0.1);
+        const mc_dual dual = dual_of(&s, true);
+        const mc_matrix rows = problem_of(&s, MERCER_F64, 0).rows;
+        solve_roughly(ctx, &s, &dual, MERCER_F64, 0.05);
+        const double both = fmin(10 - s.beta[0], 10 + s.beta[s.n]) / 2;
+        s.beta[0] += both;
+        s.beta[s.n] -= both;
+        write_f(&s, &dual);
+        assert_ok(ctx, mc_active_set_newton(ctx, &dual, &rows, 1e-9, INFINITY, s.beta, s.f, &moved));
+        if (moved)
+            check_optimal(&s, &dual, 10);
+        sample_free(&s);
+    }
+    close_clean(ctx);
+}
+
 /* At the optimum there is nowhere to go: what is returned is no worse, and feasible. */
 static void test_the_optimum_stays(void **state) {
     (void)state;
@@ -219,6 +243,7 @@ static void test_nothing_is_done_on_a_corner(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_steps_on_the_free_variables_end_at_the_optimum),
+        cmocka_unit_test(test_two_free_variables_of_one_row),
         cmocka_unit_test(test_the_optimum_stays),
         cmocka_unit_test(test_a_matrix_of_floats),
         cmocka_unit_test(test_what_others_add_to_f_is_no_part_of_the_objective),
