@@ -199,9 +199,8 @@ static mercer_status compute_value(mercer_ctx *ctx, mc_evidence *e, const mercer
     return gradient ? find_gradient(ctx, e, kernel, noise, gradient) : MERCER_OK;
 }
 
-mercer_status mc_evidence_value(mercer_ctx *ctx, mc_evidence *e, const mercer_kernel *kernel, double noise,
-                                double *value, double *gradient) {
-    *value = -INFINITY;
+static mercer_status value_where_possible(mercer_ctx *ctx, mc_evidence *e, const mercer_kernel *kernel, double noise,
+                                          double *value, double *gradient) {
     if (e->estimated)
         return estimate_value(ctx, e, kernel, noise, value, gradient);
     const mercer_status status = compute_value(ctx, e, kernel, noise, value, gradient);
@@ -210,6 +209,16 @@ mercer_status mc_evidence_value(mercer_ctx *ctx, mc_evidence *e, const mercer_ke
     e->stays_here = true;
     *value = -INFINITY;
     return compute_value(ctx, e, kernel, noise, value, gradient);
+}
+
+mercer_status mc_evidence_value(mercer_ctx *ctx, mc_evidence *e, const mercer_kernel *kernel, double noise,
+                                double *value, double *gradient) {
+    *value = -INFINITY;
+    const mercer_status status = value_where_possible(ctx, e, kernel, noise, value, gradient);
+    if (!gradient || status != MERCER_NUMERIC)
+        return status;
+    *value = -INFINITY; /* parameters at which K has a value that no double holds: a search goes elsewhere */
+    return MERCER_OK;
 }
 
 const double *mc_evidence_alpha(const mc_evidence *e) {
