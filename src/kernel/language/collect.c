@@ -45,6 +45,16 @@ double mc_get_factor(const mc_node *node) {
     return mc_has_factor(node) ? node->child[0]->number : 1;
 }
 
+/* c^p, a number that no double holds: 3^-1. */
+static bool is_number_power(const mc_node *node) {
+    return node->kind == MC_POWER && (is_number(node->child[0]) || is_number_power(node->child[0]));
+}
+
+/* With no kernel behind it there is no factor to learn: 1*3^-1 is 3^-1. */
+static bool is_made_of_numbers(const mc_node *node) {
+    return is_number_power(node) || (node->kind == MC_PRODUCT && is_number_power(node->child[node->children - 1]));
+}
+
 /* The factor c in front, 1 too. */
 static mercer_status put_factor(mercer_ctx *ctx, mc_node **io, double c) {
     if (mc_has_factor(*io)) {
@@ -190,7 +200,7 @@ static mercer_status merge_likes(mercer_ctx *ctx, mc_node *node, int i, const li
     for (int j = node->children - 1; j > i; j--)
         if (same_tail(node->child[i], node->child[j]))
             remove_child(node, j);
-    if (found->factor == 1 && found->written)
+    if (found->factor == 1 && found->written && !is_made_of_numbers(node->child[i]))
         return put_factor(ctx, &node->child[i], 1);
     return mc_set_factor(ctx, &node->child[i], found->factor);
 }
@@ -291,11 +301,6 @@ static void line_up_numbers(mc_node *node) {
         node->child[0]->number = -node->child[0]->number;
 }
 
-/* c^p, a number that no double holds: 3^-1. */
-static bool is_number_power(const mc_node *node) {
-    return node->kind == MC_POWER && (is_number(node->child[0]) || is_number_power(node->child[0]));
-}
-
 /* Powers of numbers stand behind the numbers. */
 static void line_up_number_powers(mc_node *node) {
     int front = 0;
@@ -306,9 +311,8 @@ static void line_up_number_powers(mc_node *node) {
             move_child(node, i, front++);
 }
 
-/* 1*3^-1 is 3^-1: with no kernel behind it there is no factor to learn. */
 static bool is_idle_one(const mc_node *node) {
-    return node->child[0]->number == 1 && node->children > 1 && is_number_power(node->child[node->children - 1]);
+    return node->child[0]->number == 1 && is_made_of_numbers(node);
 }
 
 /* Some number is more than a minus sign. */
