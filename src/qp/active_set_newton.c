@@ -50,8 +50,8 @@ static void guess_states(active_newton *p, const double *beta) {
     }
 }
 
-/* The free variables, one for a row of K: two would make K_FF singular, and the other is left over. Returns whether they
-   can be worked with. */
+/* The free variables, one for a row of K: two would make K_FF singular, and the other is left over. Returns whether
+   they can be worked with. */
 static bool list_free(active_newton *p) {
     memset(p->taken, 0, (size_t)p->rows->n);
     p->count = p->left_over = 0;

@@ -126,8 +126,8 @@ static void test_steps_on_the_free_variables_end_at_the_optimum(void **state) {
     close_clean(ctx);
 }
 
-/* Both variables of a row may be off 0, though no optimum has that: one of them alone is in the system that is solved, and
-   what the other leaves is not to be taken for an optimum. */
+/* Both variables of a row may be off 0, though no optimum has that: one of them alone is in the system that is solved,
+   and what the other leaves is not to be taken for an optimum. */
 static void test_two_free_variables_of_one_row(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);

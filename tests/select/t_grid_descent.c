@@ -131,8 +131,9 @@ static int64_t descend(mercer_ctx *ctx, surface *g, double error) {
     return asked;
 }
 
-/* Along every axis no step promised a twentieth of a standard error; across the axes a little more may be left. Of 72,000
-   surfaces (400 seeds) 4% end a tenth of a standard error above the lowest point, one in 3,800 more than one, none two. */
+/* Along every axis no step promised a twentieth of a standard error; across the axes a little more may be left. Of
+   72,000 surfaces (400 seeds) 4% end a tenth of a standard error above the lowest point, one in 3,800 more than one,
+   none two. */
 static void test_the_lowest_point_is_found_without_looking_everywhere(void **state) {
     (void)state;
     const double error = 0.02;

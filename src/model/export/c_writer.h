@@ -1,5 +1,5 @@
-/* c_writer.h: a kernel expression on its way to C code: c_kernel.c writes a function for each node, c_atoms.c the bodies
-   of those that are atoms. */
+/* c_writer.h: a kernel expression on its way to C code: c_kernel.c writes a function for each node, c_atoms.c the
+   bodies of those that are atoms. */
 #ifndef MC_MODEL_EXPORT_C_WRITER_H
 #define MC_MODEL_EXPORT_C_WRITER_H
 
