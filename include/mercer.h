@@ -446,6 +446,16 @@ typedef struct mercer_witness {
     const char *kernel;  /* the k it is about: the expression, with a value for everything that it leaves open */
 } mercer_witness;
 
+/* A refutation without points: the Fourier transform of the expression on R^d at this frequency, or its mean over R^d,
+   is value, off by at most bound, and value + bound < 0. Of a kernel neither is negative (Bochner). */
+typedef struct mercer_frequency {
+    int64_t d;
+    const double *frequency; /* d numbers; zeros for the mean */
+    bool mean;
+    double value, bound;
+    const char *kernel; /* as in mercer_witness */
+} mercer_frequency;
+
 /* Decide whether the kernel is positive definite on R^d for its columns (d 0: whatever d the expression allows). A
    kernel with default bandwidths is decided for every bandwidth it may get. */
 MERCER_API mercer_status mercer_prove(mercer_ctx *ctx, const mercer_kernel *kernel, int64_t d, mercer_proof **out);
@@ -456,7 +466,9 @@ MERCER_API mercer_verdict mercer_proof_verdict(const mercer_proof *proof);
 MERCER_API int mercer_proof_order(const mercer_proof *proof);
 MERCER_API int mercer_proof_steps(const mercer_proof *proof);
 MERCER_API const mercer_step *mercer_proof_step(const mercer_proof *proof, int i); /* NULL beyond the last */
-MERCER_API const mercer_witness *mercer_proof_witness(const mercer_proof *proof);  /* NULL unless refuted */
+MERCER_API const mercer_witness *mercer_proof_witness(const mercer_proof *proof);  /* NULL unless refuted by points */
+/* NULL unless refuted without points */
+MERCER_API const mercer_frequency *mercer_proof_frequency(const mercer_proof *proof);
 /* the points with a value: "with x[1] > 0"; "": all */
 MERCER_API const char *mercer_proof_domain(const mercer_proof *proof);
 MERCER_API const char *mercer_proof_text(const mercer_proof *proof); /* the whole argument as on a blackboard */

@@ -13,7 +13,7 @@ KEPT = ROOT / "tests/abi.txt"
 sys.path.insert(0, str(ROOT / "python"))
 import generate  # noqa: E402
 
-MADE_BY_US = ("mercer_progress", "mercer_machine", "mercer_step", "mercer_witness", "mercer_report", "mercer_tune_report")
+MADE_BY_US = ("mercer_progress", "mercer_machine", "mercer_step", "mercer_witness", "mercer_frequency", "mercer_report", "mercer_tune_report")
 NEW = """
 The interface has grown. Where that is meant, keep it: python3 tools/abi.py LIBRARY --update, and say it in CHANGELOG.md.
 """

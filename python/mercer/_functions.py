@@ -15,15 +15,18 @@ _VERDICTS = ("proved", "refuted", "unknown")
 class Proof:
     """The answer of prove: verdict ('proved', 'refuted', 'unknown'), canonical (the expression), domain (the points for which it has a
     value, '' where it has one everywhere), derivation (steps with claim, rule, because, premises), witness (kernel: the expression with a
-    value for all that it leaves open; points, weights, value, bound; None unless refuted), order (of what is not proved: 1 where it is
+    value for all that it leaves open; points, weights, value, bound; None unless refuted by points), frequency (kernel, frequency, mean,
+    value, bound: at that frequency the Fourier transform is negative, or the mean over all points is; None unless refuted so), order (of what is not proved: 1 where it is
     conditionally positive definite, 2 where it is so of order 2, which the derivation then derives; else 0), proof_object (all of it as
     JSON, for programs that check it without Mercer). As text it is the whole argument; it counts
     as true when proved."""
 
     def __init__(self, canonical: str, verdict: str, argument: str, domain: str, derivation: list[_model.Record],
-                 witness: _model.Record | None, order: int = 0, proof_object: str = "") -> None:
+                 witness: _model.Record | None, order: int = 0, proof_object: str = "",
+                 frequency: _model.Record | None = None) -> None:
         self.canonical, self.verdict, self.argument, self.domain = canonical, verdict, argument, domain
         self.derivation, self.witness, self.order, self.proof_object = derivation, witness, order, proof_object
+        self.frequency = frequency
 
     def __bool__(self):
         return self.verdict == "proved"
@@ -55,6 +58,13 @@ def _witness(found):
                          value=w.value, bound=w.bound)
 
 
+def _frequency(found):
+    if not found:
+        return None
+    w = found.contents
+    return _model.Record(kernel=text(w.kernel), frequency=_numbers(w.frequency, w.d), mean=bool(w.mean), value=w.value, bound=w.bound)
+
+
 def prove(kernel: str, d: int = 0) -> Proof:
     """Whether an expression is a positive definite kernel on R^d (d=0: whatever the expression allows), with the reasons.
 
@@ -72,7 +82,7 @@ def prove(kernel: str, d: int = 0) -> Proof:
         return Proof(text(lib.mercer_kernel_text(expression)), _VERDICTS[lib.mercer_proof_verdict(proof)],
                      text(lib.mercer_proof_text(proof)), text(lib.mercer_proof_domain(proof)), steps,
                      _witness(lib.mercer_proof_witness(proof)), lib.mercer_proof_order(proof),
-                     text(lib.mercer_proof_object(proof)))
+                     text(lib.mercer_proof_object(proof)), _frequency(lib.mercer_proof_frequency(proof)))
 
 
 def _bound(context, kernel, X, fitted=None):

@@ -278,6 +278,7 @@ ARGUMENTS: dict[str, str] = {
     "proof_object": "the whole argument as JSON; docs/proofs.md has the format.",
     "width": "columns of the answer.",
     "witness": "points and weights that refute; None without.",
+    "frequency": "where the Fourier transform is negative; None without.",
     "y": "the target: numbers, or classes as text or whole numbers; none may be missing.",
 }
 

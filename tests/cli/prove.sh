@@ -5,6 +5,12 @@ t 'tanh(a=1, c=0)'
 t -- '-linear'
 t '-1*linear'
 t 'matern(nu=0.7, length_scale=1) - 0.1*matern(nu=0.9, length_scale=1)' -d 1
+t 'rbf(gamma=1) - 0.1*rbf(gamma=0.5)'
+t 'rbf(gamma=1) - 0.001' -d 2
+mercer prove 'laplacian(gamma=2) - 0.4*laplacian(gamma=1)' --json | python3 -c '
+import json, sys
+w = json.load(sys.stdin)["frequency"]
+print(w["kernel"], w["columns"], w["at"], abs(w["value"] - (1 - 0.4*4)) <= w["bound"])'
 t 'rbf(gamma=1'
 t 'rbf(gamma=oops)'
 t 'gauss(1)'

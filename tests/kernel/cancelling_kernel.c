@@ -123,9 +123,14 @@ static void stationary_part(kernel_writer *w) {
                                         "rq(alpha=1, length_scale=%g)",
                                         "rq(alpha=0.5, length_scale=%g)",
                                         "periodic(length_scale=%g)",
-                                        "exponential(gamma=%g)^2"};
-    const int64_t kind = draw_below(w, 12);
-    if (kind > 9)
+                                        "exponential(gamma=%g)^2",
+                                        "matern(nu=0.7, length_scale=%g)",
+                                        "matern(nu=3, length_scale=%g)",
+                                        "rq(alpha=2, length_scale=%g)",
+                                        "sinc(length_scale=%g)",
+                                        "sinc(length_scale=%g)^2"};
+    const int64_t kind = draw_below(w, 18);
+    if (kind > 14)
         put_text(w, "%g", 0.1);
     else {
         const char *name = names[kind], *place = strchr(name, '%');

@@ -70,6 +70,14 @@ class Matrices(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "rank 1"):
             mercer.gram_factor([[1.0, 2.0], [2.0, 1.0]])
 
+    def test_a_frequency_refutes_without_points(self):
+        refuted = mercer.prove("rbf(gamma=1) - 0.1*rbf(gamma=0.5)")
+        w = refuted.frequency
+        self.assertIsNone(refuted.witness)
+        self.assertEqual((refuted.verdict, w.frequency.tolist(), w.mean), ("refuted", [0.0] * 7, False))
+        self.assertAlmostEqual(w.value, np.pi ** 3.5 * (1 - 0.1 * 2 ** 3.5), delta=w.bound + 1e-12)
+        self.assertIsNone(mercer.prove("linear - 1").frequency)
+
 
 class Machines(unittest.TestCase):
     def test_every_machine_can_be_fitted(self):

@@ -68,6 +68,19 @@ static json_t *json_witness(const mercer_witness *w) {
     return object;
 }
 
+static json_t *json_frequency(const mercer_frequency *w) {
+    if (!w)
+        return json_null();
+    json_t *object = json_object();
+    json_put(object, "kernel", json_text(w->kernel));
+    json_put(object, "columns", json_integer(w->d));
+    json_put(object, "mean", json_boolean(w->mean));
+    json_put(object, "at", json_values(w->frequency, w->d));
+    json_put(object, "value", json_value(w->value));
+    json_put(object, "bound", json_value(w->bound));
+    return object;
+}
+
 static json_t *json_proof(const mercer_kernel *kernel, int64_t d, const mercer_proof *proof) {
     json_t *object = json_object();
     json_put(object, "verdict", json_text(verdict_names[mercer_proof_verdict(proof)]));
@@ -77,6 +90,7 @@ static json_t *json_proof(const mercer_kernel *kernel, int64_t d, const mercer_p
     json_put(object, "shape", json_shape(shape_of(kernel, d)));
     json_put(object, "derivation", json_derivation(proof));
     json_put(object, "witness", json_witness(mercer_proof_witness(proof)));
+    json_put(object, "frequency", json_frequency(mercer_proof_frequency(proof)));
     return object;
 }
 

@@ -56,6 +56,7 @@ mc_interval mc_iv_sin(mc_interval a);
 mc_interval mc_iv_cos(mc_interval a);
 mc_interval mc_iv_acos(mc_interval a); /* of what lies in [-1, 1] */
 mc_interval mc_iv_tanh(mc_interval a);
+mc_interval mc_iv_log_gamma(mc_interval a); /* of what lies above 0 */
 mc_interval mc_iv_pi(void);
 
 /* For the two files: an interval of its ends alone, and one with ends of at most so many digits. */

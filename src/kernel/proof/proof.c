@@ -178,7 +178,13 @@ const mercer_step *mercer_proof_step(const mercer_proof *proof, int i) {
 const mercer_witness *mercer_proof_witness(const mercer_proof *proof) {
     if (!proof)
         return NULL;
-    return proof->verdict == MERCER_REFUTED ? &proof->witness : NULL;
+    return proof->witness.count > 0 ? &proof->witness : NULL;
+}
+
+const mercer_frequency *mercer_proof_frequency(const mercer_proof *proof) {
+    if (!proof)
+        return NULL;
+    return proof->frequency.frequency ? &proof->frequency : NULL;
 }
 
 const char *mercer_proof_domain(const mercer_proof *proof) {
@@ -241,7 +247,10 @@ static mercer_status fail_not_a_kernel(mercer_ctx *ctx, const mercer_kernel *ker
     mercer_status status = proof->order > 0 ? advise_centring(ctx, kernel, proof->order, &text) : MERCER_OK;
     if (proof->verdict == MERCER_REFUTED && proof->order == 0) {
         mc_text_add(&text, ": ");
-        mc_witness_short(&proof->witness, &text);
+        if (proof->witness.count > 0)
+            mc_witness_short(&proof->witness, &text);
+        else
+            mc_frequency_short(&proof->frequency, &text);
     }
     advise_dimension(kernel, d, &text);
     if (!status)

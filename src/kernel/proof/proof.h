@@ -10,7 +10,8 @@ struct mercer_proof {
     int order; /* not proved, but conditionally positive of this order: the steps derive that; 0: not known */
     int steps;
     mercer_step *step;
-    mercer_witness witness;
+    mercer_witness witness;     /* its count is 0 unless refuted by points */
+    mercer_frequency frequency; /* its frequency is NULL unless refuted by it */
     char *text, *domain, *object;
     mc_pool pool; /* holds all of the above */
 };
@@ -43,7 +44,9 @@ mercer_status mc_describe_domain(mercer_ctx *ctx, const mc_node *root, mc_text *
 mercer_status mc_proof_object(mercer_ctx *ctx, mercer_verdict verdict, const mc_proof_findings *f, mc_text *out);
 /* witness_print.c: the points, the values and their sum. */
 void mc_witness_print(const mc_proof_findings *f, const mercer_witness *w, mc_text *out);
+void mc_frequency_print(const mercer_frequency *w, mc_text *out);
 /* "k(x, x) = -1 at x = (0, 0)": the witness in a few words. */
 void mc_witness_short(const mercer_witness *w, mc_text *out);
+void mc_frequency_short(const mercer_frequency *w, mc_text *out);
 
 #endif

@@ -343,6 +343,22 @@ static mercer_status write_witness(mercer_ctx *ctx, object_writer *w, const mc_r
     return MERCER_OK;
 }
 
+static mercer_status write_frequency(mercer_ctx *ctx, object_writer *w, const mc_refutation *refutation) {
+    const mc_negative_frequency *of = &refutation->frequency;
+    mc_text_add(w->out, ",\n\"frequency\":{\"expression\":");
+    MC_TRY(write_tree(ctx, w, refutation->instance));
+    mc_text_add(w->out, ",\n\"columns\":%lld,\"mean\":%s,\"at\":[", (long long)of->d, of->mean ? "true" : "false");
+    for (int64_t j = 0; j < of->d; j++) {
+        mc_text_add(w->out, "%s", j ? "," : "");
+        mc_text_number(w->out, j == 0 || of->in_all ? of->size : 0);
+    }
+    mc_text_add(w->out, "]");
+    mc_text_field(w->out, "value", of->value);
+    mc_text_field(w->out, "bound", of->bound);
+    mc_text_add(w->out, "}");
+    return MERCER_OK;
+}
+
 mercer_status mc_proof_object(mercer_ctx *ctx, mercer_verdict verdict, const mc_proof_findings *f, mc_text *out) {
     static const char *const names[] = {
         [MERCER_PROVED] = "proved", [MERCER_REFUTED] = "refuted", [MERCER_UNKNOWN] = "unknown"};
@@ -357,7 +373,7 @@ mercer_status mc_proof_object(mercer_ctx *ctx, mercer_verdict verdict, const mc_
     if (verdict == MERCER_PROVED)
         write_steps(&w, &f->derivation);
     if (verdict == MERCER_REFUTED)
-        MC_TRY(write_witness(ctx, &w, &f->refutation));
+        MC_TRY((f->refutation.frequency.found ? write_frequency : write_witness)(ctx, &w, &f->refutation));
     mc_text_add(out, "}\n");
     return MERCER_OK;
 }

@@ -166,14 +166,14 @@ static mercer_status say_proof(mercer_ctx *ctx, const mercer_proof *proof, const
 
 /* ---- refuted ---- */
 
-static void say_head(const mc_proof_findings *f, const mercer_witness *w, mc_text *out) {
+static void say_head(const mc_proof_findings *f, int64_t d, const char *instance, mc_text *out) {
     mc_text_add(out, "%s is not a kernel", f->kernel->text);
-    if (f->d > 0 || w->d > 1)
-        mc_text_add(out, " on R^%lld", (long long)w->d);
+    if (f->d > 0 || d > 1)
+        mc_text_add(out, " on R^%lld", (long long)d);
     if (f->order > 0)
         mc_text_add(out, ", but conditionally positive definite of order %d", f->order);
     if (f->refutation.instantiated)
-        mc_text_add(out, ": among the values left open it may become %s", w->kernel);
+        mc_text_add(out, ": among the values left open it may become %s", instance);
     mc_text_add(out, ".\n\n");
 }
 
@@ -183,23 +183,55 @@ static void say_few_columns(const mc_proof_findings *f, mc_text *out) {
                     f->proved_up_to == 1 ? "" : "s");
 }
 
-static void say_refutation(const mc_proof_findings *f, const mercer_witness *w, mc_text *out) {
-    say_head(f, w, out);
-    mc_witness_print(f, w, out);
+static void say_refutation(const mc_proof_findings *f, const mercer_proof *proof, mc_text *out) {
+    const bool points = proof->witness.count > 0;
+    say_head(f, points ? proof->witness.d : proof->frequency.d,
+             points ? proof->witness.kernel : proof->frequency.kernel, out);
+    if (points)
+        mc_witness_print(f, &proof->witness, out);
+    else
+        mc_frequency_print(&proof->frequency, out);
     say_few_columns(f, out);
 }
 
-static mercer_status copy_witness(mercer_ctx *ctx, mercer_proof *proof, const mc_refutation *refutation) {
-    const mc_witness *from = &refutation->witness;
-    char *instance = NULL, *kernel = NULL;
-    MC_TRY(mc_node_print(ctx, refutation->instance, &instance));
-    kernel = mc_pool_take(&proof->pool, (int64_t)strlen(instance) + 1, 1);
-    if (kernel)
-        strcpy(kernel, instance);
+/* The expression that the refutation is about. */
+static mercer_status copy_instance(mercer_ctx *ctx, mercer_proof *proof, const mc_node *node, char **out) {
+    char *instance = NULL;
+    MC_TRY(mc_node_print(ctx, node, &instance));
+    *out = mc_pool_take(&proof->pool, (int64_t)strlen(instance) + 1, 1);
+    if (*out)
+        strcpy(*out, instance);
     mc_free(instance);
+    return *out ? MERCER_OK : MERCER_MEMORY;
+}
+
+static mercer_status copy_frequency(mercer_ctx *ctx, mercer_proof *proof, const mc_refutation *refutation) {
+    const mc_negative_frequency *from = &refutation->frequency;
+    char *kernel = NULL;
+    MC_TRY(copy_instance(ctx, proof, refutation->instance, &kernel));
+    double *frequency = mc_pool_take(&proof->pool, from->d, sizeof *frequency);
+    if (!frequency)
+        return MERCER_MEMORY;
+    for (int64_t j = 0; j < (from->in_all ? from->d : 1); j++)
+        frequency[j] = from->size;
+    proof->frequency = (mercer_frequency){.d = from->d,
+                                          .frequency = frequency,
+                                          .mean = from->mean,
+                                          .value = from->value,
+                                          .bound = from->bound,
+                                          .kernel = kernel};
+    return MERCER_OK;
+}
+
+static mercer_status copy_refutation(mercer_ctx *ctx, mercer_proof *proof, const mc_refutation *refutation) {
+    const mc_witness *from = &refutation->witness;
+    char *kernel = NULL;
+    if (refutation->frequency.found)
+        return copy_frequency(ctx, proof, refutation);
+    MC_TRY(copy_instance(ctx, proof, refutation->instance, &kernel));
     double *points = mc_pool_take(&proof->pool, from->count * from->d, sizeof *points);
     double *weights = mc_pool_take(&proof->pool, from->count, sizeof *weights);
-    if (!points || !weights || !kernel)
+    if (!points || !weights)
         return MERCER_MEMORY;
     memcpy(points, from->points, (size_t)(from->count * from->d) * sizeof *points);
     memcpy(weights, from->weights, (size_t)from->count * sizeof *weights);
@@ -272,7 +304,7 @@ static mercer_status write_parts(mercer_ctx *ctx, mercer_proof *proof, mc_proof_
         return write_steps(ctx, proof, &f->derivation);
     if (f->order > 0)
         MC_TRY(write_steps(ctx, proof, &f->conditional));
-    return proof->verdict == MERCER_REFUTED ? copy_witness(ctx, proof, &f->refutation) : MERCER_OK;
+    return proof->verdict == MERCER_REFUTED ? copy_refutation(ctx, proof, &f->refutation) : MERCER_OK;
 }
 
 static mercer_status write_verdict(mercer_ctx *ctx, const mercer_proof *proof, const mc_proof_findings *f,
@@ -280,7 +312,7 @@ static mercer_status write_verdict(mercer_ctx *ctx, const mercer_proof *proof, c
     if (proof->verdict == MERCER_PROVED)
         return say_proof(ctx, proof, f, out);
     if (proof->verdict == MERCER_REFUTED)
-        say_refutation(f, &proof->witness, out);
+        say_refutation(f, proof, out);
     else
         say_unknown(f, out);
     return say_conditional(ctx, proof, f, out);

@@ -1,15 +1,18 @@
-/* refute.c: a witness against an expression, over the values its open parameters may get and, when d is free, over d.
+/* refute.c: points or a frequency against an expression, over the values its open parameters may get and, when d is
+   free, over d.
 
    Columns in which all points are 0 change no value of any kernel, so a wide row is searched in its first few columns
    and the witness gets its zeros back at the end. */
 #include "kernel/proof/refute.h"
+#include "kernel/evaluate/matern_bessel.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "kernel/language/node.h"
 #include <string.h>
 
-/* tried when d is free: the least that the expression allows and the next; searched of a wide row */
-enum { DIMENSIONS = 3, COLUMNS = 4 };
+/* tried when d is free: the least that the expression allows and the next, of frequencies many; searched of a wide row
+ */
+enum { DIMENSIONS = 3, COLUMNS = 4, SPECTRAL_DIMENSIONS = 64 };
 
 typedef struct refutation_task {
     mercer_ctx *ctx;
@@ -53,11 +56,9 @@ static mercer_status try_instance(const refutation_task *t, int variant, mc_sear
     return restore_zero_columns(t);
 }
 
-mercer_status mc_refute_kernel(mercer_ctx *ctx, const mc_node *root, int64_t d, int64_t least, bool fixed,
-                               mc_refutation *out) {
-    *out = (mc_refutation){.instantiated = mc_node_any(root, is_open)};
-    if (mc_node_any(root, is_external_atom))
-        return MERCER_OK; /* its values are not ours to choose points for */
+/* By points, smallest sets first. */
+static mercer_status refute_by_points(mercer_ctx *ctx, const mc_node *root, int64_t d, int64_t least, bool fixed,
+                                      mc_refutation *out) {
     const int variants = out->instantiated ? MC_INSTANCES : 1, dimensions = d > 0 ? 1 : DIMENSIONS;
     const int64_t enough = least > COLUMNS ? least : COLUMNS;
     for (int part = 0; part < MC_SEARCH_PARTS; part++)
@@ -68,6 +69,43 @@ mercer_status mc_refute_kernel(mercer_ctx *ctx, const mc_node *root, int64_t d, 
                 MC_TRY(try_instance(&t, v, (mc_search_part)part));
             }
     return MERCER_OK;
+}
+
+/* By a frequency; open parameters take the first values they may have. */
+static mercer_status refute_by_frequency(mercer_ctx *ctx, const mc_node *root, int64_t d, int64_t least,
+                                         mc_refutation *out) {
+    mc_node *instance = NULL;
+    const int64_t first = d > 0 ? d : least, most = d > 0 || mc_node_any(root, is_open) ? first : SPECTRAL_DIMENSIONS;
+    MC_TRY(mc_make_instance(ctx, root, first, first, 0, &instance));
+    if (!instance)
+        return MERCER_OK;
+    const mercer_status status = mc_find_negative_frequency(ctx, instance, first, most, &out->frequency);
+    out->found = !status && out->frequency.found;
+    if (out->found) {
+        mc_node_free(out->instance);
+        out->instance = instance;
+        out->witness.d = out->frequency.d;
+    } else
+        mc_node_free(instance);
+    return status;
+}
+
+/* No points can be certified with values that are not enclosed. */
+static bool has_no_enclosure(const mc_node *node) {
+    return node->kind == MC_ATOM && node->atom == MC_MATERN && node->parameter[0].kind == MC_VALUE_NUMBER
+           && !mc_matern_is_elementary(node->parameter[0].number);
+}
+
+mercer_status mc_refute_kernel(mercer_ctx *ctx, const mc_node *root, int64_t d, int64_t least, bool fixed,
+                               mc_refutation *out) {
+    *out = (mc_refutation){.instantiated = mc_node_any(root, is_open)};
+    if (mc_node_any(root, is_external_atom))
+        return MERCER_OK; /* its values are not ours to choose points for */
+    if (mc_node_any(root, has_no_enclosure))
+        MC_TRY(refute_by_frequency(ctx, root, d, least, out));
+    if (!out->found)
+        MC_TRY(refute_by_points(ctx, root, d, least, fixed, out));
+    return out->found ? MERCER_OK : refute_by_frequency(ctx, root, d, least, out);
 }
 
 void mc_refutation_close(mc_refutation *refutation) {

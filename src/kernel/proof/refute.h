@@ -4,9 +4,18 @@
 
 #include "kernel/proof/witness.h"
 
+/* The Fourier transform of the expression on R^d is value, off by at most bound, at the frequency that is size in the
+   first column, or in all; or, mean, its mean over R^d is. */
+typedef struct mc_negative_frequency {
+    bool found, in_all, mean;
+    int64_t d;
+    double size, value, bound;
+} mc_negative_frequency;
+
 typedef struct mc_refutation {
-    bool found;
+    bool found; /* by points; or by a frequency, when frequency.found */
     mc_witness witness;
+    mc_negative_frequency frequency;
     mc_node *instance; /* the expression with a value for everything that was open; the witness is about this one */
     bool instantiated; /* something was open */
     int64_t sets;      /* of points that were looked at */
@@ -33,6 +42,9 @@ void mc_needed_columns(const mc_node *root, int64_t *exact, int64_t *least);
 typedef enum mc_search_part { MC_SEARCH_FIRST, MC_SEARCH_THEN, MC_SEARCH_PARTS } mc_search_part;
 mercer_status mc_search_witness(mercer_ctx *ctx, const mc_node *instance, int64_t d, mc_search_part part, double share,
                                 mc_refutation *out);
+/* negative_frequency.c: for d columns, and while none is found for more, up to most. */
+mercer_status mc_find_negative_frequency(mercer_ctx *ctx, const mc_node *instance, int64_t d, int64_t most,
+                                         mc_negative_frequency *out);
 /* search_lattice.c: as many points as the polynomial node needs against it, room for MC_WITNESS_POINTS x d; *count 0:
    it is none, or needs more. */
 mercer_status mc_lattice_points(mercer_ctx *ctx, const mc_node *node, int64_t d, double *points, int64_t *count);

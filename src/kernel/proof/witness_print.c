@@ -260,6 +260,26 @@ void mc_witness_print(const mc_proof_findings *f, const mercer_witness *w, mc_te
     say_numbers(f->refutation.instance, w, out);
 }
 
+void mc_frequency_print(const mercer_frequency *w, mc_text *out) {
+    mc_text_add(out, w->mean ? "Its mean over all of R^%lld" : "Its Fourier transform on R^%lld", (long long)w->d);
+    if (!w->mean) {
+        mc_text_add(out, " at the frequency ");
+        say_point(w->frequency, w->d, out);
+    }
+    mc_text_add(out, " is ");
+    say_sum(w->value, w->bound, out);
+    mc_text_add(out, w->mean
+                         ? ". That of a kernel is never\nnegative: the sum of k(x_i, x_j) over N points drawn from a "
+                           "large cube is N k(x, x) + N (N-1) times\nthe mean on average.\n"
+                         : ".\nThat of a kernel is never negative (Bochner).\n");
+}
+
+void mc_frequency_short(const mercer_frequency *w, mc_text *out) {
+    mc_text_add(out, "%s is ", w->mean ? "its mean over all points" : "its Fourier transform at a frequency");
+    mc_text_number(out, mc_round_to_digits(w->value, DIGITS_FEW));
+    mc_text_add(out, " on R^%lld", (long long)w->d);
+}
+
 void mc_witness_short(const mercer_witness *w, mc_text *out) {
     const bool few = w->count <= 4 && w->d <= 4;
     const bool one = w->count == 1;
