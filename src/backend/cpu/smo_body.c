@@ -20,7 +20,7 @@ typedef struct best {
 } best;
 
 /* The best lane; the lowest place among equals, so that the answer does not depend on how the lanes are laid out. */
-static best best_lane(const lanes *value, const masks *at) {
+static best best_of_lanes(const lanes *value, const masks *at) {
     best b = {-INFINITY, -1};
     for (int l = 0; l < MC_LANES; l++) {
         const double x = (*value)[l];
@@ -29,6 +29,18 @@ static best best_lane(const lanes *value, const masks *at) {
             b = (best){x, place};
     }
     return b;
+}
+
+/* Most often one lane alone has the largest value: then there is nothing to compare. */
+static inline best best_lane(const lanes *value, const masks *at) {
+#if defined(__AVX512F__)
+    const double top = _mm512_reduce_max_pd((__m512d)*value);
+    const uint32_t here = _mm512_cmp_pd_mask((__m512d)*value, _mm512_set1_pd(top), _CMP_EQ_OQ);
+    const int l = __builtin_ctz(here | 1u << MC_LANES);
+    if (top > -INFINITY && here == 1u << l)
+        return (best){top, (*at)[l] + l};
+#endif
+    return best_of_lanes(value, at);
 }
 
 /* Compilers convert eight floats in two halves, which costs more than the step. */
