@@ -302,9 +302,10 @@ static json_t *json_certificate(const mercer_model *model) {
     return object;
 }
 
-json_t *json_report(const mercer_model *model) {
+/* What was fitted, by what, and what its optimum is. */
+static void json_fit(json_t *object, const mercer_model *model) {
     const mercer_report *r = mercer_model_report(model);
-    json_t *object = json_object(), *classes = json_array();
+    json_t *classes = json_array();
     for (int64_t k = 0; k < mercer_model_classes(model); k++)
         json_array_append_new(classes, json_text(mercer_model_label(model, k)));
     json_put(object, "machine", json_text(r->machine));
@@ -324,6 +325,10 @@ json_t *json_report(const mercer_model *model) {
     if (r->iteration_bound)
         json_put(object, "iteration_bound", json_integer(r->iteration_bound));
     json_put(object, "stopped", json_text(r->stopped));
+}
+
+/* How well it does on rows left out, by closed forms. */
+static void json_left_out(json_t *object, const mercer_report *r) {
     json_put(object, "loo_rmse", json_value(r->loo_rmse));
     if (!isnan(r->dof)) {
         json_put(object, "dof", json_value(r->dof));
@@ -335,6 +340,11 @@ json_t *json_report(const mercer_model *model) {
             json_put(object, "log_evidence_error", json_value(r->log_evidence_error));
         json_put(object, "loo_log_density", json_value(r->loo_log_density));
     }
+}
+
+/* What some machines alone have to say. */
+static void json_of_machine(json_t *object, const mercer_model *model) {
+    const mercer_report *r = mercer_model_report(model);
     if (r->step > 0)
         json_put(object, "step", json_value(r->step));
     if (r->variance > 0) {
@@ -353,10 +363,17 @@ json_t *json_report(const mercer_model *model) {
         json_put(object, "free_vectors", json_integer(r->free_vectors));
         json_put(object, "bounded_vectors", json_integer(r->bounded_vectors));
     }
-    if (r->stored > 0)
+    if (r->stored > 0) {
         json_put(object, "rows_held", json_text(r->stored < 1 ? "sparse" : "dense"));
-    if (r->stored > 0)
         json_put(object, "stored", json_value(r->stored));
+    }
+}
+
+json_t *json_report(const mercer_model *model) {
+    json_t *object = json_object();
+    json_fit(object, model);
+    json_left_out(object, mercer_model_report(model));
+    json_of_machine(object, model);
     json_put(object, "certificate", json_certificate(model));
     return object;
 }
