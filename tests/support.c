@@ -159,6 +159,17 @@ bool set_decimal_comma(void) {
     return false;
 }
 
+void *settings_with(mercer_ctx *ctx, const mercer_machine *machine, const char *const wishes[][2]) {
+    static _Alignas(max_align_t) char settings[1024];
+    assert_true(machine->size <= sizeof settings);
+    assert_ok(ctx, mercer_settings_init(ctx, machine->name, settings, machine->size));
+    for (; wishes[0][0]; wishes++)
+        for (int k = 0; k < machine->count; k++)
+            if (strcmp(machine->settings[k].name, wishes[0][0]) == 0)
+                assert_ok(ctx, mercer_settings_put(ctx, settings, wishes[0][0], wishes[0][1]));
+    return settings;
+}
+
 mercer_model *fit_model(mercer_ctx *ctx, const char *machine, const void *set, const char *text,
                         const mercer_data *data) {
     mercer_kernel *kernel = NULL;

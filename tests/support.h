@@ -65,6 +65,9 @@ void assert_survives_failing_memory(scenario *run, void *arg);
 /* The same for the first few and then ever fewer of the allocations, where a run takes long. */
 void assert_survives_some_failing_memory(scenario *run, void *arg);
 
+/* The defaults of a machine and the wishes, {name, value} up to one without a name, among its settings; until the next
+   call. */
+void *settings_with(mercer_ctx *ctx, const mercer_machine *machine, const char *const wishes[][2]);
 /* A fit that must work; one of a table that may fail, and of which nothing is left. */
 mercer_model *fit_model(mercer_ctx *ctx, const char *machine, const void *set, const char *kernel,
                         const mercer_data *data);

@@ -98,19 +98,13 @@ static void close_world(world *w) {
 
 static mercer_model *fit(mercer_ctx *ctx, const mercer_machine *m, const char *kernel, gauss *g,
                          const mercer_data *data) {
-    _Alignas(max_align_t) char settings[512];
     static const char *const wishes[][2] = {
-        {"scale", "none"}, {"learn", "no"}, {"noise", "0.1"}, {"tolerance", "1e-9"}};
+        {"scale", "none"}, {"learn", "no"}, {"noise", "0.1"}, {"tolerance", "1e-9"}, {0}};
     mercer_kernel *k = NULL;
     mercer_model *model = NULL;
     const mercer_user_kernel user = user_of(g);
     assert_ok(ctx, mercer_kernel_parse_with(ctx, kernel, &user, 1, &k));
-    assert_ok(ctx, mercer_settings_init(ctx, m->name, settings, m->size));
-    for (size_t i = 0; i < sizeof wishes / sizeof wishes[0]; i++)
-        for (int s = 0; s < m->count; s++)
-            if (strcmp(m->settings[s].name, wishes[i][0]) == 0)
-                assert_ok(ctx, mercer_settings_put(ctx, settings, wishes[i][0], wishes[i][1]));
-    assert_ok(ctx, mercer_fit(ctx, m->name, settings, k, data, &model));
+    assert_ok(ctx, mercer_fit(ctx, m->name, settings_with(ctx, m, wishes), k, data, &model));
     mercer_kernel_free(k);
     return model;
 }

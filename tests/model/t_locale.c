@@ -75,11 +75,7 @@ static void note_machine(mercer_ctx *ctx, record *r, const char *machine, const 
     mercer_kernel *kernel = NULL;
     mercer_model *model = NULL, *again = NULL;
     const mercer_machine *m = mercer_machine_find(machine);
-    _Alignas(max_align_t) char settings[1024];
-    assert_ok(ctx, mercer_settings_init(ctx, m->name, settings, m->size));
-    for (int i = 0; i < m->count; i++)
-        if (strcmp(m->settings[i].name, "scale") == 0)
-            assert_ok(ctx, mercer_settings_put(ctx, settings, "scale", "none"));
+    void *settings = settings_with(ctx, m, (const char *const[][2]){{"scale", "none"}, {0}});
     assert_ok(ctx, mercer_kernel_parse(ctx, kernel_text, &kernel));
     assert_ok(ctx, mercer_fit(ctx, m->name, settings, kernel, data, &model));
     note_text(r, mercer_kernel_text(mercer_model_kernel(model)));

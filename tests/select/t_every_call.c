@@ -29,18 +29,10 @@ static const char *path_of(const char *name) {
     return path;
 }
 
-/* Settings of a machine, with few steps where it has steps: a search that allocates in each would be tried with each
-   failing. */
+/* Few steps where a machine has steps: a search that allocates in each would be tried with each failing. */
 static void *short_settings(mercer_ctx *ctx, const mercer_machine *machine) {
-    static const char *const wishes[][2] = {{"restarts", "0"}, {"epochs", "2"}, {"learn", "no"}, {"noise", "0.1"}};
-    static _Alignas(max_align_t) char settings[512];
-    assert_true(machine->size <= sizeof settings);
-    assert_ok(ctx, mercer_settings_init(ctx, machine->name, settings, machine->size));
-    for (size_t i = 0; i < sizeof wishes / sizeof wishes[0]; i++)
-        for (int k = 0; k < machine->count; k++)
-            if (strcmp(machine->settings[k].name, wishes[i][0]) == 0)
-                assert_ok(ctx, mercer_settings_put(ctx, settings, wishes[i][0], wishes[i][1]));
-    return settings;
+    static const char *const wishes[][2] = {{"restarts", "0"}, {"epochs", "2"}, {"learn", "no"}, {"noise", "0.1"}, {0}};
+    return settings_with(ctx, machine, wishes);
 }
 
 static mercer_model *fitted(const char *machine, const mercer_kernel *kernel, const mercer_data *data) {

@@ -152,17 +152,10 @@ static void check_grams(const scene *s) {
 
 /* Settings that make a fit short, and let layouts be compared: scaling reads other columns of compressed rows. */
 static void *settings_of(mercer_ctx *ctx, const mercer_machine *machine) {
-    static const char *const wishes[][2] = {{"scale", "none"},   {"restarts", "0"}, {"learn", "no"},
-                                            {"noise", "0.1"},    {"epochs", "30"},  {"lambda", "0.1"},
-                                            {"components", "1"}, {"neighbors", "3"}};
-    static _Alignas(max_align_t) char settings[512];
-    assert_true(machine->size <= sizeof settings);
-    assert_ok(ctx, mercer_settings_init(ctx, machine->name, settings, machine->size));
-    for (size_t i = 0; i < sizeof wishes / sizeof wishes[0]; i++)
-        for (int k = 0; k < machine->count; k++)
-            if (strcmp(machine->settings[k].name, wishes[i][0]) == 0)
-                assert_ok(ctx, mercer_settings_put(ctx, settings, wishes[i][0], wishes[i][1]));
-    return settings;
+    static const char *const wishes[][2] = {{"scale", "none"},   {"restarts", "0"},  {"learn", "no"},
+                                            {"noise", "0.1"},    {"epochs", "30"},   {"lambda", "0.1"},
+                                            {"components", "1"}, {"neighbors", "3"}, {0}};
+    return settings_with(ctx, machine, wishes);
 }
 
 static const mercer_data *data_for(const scene *s, const mercer_machine *machine, int layout) {
