@@ -232,8 +232,9 @@ static mercer_status cluster_spectral(mercer_ctx *ctx, void *out) {
 
 static mercer_status settings_put(mercer_ctx *ctx, void *out) {
     (void)out;
-    mercer_ridge set = mercer_ridge_defaults();
-    return mercer_settings_put(ctx, &set, "lambda", "0.5");
+    mercer_ridge set;
+    const mercer_status status = mercer_settings_init(ctx, "ridge", &set, sizeof set);
+    return status ? status : mercer_settings_put(ctx, &set, "lambda", "0.5");
 }
 
 /* There may be a card or none: either way nothing is left behind. */
