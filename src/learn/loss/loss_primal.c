@@ -8,11 +8,12 @@
 
        (Z, 1)' S_a (Z, 1) + lambda I,   S_a the diagonal of the W_i for class a,
 
-   from as many rows as cost about what a pass does. What a class has on average over all classes is taken off, for
-   steps that are the same in every class change nothing but the penalty. Softmax: W_i = diag(w_i) - w_i w_i' / c_i,
-   w_i = c_i p_i, so that H is the matrices of the w_a on its diagonal less the square of the rows w_i (x) z_i /
-   sqrt(c_i). It has one null vector, the same step in every intercept, which is filled in: a right-hand side has
-   nothing along it. */
+   from as many rows as cost about what a pass does; where there are not many rows for a feature, so that a factor for
+   each class costs many passes, with that of the mean of the S_a until it takes as many steps. What a class has on
+   average over all classes is taken off, for steps that are the same in every class change nothing but the penalty.
+   Softmax: W_i = diag(w_i) - w_i w_i' / c_i, w_i = c_i p_i, so that H is the matrices of the w_a on its diagonal less
+   the square of the rows w_i (x) z_i / sqrt(c_i). It has one null vector, the same step in every intercept, which is
+   filled in: a right-hand side has nothing along it. */
 #include "learn/loss/loss_primal_state.h"
 #include "base/ctx.h"
 #include "base/memory.h"
@@ -28,6 +29,8 @@ enum { SEGMENTS = 8, MOST_FEATURES = 1024 };
 enum { SMALL = 48, SMALL_SQUARES = 1 << 22 };
 enum { KEEP = 48 };                    /* features from which on a factor serves several steps */
 static const double SEGMENT = 1 << 20; /* products worth a thread */
+static const double SEGMENT_ROWS = 64; /* that are worth a sum of their own, which is to be added up */
+static const double DEAR = 8;          /* factors of all classes, in products with H */
 
 /* ---- Room ---- */
 
@@ -47,7 +50,8 @@ static int64_t square_of(int64_t n, int64_t k, int64_t P) {
 
 /* As many as are worth threads, and no more numbers than a few megabytes. */
 int64_t mc_loss_primal_segments(int64_t n, double each, int64_t numbers) {
-    const double most = fmin(fmin(SEGMENTS, (double)n * each / SEGMENT), (double)(1 << 20) / (double)numbers);
+    const double most = fmin(fmin(SEGMENTS, (double)n * each / SEGMENT),
+                             fmin((double)(1 << 20) / (double)numbers, (double)n / SEGMENT_ROWS));
     return most < 1 ? 1 : (int64_t)most;
 }
 
@@ -161,12 +165,16 @@ void mc_loss_primal_curve(int64_t k, const double *root, double *e) {
 
 /* ---- Systems ---- */
 
+/* What a factor costs in passes over Z. */
+static int64_t passes_of_factor(const mc_loss_primal *s) {
+    return s->P / (MC_LOSS_PRIMAL_PASS * (s->dense ? 1 : mc_loss_primal_stride(s) * (s->shared ? s->k : 1)));
+}
+
 /* Where a factor costs many passes, that of the step before serves as a preconditioner until it costs as many; but not
    where curvatures jump. */
 static bool is_worth_keeping(const mc_loss_primal *s, const mc_loss_task *t) {
     return t->loss->probabilities && s->of == t && s->lambda == t->lambda && s->n > MC_LOSS_FEW && s->P >= KEEP
-           && (s->k == 1 || !s->dense)
-           && s->extra <= s->P / (MC_LOSS_PRIMAL_PASS * (s->dense ? 1 : mc_loss_primal_stride(s)));
+           && (s->k == 1 || !s->dense) && s->extra <= passes_of_factor(s);
 }
 
 mercer_status mc_loss_primal_set(mercer_ctx *ctx, mc_loss_primal *s, const mc_loss_task *t, const double *root) {
@@ -181,7 +189,19 @@ mercer_status mc_loss_primal_set(mercer_ctx *ctx, mc_loss_primal *s, const mc_lo
     s->of = t;
     s->first = s->extra = 0;
     s->dense = is_dense(s->n, s->columns, s->columns * (s->D + 1));
+    s->shared = false;
+    s->shared = s->k > 1 && !s->apart && mc_loss_primal_factors_in_products(s) > DEAR;
     return s->dense ? mc_loss_primal_factor_dense(ctx, s) : mc_loss_primal_factor_classes(ctx, s);
+}
+
+/* Where the steps taken to a rough answer say that those to a better one will cost more than factors of their own. */
+static mercer_status part_classes(mercer_ctx *ctx, mc_loss_primal *s, double accuracy) {
+    const double steps = (double)s->first * fmax(log10(1 / accuracy), 1);
+    if (!s->shared || s->kept || steps <= MC_LOSS_PRIMAL_PATIENCE + mc_loss_primal_factors_in_products(s))
+        return MERCER_OK;
+    s->shared = false;
+    s->apart = true;
+    return mc_loss_primal_factor_classes(ctx, s);
 }
 
 mercer_status mc_loss_primal_solve(mercer_ctx *ctx, mc_loss_primal *s, const double *G, double accuracy, double least,
@@ -191,6 +211,7 @@ mercer_status mc_loss_primal_solve(mercer_ctx *ctx, mc_loss_primal *s, const dou
         memcpy(U, G, bytes);
         return mc_potrs(ctx, mc_column_major(s->H, s->M, s->M, s->M), mc_column_major(U, s->M, 1, s->M));
     }
+    MC_TRY(part_classes(ctx, s, accuracy));
     memcpy(s->r, G, bytes);
     MC_TRY(mc_loss_primal_solve_cg(ctx, s, accuracy, least));
     memcpy(U, s->x, bytes);

@@ -10,6 +10,7 @@
 
 enum { STEPS_MOST = 2000 };
 enum { CLASS = 1 << 14 }; /* entries of factors worth a thread */
+enum { TOGETHER = 16 };   /* classes that share one */
 
 /* ---- The preconditioner ---- */
 
@@ -25,9 +26,19 @@ static void solve_class(void *arg, int64_t chunk, int64_t begin, int64_t end, in
     for (int64_t a = begin; a < end; a++) {
         const mc_dense L = mc_column_major(c->s->factors + a * P * P, P, P, P),
                        y = mc_column_major(c->y + a * P, P, 1, P);
-        mc_trsm(1, L, false, y);
-        mc_trsm(1, L, true, y);
+        mc_trsv(L, false, y);
+        mc_trsv(L, true, y);
     }
+}
+
+static void solve_classes_together(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const classes *c = arg;
+    const int64_t P = c->s->P;
+    const mc_dense L = mc_column_major(c->s->factors, P, P, P),
+                   Y = mc_column_major(c->y + begin * P, P, end - begin, P);
+    mc_trsm(1, L, false, Y);
+    mc_trsm(1, L, true, Y);
 }
 
 static mercer_status apply_preconditioner(mercer_ctx *ctx, const mc_loss_primal *s, const double *r, double *y) {
@@ -35,7 +46,10 @@ static mercer_status apply_preconditioner(mercer_ctx *ctx, const mc_loss_primal 
     memcpy(y, r, (size_t)s->M * sizeof *y);
     if (s->dense)
         return mc_potrs(ctx, mc_column_major(s->H, s->M, s->M, s->M), mc_column_major(y, s->M, 1, s->M));
-    MC_TRY(mc_for(ctx, s->k, mc_chunk_count(CLASS, P * P), solve_class, &(classes){s, y}));
+    if (s->shared)
+        MC_TRY(mc_for(ctx, s->k, TOGETHER, solve_classes_together, &(classes){s, y}));
+    else
+        MC_TRY(mc_for(ctx, s->k, mc_chunk_count(CLASS, P * P), solve_class, &(classes){s, y}));
     for (int64_t j = 0; j < P; j++) {
         double mean = 0;
         for (int64_t a = 0; a < s->k; a++)
@@ -124,6 +138,8 @@ mercer_status mc_loss_primal_solve_cg(mercer_ctx *ctx, mc_loss_primal *s, double
     }
     s->first = s->kept || s->dense ? s->first : steps;
     s->extra = steps - s->first;
+    s->apart =
+        s->apart || (s->shared && (double)steps > MC_LOSS_PRIMAL_PATIENCE + mc_loss_primal_factors_in_products(s));
     mc_log_message(ctx, "primal: %lld products of %lld features to %.2g", (long long)steps, (long long)s->D, accuracy);
     return MERCER_OK;
 }

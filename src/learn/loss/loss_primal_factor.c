@@ -8,16 +8,23 @@
 #include <math.h>
 #include <string.h>
 
-enum { TILE = 256, RAISES = 8 };
+enum { TILE = 256, RAISES = 8, ALL = -1 };
 enum { ROWS_EACH = 16 };               /* rows for a feature that a preconditioner is made from at least */
 static const double NEGLIGIBLE = 1e-9; /* of the weight that a row must have to count by itself */
 
-/* What class a has on the diagonal of W_i. */
+/* What class a has on the diagonal of W_i; ALL: what they have on average. */
 static double diagonal_of_row(int64_t k, const double *root, int64_t a) {
     double mass = 0;
     for (int64_t j = 0; j < k; j++)
         mass += root[j] * root[j];
-    return k == 1 ? mass : mass > 0 ? root[a] * root[a] * (1 - root[a] * root[a] / mass) : 0;
+    if (k == 1 || !(mass > 0))
+        return mass;
+    if (a != ALL)
+        return root[a] * root[a] * (1 - root[a] * root[a] / mass);
+    double sum = 0;
+    for (int64_t j = 0; j < k; j++)
+        sum += root[j] * root[j] * (1 - root[j] * root[j] / mass);
+    return sum / (double)k;
 }
 
 /* ---- Square matrices of weighed rows ---- */
@@ -155,9 +162,14 @@ mercer_status mc_loss_primal_factor_dense(mercer_ctx *ctx, mc_loss_primal *s) {
 /* ---- The preconditioner ---- */
 
 int64_t mc_loss_primal_stride(const mc_loss_primal *s) {
-    const int64_t cheap = s->P / MC_LOSS_PRIMAL_PASS, enough = s->n / (ROWS_EACH * s->P),
+    const int64_t cheap = s->P / MC_LOSS_PRIMAL_PASS / (s->shared ? s->k : 1), enough = s->n / (ROWS_EACH * s->P),
                   stride = cheap < enough ? cheap : enough;
     return stride > 1 ? stride : 1;
+}
+
+double mc_loss_primal_factors_in_products(const mc_loss_primal *s) {
+    const double n = (double)s->n, P = (double)s->P, rows = n / (double)mc_loss_primal_stride(s);
+    return (rows * P + P * P / 3) / (4 * n + 2 * P);
 }
 
 /* The rows of class a with their roots of what it has on the diagonal of W: those that have much, and of the others
@@ -194,11 +206,11 @@ static void add_shift(const mc_loss_primal *s, double *F) {
 
 mercer_status mc_loss_primal_factor_classes(mercer_ctx *ctx, mc_loss_primal *s) {
     const int64_t P = s->P;
-    for (int64_t a = 0; a < s->k; a++) {
+    for (int64_t a = 0; a < (s->shared ? 1 : s->k); a++) {
         double *F = s->factors + a * P * P;
         int64_t bad = 0;
         memset(s->H, 0, (size_t)(s->segments * P * P) * sizeof *s->H);
-        const int64_t count = choose_rows(s, a);
+        const int64_t count = choose_rows(s, s->shared ? ALL : a);
         MC_TRY(add_squares(
             ctx, s,
             (squares){.class = a, .count = count, .row = s->row, .factor = s->factor, .sign = 1, .side = P, .ld = P}));

@@ -7,8 +7,9 @@
 #include "learn/loss/loss_primal.h"
 
 enum {
-    MC_LOSS_PRIMAL_ROWS = 256, /* of Z at a time */
-    MC_LOSS_PRIMAL_PASS = 12   /* features at which all rows of a preconditioner cost a pass over Z */
+    MC_LOSS_PRIMAL_ROWS = 256,   /* of Z at a time */
+    MC_LOSS_PRIMAL_PASS = 12,    /* features at which all rows of a preconditioner cost a pass over Z */
+    MC_LOSS_PRIMAL_PATIENCE = 10 /* steps with one for all classes before their own are thought of */
 };
 
 struct mc_loss_primal {
@@ -17,6 +18,8 @@ struct mc_loss_primal {
     int64_t k, P, M;                 /* of the task now: classes, features of a class with the intercept, unknowns */
     bool dense;                      /* H is factored, not the preconditioner */
     bool kept;                       /* the factor is that of an earlier H */
+    bool shared;                     /* all classes have the factor of the first, that of their mean */
+    bool apart;                      /* which has taken more steps than factors of their own would have cost */
     const mc_loss_task *of;          /* of this task */
     int64_t first, extra; /* steps of conjugate gradients with a new factor, and what they are more with it kept */
     double lambda;
@@ -38,6 +41,8 @@ int64_t mc_loss_primal_segments(int64_t n, double each, int64_t numbers);
 mercer_status mc_loss_primal_factor_dense(mercer_ctx *ctx, mc_loss_primal *s);
 mercer_status mc_loss_primal_factor_classes(mercer_ctx *ctx, mc_loss_primal *s);
 int64_t mc_loss_primal_stride(const mc_loss_primal *s);
+/* What the factors of all classes, each its own, cost in products with H. */
+double mc_loss_primal_factors_in_products(const mc_loss_primal *s);
 /* loss_primal_cg.c: x <- H^-1 r, r the right-hand side and then what is left of it; accuracy and least as in
    mc_loss_primal_solve. */
 mercer_status mc_loss_primal_solve_cg(mercer_ctx *ctx, mc_loss_primal *s, double accuracy, double least);
