@@ -2,14 +2,22 @@
 
    accumulate   f_j <- f_j + sum over k of c_k K_kj, on a range of columns
    gather       out_b <- row[column_b], 0 where that is -1
-   block        the quadratic program of qp/smo.h restricted to a working set whose part of K lies together */
+   block        the quadratic program of qp/smo.h restricted to a working set whose part of K lies together
+   rough        the same with slopes in floats (rough of the block), for K in floats and one run: half the bytes, and
+                half the instructions */
 #ifndef MC_BACKEND_SMO_BODY_H
 #define MC_BACKEND_SMO_BODY_H
 
 #include "base/cpu.h"
 #include <stdint.h>
 
-enum { MC_LANES = 8, MC_SMO_RUNS = 2 };
+enum { MC_LANES = 8, MC_SMO_RUNS = 2, MC_ROUGH_LANES = 16 };
+
+/* Slopes less one number, near which those are that matter, and what stands beside slopes, up to the next multiple of
+   MC_ROUGH_LANES places; what pads has both masks closed. */
+typedef struct mc_rough_slopes {
+    float *v, *up, *down, *diagonal;
+} mc_rough_slopes;
 
 /* A working set. Variables of run r stand at begin[r] .. begin[r + 1] - 1, multiples of MC_LANES; two runs may have the
    same rows and columns of K. A place that pads a run has both masks closed, and any number in K. */
@@ -24,7 +32,8 @@ typedef struct mc_smo_block {
     double *beta;
     const double *low, *high, *diagonal;
     double *up, *down; /* 0 while the variable may grow (shrink), minus (plus) infinity once it may not */
-    double tolerance;  /* stop when the violation is at most this */
+    mc_rough_slopes rough;
+    double tolerance; /* stop when the violation is at most this */
     int64_t steps_max, steps;
     int64_t wanted; /* a place whose row is not there, for want of which it stopped; -1: none */
 } mc_smo_block;
@@ -33,6 +42,7 @@ typedef struct mc_smo_body {
     void (*accumulate)(const void *const *rows, const double *c, int64_t count, int64_t begin, int64_t end, double *f);
     void (*gather)(const void *row, const int64_t *column, int64_t count, void *out);
     void (*block)(mc_smo_block *block);
+    void (*rough)(mc_smo_block *block); /* NULL: none */
 } mc_smo_body;
 
 extern const mc_smo_body mc_smo_portable[2], mc_smo_avx2[2], mc_smo_avx512[2];

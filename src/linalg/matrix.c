@@ -8,7 +8,7 @@
 #include "data/table/data.h"
 
 enum {
-    COLUMNS = 2048, /* a stretch of f that stays in the first-level cache while the rows pass */
+    COLUMNS = 512, /* a stretch of f that stays in the first-level cache while the rows pass */
     GRAIN = 16      /* rows copied by a thread at a time */
 };
 

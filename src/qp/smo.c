@@ -11,7 +11,6 @@
    order of the set, whatever thread adds it, so the answer has the same bits on any number of threads. Fan, Chen and
    Lin (2005); blocks as in Joachims (1999). */
 #include "qp/smo.h"
-#include "backend/dispatch_qp.h"
 #include "base/ctx.h"
 #include "base/progress.h"
 #include "base/status.h"
@@ -24,6 +23,8 @@
 
 enum { WORKING_SET = 1024, STEPS_PER_VARIABLE = 20, SHRINK_EVERY = 5, STALL = 64 };
 static const double INNER = 0.05; /* of the violation at the start of the round */
+static const double DRIFT =
+    0.5; /* of the tolerance of a set: slopes in floats that were further off are given up */
 
 static int64_t set_size(int64_t m, int64_t most) {
     const int64_t q = m < WORKING_SET ? m : WORKING_SET;
@@ -37,6 +38,7 @@ typedef struct smo_run {
     int64_t *variable; /* of the working set, rising: rows of K are then read from front to back */
     double *beta, *f;
     double *last_beta, *last_f; /* as they were when it was last asked whether the objective stands still */
+    bool exact;                 /* sets have slopes in double from now on */
     mc_smo_result *result;
 } smo_run;
 
@@ -100,13 +102,14 @@ static mercer_status optimise_working_set(mercer_ctx *ctx, smo_run *r, const mc_
     const int64_t left = r->p->steps_max - r->result->steps, enough = enough_steps(r, count);
     b->steps_max = left < enough ? left : enough;
     b->tolerance = all ? 0.9 * r->p->tolerance : fmax(0.3 * r->p->tolerance, INNER * e->violation);
-    mc_qp_bodies_of(ctx->isa)->smo[r->p->rows.dtype].block(b);
+    const bool rough = mc_working_set_step(ctx, &r->set, (e->top[0] + e->bottom[0]) / 2, !r->exact);
     r->result->steps += b->steps;
     r->result->updates += b->steps * count;
     r->result->rounds++;
     bool moved;
     MC_TRY(mc_working_set_store(ctx, &r->set, r->beta, r->f, &moved));
-    *stuck = !moved;
+    *stuck = !moved && !rough;
+    r->exact |= rough && (!moved || mc_working_set_drift(&r->set, r->f) > DRIFT * b->tolerance);
     return MERCER_OK;
 }
 

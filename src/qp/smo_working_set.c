@@ -16,6 +16,10 @@ static int64_t padded_places(int64_t q) {
     return (q + MC_LANES - 1) / MC_LANES * MC_LANES + MC_LANES * (MC_SMO_RUNS - 1);
 }
 
+static int64_t rough_places(int64_t places) {
+    return (places + MC_ROUGH_LANES - 1) / MC_ROUGH_LANES * MC_ROUGH_LANES;
+}
+
 /* Variable t has row t of a K that lies in memory, and there is one group: no place pads another. */
 static bool can_use_in_place(const mc_dual *dual, const mc_matrix *rows) {
     bool same = rows->whole.a && !dual->group && dual->m == rows->n;
@@ -30,6 +34,9 @@ static void lay_out_set_workspace(mc_work *work, int64_t n, int64_t m, mc_workin
                         &s->low,     &s->high,       &s->diagonal, &s->change};
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++)
         *reals[i] = mc_work_take(work, places, sizeof(double));
+    float **floats[] = {&s->block.rough.v, &s->block.rough.up, &s->block.rough.down, &s->block.rough.diagonal};
+    for (size_t i = 0; i < sizeof floats / sizeof *floats; i++)
+        *floats[i] = mc_work_take(work, rough_places(places), sizeof(float));
     int64_t **wholes[] = {&s->place, &s->column, &s->row};
     for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
         *wholes[i] = mc_work_take(work, places, sizeof(int64_t));
@@ -165,6 +172,41 @@ mercer_status mc_working_set_load(mercer_ctx *ctx, mc_working_set *s, const int6
     MC_TRY(mc_matrix_view(ctx, s->rows, s->row, s->row_count, s->piece));
     gathered_set g = {s, &mc_qp_bodies_of(ctx->isa)->smo[s->rows->dtype]};
     return mc_for(ctx, s->ld, 32, gather_block_rows, &g);
+}
+
+/* Slopes less the middle of those that matter: so near to zero floats are as fine as that wants. */
+static void fill_rough(mc_working_set *s, double middle) {
+    const mc_smo_block *b = &s->block;
+    const int64_t places = b->begin[b->runs], more = rough_places(places);
+    for (int64_t at = 0; at < places; at++) {
+        b->rough.v[at] = (float)(b->v[at] - middle);
+        b->rough.up[at] = (float)b->up[at];
+        b->rough.down[at] = (float)b->down[at];
+        b->rough.diagonal[at] = (float)b->diagonal[at];
+    }
+    for (int64_t at = places; at < more; at++) {
+        b->rough.v[at] = b->rough.diagonal[at] = 0;
+        b->rough.up[at] = -INFINITY;
+        b->rough.down[at] = INFINITY;
+    }
+}
+
+bool mc_working_set_step(mercer_ctx *ctx, mc_working_set *s, double middle, bool rough) {
+    const mc_smo_body *body = &mc_qp_bodies_of(ctx->isa)->smo[s->rows->dtype];
+    rough = rough && body->rough && s->block.runs == 1;
+    s->middle = middle;
+    if (rough)
+        fill_rough(s, middle);
+    (rough ? body->rough : body->block)(&s->block);
+    return rough;
+}
+
+double mc_working_set_drift(const mc_working_set *s, const double *f) {
+    double most = 0;
+    for (int64_t k = 0; k < s->count; k++)
+        most = fmax(
+            most, fabs(mc_dual_slope(s->dual, f, s->variable[k]) - s->middle - (double)s->block.rough.v[s->place[k]]));
+    return most;
 }
 
 mercer_status mc_working_set_store(mercer_ctx *ctx, mc_working_set *s, double *beta, double *f, bool *moved) {

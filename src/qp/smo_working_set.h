@@ -23,6 +23,7 @@ typedef struct mc_working_set {
     const void **piece;                     /* the rows fetched */
     void *K;                                /* gathered; NULL where that is never done */
     int64_t ld;                             /* of the K in use */
+    double middle;                          /* that slopes in floats are less than they are */
     double *low, *high, *diagonal, *change; /* change: of beta, summed per row */
 } mc_working_set;
 
@@ -35,6 +36,11 @@ void mc_working_set_close(mc_working_set *s);
    is able. */
 mercer_status mc_working_set_load(mercer_ctx *ctx, mc_working_set *s, const int64_t *variable, int64_t count, bool all,
                                   const double *beta, const double *f);
+/* Steps in the block, with slopes in floats where that is asked for and can be; returns whether. middle: of the slopes
+   that matter. */
+bool mc_working_set_step(mercer_ctx *ctx, mc_working_set *s, double middle, bool rough);
+/* After such steps are stored: how far their slopes had gone from the true ones. */
+double mc_working_set_drift(const mc_working_set *s, const double *f);
 /* After steps in the block: write beta back and move f. *moved: whether any variable changed. */
 mercer_status mc_working_set_store(mercer_ctx *ctx, mc_working_set *s, double *beta, double *f, bool *moved);
 

@@ -1,6 +1,7 @@
 /* t_smo.c: quadratic programs by SMO, judged by the raw numbers; it runs t_interior.c and t_batch_smo.c too. */
 #include "smo_of_test.h"
 #include "qp/interior.h"
+#include "qp/smo_working_set.h"
 #include <stdio.h>
 
 /* Primal minus dual of a classifier from the raw numbers. */
@@ -384,6 +385,69 @@ static mercer_status solve_again(mercer_ctx *ctx, void *arg) {
     return status ? status : mc_smo_solve(ctx, &p, s->beta, s->f, &r);
 }
 
+/* Steps of a set of the first count variables, or of all over K where it lies, with slopes in floats. */
+static void check_rough_steps(const char *isa, int64_t n, int64_t count, double C) {
+    mercer_ctx *ctx = open_isa(isa, 1);
+    sample s = random_sample(n, 77 + (uint64_t)n, 0.8);
+    as_classifier(&s, C);
+    const mc_smo_problem p = problem_of(&s, MERCER_F32, 1e-2);
+    int64_t *variable = calloc((size_t)n, sizeof *variable);
+    for (int64_t k = 0; k < count; k++)
+        variable[k] = n - count + k;
+    mc_working_set set;
+    bool moved;
+    assert_ok(ctx, mc_working_set_open(ctx, &p.dual, &p.rows, count, &set));
+    assert_ok(ctx, mc_working_set_load(ctx, &set, variable, count, count == n, s.beta, s.f));
+    set.block.tolerance = p.tolerance;
+    set.block.steps_max = 1000000;
+    assert_true(mc_working_set_step(ctx, &set, 0.25, true));
+    assert_true(set.block.steps > 0 && set.block.steps < set.block.steps_max);
+    assert_ok(ctx, mc_working_set_store(ctx, &set, s.beta, s.f, &moved));
+    const double drift = mc_working_set_drift(&set, s.f);
+    assert_true(moved && drift >= 0 && drift < 1e-5 * fmax(C, 1));
+    for (int64_t t = 0; t < n - count; t++) /* the others take no part, so that what is left is judged */
+        s.low[t] = s.high[t] = s.beta[t];
+    assert_true(true_violation(&s, &p.dual) <= p.tolerance + 3e-5 * fmax(C, 1));
+    assert_close(group_sum(&s, &p.dual, 0), 0, 1e-12 * C * (double)n);
+    mc_working_set_close(&set);
+    free(variable);
+    sample_free(&s);
+    close_clean(ctx);
+}
+
+static void test_slopes_in_floats_lead_to_the_optimum_of_a_set(void **state) {
+    (void)state;
+    for (int k = 0; k < MC_ISA_COUNT; k++)
+        for (int64_t n = 301; n < 320 && mc_isa_runs((mc_isa)k); n += 6) {
+            check_rough_steps(mc_isa_name((mc_isa)k), n, n, 1);
+            check_rough_steps(mc_isa_name((mc_isa)k), n, n - 40, 10);
+        }
+}
+
+/* Slopes less a number that they are far from: a float of that size is as coarse as the tolerance. */
+static void test_a_drift_of_slopes_in_floats_is_seen(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    sample s = random_sample(200, 5, 0.8);
+    as_classifier(&s, 10);
+    const mc_smo_problem p = problem_of(&s, MERCER_F32, 1e-3);
+    int64_t variable[200];
+    for (int64_t k = 0; k < 200; k++)
+        variable[k] = k;
+    mc_working_set set;
+    bool moved;
+    assert_ok(ctx, mc_working_set_open(ctx, &p.dual, &p.rows, 200, &set));
+    assert_ok(ctx, mc_working_set_load(ctx, &set, variable, 200, true, s.beta, s.f));
+    set.block.tolerance = p.tolerance;
+    set.block.steps_max = 3000;
+    assert_true(mc_working_set_step(ctx, &set, 1e5, true));
+    assert_ok(ctx, mc_working_set_store(ctx, &set, s.beta, s.f, &moved));
+    assert_true(mc_working_set_drift(&set, s.f) > p.tolerance);
+    mc_working_set_close(&set);
+    sample_free(&s);
+    close_clean(ctx);
+}
+
 static void test_survives_failing_memory(void **state) {
     (void)state;
     sample s = random_sample(60, 15, 0.8);
@@ -415,6 +479,8 @@ int main(void) {
         cmocka_unit_test(test_programs_over_one_matrix_are_solved_in_a_batch),
         cmocka_unit_test(test_newton_steps_in_between_lead_to_the_optimum),
         cmocka_unit_test(test_a_newton_step_ends_where_slopes_agree),
+        cmocka_unit_test(test_slopes_in_floats_lead_to_the_optimum_of_a_set),
+        cmocka_unit_test(test_a_drift_of_slopes_in_floats_is_seen),
         cmocka_unit_test(test_survives_failing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
