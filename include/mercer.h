@@ -1128,6 +1128,9 @@ typedef struct mercer_plan {
        chosen solver on either. card_seconds: with those that opening the card takes; NAN: no card could do them. */
     const char *device, *device_reason;
     double cpu_seconds, card_seconds;
+    /* Memory that products in double take on the card, at most; 0: they are made here. What is more than its limit is
+       streamed, by blocks of the rows. */
+    size_t card_bytes;
 } mercer_plan;
 /* Which solver a fit would take and why, with bytes and seconds forecast; runs nothing but a short measurement. */
 MERCER_API mercer_status mercer_plan_fit(mercer_ctx *ctx, const char *machine, const void *settings,

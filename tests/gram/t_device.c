@@ -4,7 +4,8 @@
 #include "checking_device.h"
 #include "base/ctx.h"
 #include "base/rng.h"
-#include "gram/device/device_gram.h"
+#include "base/status.h"
+#include "gram/device/device_stream.h"
 #include "kernel/language/kernel.h"
 #include <math.h>
 #include <stdio.h>
@@ -322,6 +323,179 @@ static void test_every_call_may_fail(void **state) {
     close_all(ctx, device);
 }
 
+/* ---- Streamed ---- */
+
+typedef struct streamed_case {
+    problem p;
+    int64_t rows, columns; /* windows that are wanted, at least */
+} streamed_case;
+
+/* The products under the least limit that streams in so many windows: the bits of those in one piece. */
+static void compare_streamed(mercer_ctx *ctx, mc_gram *gram, size_t limit, int64_t t, const double *V,
+                             const double *whole) {
+    mc_device *device = NULL;
+    double *Y = calloc((size_t)(mc_gram_rows(gram) * t), sizeof *Y);
+    assert_ok(ctx, mc_device_open_calls(ctx, checking_device_calls(), 0, limit, &device));
+    assert_ok(ctx, mc_device_gram_open(ctx, gram, device, NULL, &gram->there));
+    assert_true(mc_device_gram_is_streamed(gram->there));
+    assert_int_equal(device->used, 0);
+    assert_ok(ctx, mc_device_gram_apply(ctx, gram->there, t, V, Y));
+    for (int64_t i = 0; i < mc_gram_rows(gram) * t; i++)
+        if (memcmp(&Y[i], &whole[i], sizeof *Y) != 0)
+            fail_msg("limit %zu: sum %lld is %.17g in one piece, %.17g streamed", limit, (long long)i, whole[i], Y[i]);
+    assert_int_equal(device->used, 0);
+    assert_true(device->peak > 0 && device->peak <= limit);
+    mc_device_gram_close(gram->there);
+    gram->there = NULL;
+    mc_device_close(device);
+    assert_int_equal(checking_device_blocks(), 0);
+    free(Y);
+}
+
+/* Bytes that the products take in one piece, and these products. */
+static size_t multiply_whole(mercer_ctx *ctx, mc_gram *gram, int64_t t, const double *V, double *Y) {
+    mc_device *device = NULL;
+    assert_ok(ctx, mc_device_open_calls(ctx, checking_device_calls(), 0, 0, &device));
+    assert_ok(ctx, mc_device_gram_open(ctx, gram, device, NULL, &gram->there));
+    assert_false(mc_device_gram_is_streamed(gram->there));
+    assert_ok(ctx, mc_device_gram_apply(ctx, gram->there, t, V, Y));
+    const size_t peak = device->peak;
+    mc_device_gram_close(gram->there);
+    gram->there = NULL;
+    mc_device_close(device);
+    return peak;
+}
+
+/* The error of a limit that is too small for the least window says what that takes. */
+static size_t least_limit(mercer_ctx *ctx, mc_gram *gram) {
+    mc_device *device = NULL;
+    snprintf(ctx->device.wanted, sizeof ctx->device.wanted, "checking");
+    assert_ok(ctx, mc_device_open_calls(ctx, checking_device_calls(), 0, 1, &device));
+    assert_int_equal(mc_device_gram_open(ctx, gram, device, NULL, &gram->there), MERCER_INVALID);
+    assert_non_null(strstr(mercer_message(ctx), "and its limit is 1 byte"));
+    size_t low = 1, high = (size_t)1 << 30;
+    while (low + 1 < high) { /* what just fits, by bisection */
+        device->limit = low + (high - low) / 2;
+        const mercer_status status = mc_device_gram_open(ctx, gram, device, NULL, &gram->there);
+        if (status)
+            low = device->limit;
+        else
+            high = device->limit;
+        mc_device_gram_close(gram->there);
+        gram->there = NULL;
+        mc_clear_failure(ctx);
+    }
+    ctx->device.wanted[0] = '\0';
+    mc_device_close(device);
+    return high;
+}
+
+/* From few rows: what all take, or a little more. */
+static void check_forecast(mercer_ctx *ctx, const mc_gram *gram, size_t all) {
+    mercer_data *few = NULL;
+    mc_gram *probe = NULL;
+    mc_device *device = NULL;
+    size_t bytes = 0;
+    bool fits = false;
+    assert_ok(ctx, mc_data_take(ctx, gram->x, NULL, 16, &few));
+    assert_ok(ctx, mc_gram_open(ctx, gram->kernel, few, NULL, gram->precision, &probe));
+    assert_ok(ctx, mc_device_open_calls(ctx, checking_device_calls(), 0, all - 1, &device));
+    assert_ok(ctx, mc_device_stream_forecast(ctx, device, probe, gram->x->n, &bytes, &fits));
+    assert_false(fits);
+    if (bytes < all || (double)bytes > 1.2 * (double)all)
+        fail_msg("%zu bytes were foreseen, %zu taken", bytes, all);
+    mc_device_close(device);
+    mc_gram_close(probe);
+    mercer_data_free(few);
+}
+
+/* Narrow panels: windows are whole ones. */
+static void stream(problem p) {
+    setenv("MERCER_ISA", "portable", 1);
+    mercer_ctx *ctx = open_ctx(2);
+    unsetenv("MERCER_ISA");
+    mercer_kernel *kernel = parse_kernel(ctx, p.kernel);
+    mercer_data *x = draw_rows(ctx, &p, p.n, 1), *z = p.m ? draw_rows(ctx, &p, p.m, 2) : NULL;
+    mc_gram *gram = NULL;
+    const int64_t m = p.m ? p.m : p.n;
+    double *V = calloc((size_t)(m * p.t), sizeof *V), *whole = calloc((size_t)(p.n * p.t), sizeof *whole);
+    draw_right(m * p.t, V);
+    assert_ok(ctx, mc_gram_open(ctx, kernel, x, z, p.precision, &gram));
+    const size_t all = multiply_whole(ctx, gram, p.t, V, whole), least = least_limit(ctx, gram);
+    if (!p.m)
+        check_forecast(ctx, gram, all);
+    if (!(least < all))
+        fail_msg("%s: a window takes %zu bytes, all %zu", p.kernel, least, all);
+    for (int k = 0; k < 3; k++)
+        compare_streamed(ctx, gram, least + (all - 1 - least) * (size_t)k / 8, p.t, V, whole);
+    free(V);
+    free(whole);
+    mc_gram_close(gram);
+    mercer_data_free(x);
+    mercer_data_free(z);
+    mercer_kernel_free(kernel);
+    close_clean(ctx);
+}
+
+/* By halves, in registers, through shared memory, by a library; symmetric and not; full and compressed rows; of every
+   kind more windows than one, up to ten and more. */
+static void test_streamed_products_have_the_same_bits(void **state) {
+    (void)state;
+    if (on_a_card())
+        skip();
+    stream((problem){"rbf(gamma=0.2)", 1100, 0, 3, 1, MERCER_F32, false});
+    stream((problem){"rbf(gamma=0.2) + 0.3*laplacian(gamma=0.1)", 300, 2100, 5, 3, MERCER_F64, false});
+    stream((problem){"0.5*rbf(gamma=0.02) + white", 1100, 0, 4, 9, MERCER_F64, false});
+    stream((problem){"laplacian(gamma=0.02)", 700, 200, 90, 1, MERCER_F32, false});
+    stream((problem){"poly(degree=3, c=1, gamma=0.1)", 1200, 1100, 12, 2, MERCER_F64, true});
+}
+
+/* Wide rows go by blocks of 4096. */
+static void test_streamed_blocks_of_a_library(void **state) {
+    (void)state;
+    if (on_a_card())
+        skip();
+    stream((problem){"poly(degree=2, c=1)", 20, 12500, 49, 1, MERCER_F32, false});
+}
+
+/* Whatever call fails while rows are streamed: an error with a sentence, and nothing is left on the device. */
+static void test_every_call_of_a_stream_may_fail(void **state) {
+    (void)state;
+    enum { N = 600, LIMIT = 40000, T = 8 };
+    setenv("MERCER_ISA", "portable", 1);
+    mercer_ctx *ctx = open_ctx(1);
+    unsetenv("MERCER_ISA");
+    mercer_kernel *kernel = parse_kernel(ctx, "laplacian(gamma=0.2)");
+    mercer_data *x = draw(ctx, N, 1, 1, false), *z = draw(ctx, 40, 1, 2, false);
+    mc_device *device = NULL;
+    mc_gram *gram = NULL;
+    double V[40 * T] = {1}, Y[N * T];
+    int faults = 0;
+    bool failed = true;
+    assert_ok(ctx, mc_gram_open(ctx, kernel, x, z, MERCER_F32, &gram));
+    assert_ok(ctx, mc_device_open_calls(ctx, checking_device_calls(), 0, LIMIT, &device));
+    for (int calls = 0; failed; calls++) {
+        assert_ok(ctx, mc_device_gram_open(ctx, gram, device, NULL, &gram->there));
+        assert_true(mc_device_gram_is_streamed(gram->there));
+        checking_device_fail_after(calls);
+        const mercer_status status = mc_device_gram_apply(ctx, gram->there, T, V, Y);
+        failed = checking_device_failed();
+        checking_device_fail_after(-1);
+        assert_true(failed ? status && strstr(mercer_message(ctx), "device checking:0") : !status);
+        faults += failed;
+        mc_device_gram_close(gram->there);
+        gram->there = NULL;
+        assert_int_equal(checking_device_blocks(), 0);
+        assert_int_equal(device->used, 0);
+    }
+    assert_true(faults > 20);
+    mc_gram_close(gram);
+    mercer_data_free(x);
+    mercer_data_free(z);
+    mercer_kernel_free(kernel);
+    close_all(ctx, device);
+}
+
 /* The context computes on the processor posing as a device, as if auto had opened it. */
 static mercer_ctx *open_on_device(const char *wanted, size_t limit) {
     mercer_ctx *ctx = open_ctx(1);
@@ -340,7 +514,7 @@ static mercer_status multiply_foreseen(mercer_ctx *ctx, const mercer_kernel *ker
     ctx->device.pairs = 1e14;
     checking_device_fail_after(calls);
     mercer_status status = mc_gram_open(ctx, kernel, x, NULL, MERCER_F32, &gram);
-    *there = !status && gram->there != NULL;
+    *there = !status && gram->there != NULL && !mc_device_gram_is_streamed(gram->there);
     status = status ? status : mc_gram_apply(ctx, gram, 1, V, Y);
     checking_device_fail_after(-1);
     mc_gram_close(gram);
@@ -452,6 +626,9 @@ int main(void) {
         cmocka_unit_test(test_distances_in_halves),
         cmocka_unit_test(test_the_same_bits_every_time),
         cmocka_unit_test(test_every_call_may_fail),
+        cmocka_unit_test(test_streamed_products_have_the_same_bits),
+        cmocka_unit_test(test_streamed_blocks_of_a_library),
+        cmocka_unit_test(test_every_call_of_a_stream_may_fail),
         cmocka_unit_test(test_the_limit_of_a_device_holds),
         cmocka_unit_test(test_the_processor_takes_over_under_auto),
         cmocka_unit_test(test_auto_goes_by_the_price),

@@ -46,6 +46,7 @@ static json_t *json_plan(session *s, const job *j, const mercer_plan *plan, cons
     json_put(object, "device_reason", json_text(plan->device_reason));
     json_put(object, "cpu_seconds_estimate", json_value(plan->cpu_seconds));
     json_put(object, "card_seconds_estimate", json_value(plan->card_seconds));
+    json_put(object, "card_memory_bytes", plan->card_bytes ? json_integer((json_int_t)plan->card_bytes) : json_null());
     json_put(object, "search", search->candidates ? json_search(search) : json_null());
     json_put(object, "kernel", json_text(mercer_kernel_text(j->kernel)));
     put_frame(s, j, object);
@@ -67,7 +68,8 @@ static const report_row limit_rows[] = {
 static const report_row device_rows[] = {
     {"device", "!card_seconds_estimate", "{device}: {device_reason}"},
     {"device", "card_seconds_estimate",
-     "{device}: {device_reason} ({cpu_seconds_estimate:time} here, {card_seconds_estimate:time} on a card)"},
+     "{device}: {device_reason} ({cpu_seconds_estimate:time} here, {card_seconds_estimate:time} on a card[, "
+     "{card_memory_bytes:size} of its memory])"},
     {0},
 };
 /* When the way taken cannot end in time: what becomes of it, and what would. */

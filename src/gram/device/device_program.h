@@ -30,6 +30,7 @@ typedef struct mc_device_argument {
     int64_t n, m, range, ranges, i0, i1, j0, j1, right;
     mc_address out, scale, shift; /* of a block: device_block.c */
     int64_t ld, half;
+    int64_t ahead, added; /* of a window: its first column less its first row; y has a sum already */
 } mc_device_argument;
 
 /* Whether the device has all that the program needs: full rows of numbers, no values from elsewhere. */

@@ -91,7 +91,7 @@ KERNEL(256) product_of_dots(const argument a) {
             EACH_HALF(PICK_HALF_COLUMN)
             GEMM_DOUBTS
             real k = value(&a, s, half_x, half_z, row, column);
-            if (a.diagonal && i == j) k = (real)((const double *)a.diagonal)[i];
+            if (a.diagonal && i == j + a.ahead) k = (real)((const double *)a.diagonal)[i];
             UNROLL for (int v = 0; v < T; v++) part[v] = c < columns ? FMA(k, weight[g][v][e], part[v]) : part[v];
         }
         UNROLL for (int v = 0; v < T; v++) sum[v] += (double)part[v];
@@ -105,7 +105,7 @@ KERNEL(256) product_of_dots(const argument a) {
             for (int e = 0; e < 32; e++)
                 all += sums[warp * 32 + e];
             double *y = (double *)a.y + v * a.n + i;
-            *y = a.j0 ? *y + all : all;
+            *y = a.j0 || a.added ? *y + all : all;
         }
     }
 }

@@ -102,7 +102,7 @@ FUNCTION real exact_value(const argument *a, whole own) {
     UNROLL for (int r = 0; r < MT; r++) UNROLL for (int e = 0; e < 4; e++) { \
         real k; \
         MATRIX_VALUE \
-        if (crosses && i0 + r * 16 + e / 2 * 8 == j0 + c * 8 + lane % 4 * 2 + e % 2) k = exact_value(&a, i0 + r * 16 + e / 2 * 8); \
+        if (crosses && i0 + r * 16 + e / 2 * 8 == j0 + a.ahead + c * 8 + lane % 4 * 2 + e % 2) k = exact_value(&a, i0 + r * 16 + e / 2 * 8); \
         UNROLL for (int v = 0; v < T; v++) \
             part[r][e / 2][v] = FMA(k, side[SIDE(WEIGHT) + v][e % 2], part[r][e / 2][v]); \
     } \
@@ -142,7 +142,8 @@ KERNEL(THREADS_AND_BLOCKS) product(const argument a) {
         SYNC();
         const unsigned *at = words[turn % 2];
         const real *sides = all_sides[turn % 2];
-        const int touches = a.diagonal && j0 < block + THREADS / 2 * MT && j0 + TILE > block;
+        const whole own = j0 + a.ahead; /* as a row */
+        const int touches = a.diagonal && own < block + THREADS / 2 * MT && own + TILE > block;
         if (touches)
             AS_WRITTEN for (int c = 0; c < TILE / 8; c++)
                 EIGHT_COLUMNS(1)

@@ -79,9 +79,9 @@ KERNEL(THREADS) product(const argument a) {
             tile[c * RECORD + f] = v;
         }
         SYNC();
-        const whole block = (whole)blockIdx.x * (THREADS * ROWS);
-        const int touches = a.diagonal && j0 < block + THREADS * ROWS && j0 + TILE > block;
-        const int own = (int)(i0 - j0); /* the column that is this thread's first row */
+        const whole block = (whole)blockIdx.x * (THREADS * ROWS), at = j0 + a.ahead; /* as a row */
+        const int touches = a.diagonal && at < block + THREADS * ROWS && at + TILE > block;
+        const int own = (int)(i0 - at); /* the column that is this thread's first row */
         real part[ROWS][T];
         UNROLL for (int r = 0; r < ROWS; r++) UNROLL for (int c = 0; c < T; c++) part[r][c] = 0;
         if (touches)

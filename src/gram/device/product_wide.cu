@@ -63,7 +63,7 @@ KERNEL(256) product(const argument a) {
                 EACH_HALF(LOAD_HALF)
                 WIDE_DOUBTS
                 real k = value(&a, s[r][c], half_x, half_z, row, column);
-                if (a.diagonal && i == j) k = (real)((const double *)a.diagonal)[i];
+                if (a.diagonal && i == j + a.ahead) k = (real)((const double *)a.diagonal)[i];
                 UNROLL for (int v = 0; v < T; v++) part[r][v] = FMA(k, ws[v * 64 + tx * 4 + c], part[r][v]);
             }
         }

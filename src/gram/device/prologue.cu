@@ -60,6 +60,7 @@ typedef struct argument {
     whole n, m, range, ranges, i0, i1, j0, j1, right;
     address out, scale, shift;
     whole ld, half;
+    whole ahead, added;
 } argument;
 #ifdef DOUBLE
 typedef double real;

@@ -323,7 +323,7 @@ static mercer_status apply_there(mercer_ctx *ctx, const mc_gram *gram, int64_t t
         return MERCER_OK;
     const mercer_status status = mc_device_gram_apply(ctx, gram->there, t, V, Y);
     if (status)
-        return mc_device_gram_do_without(ctx, gram->there) ? MERCER_OK : status;
+        return mc_device_gram_leaves_it(ctx, gram->there, status) ? MERCER_OK : status;
     *done = !gram->fault || all_finite(Y, gram->x->n * t);
     return MERCER_OK;
 }

@@ -102,7 +102,7 @@ mercer_status mc_gram_place_algebra(mercer_ctx *ctx, mc_gram *g, double operatio
     MC_TRY(mc_device_for_algebra(ctx, operations, bytes, out));
     if (*out && !g->there && mc_device_can(g))
         MC_TRY(place_on(ctx, g, *out, NULL));
-    if (!g->there)
+    if (!g->there || mc_device_gram_is_streamed(g->there))
         *out = NULL;
     return MERCER_OK;
 }
