@@ -9,7 +9,7 @@ import warnings
 
 import numpy as np
 
-from . import _header, _objects
+from . import _foreign, _header, _objects
 from ._library import Handle
 from ._sklearn import DataConversionWarning
 
@@ -69,7 +69,7 @@ def refuse_missing(values, what):
 
 def as_numbers(values, what):
     """An array of numbers; ValueError, which names them, for anything else."""
-    array = np.asarray(values)
+    array = np.asarray(_foreign.on_host(values))
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported\n{array}")
     if array.dtype in _REAL:
@@ -114,6 +114,7 @@ def check_rows(X, name="Mercer", least_rows=1, for_function=False):
     for_function of other objects, a column of them."""
     if isinstance(X, (list, tuple)) and not X:
         raise ValueError(f"Found array with 0 sample(s) (shape=(0,)) while a minimum of {least_rows} is required by {name}.")
+    X = _foreign.on_host(X)
     objects = _objects.as_objects(X, for_function)
     if objects is not None:
         X = objects
@@ -169,6 +170,7 @@ def flat(y):
 
 def check_classes(y, n):
     """The classes, sorted, and the number of each row's."""
+    y = _foreign.on_host(y)
     refuse_missing(y, "y")
     y = np.asarray(y)
     if y.ndim == 0:
@@ -220,6 +222,7 @@ def _is_named(y):
 
 def target_of(kind, y, n):
     """y as a machine of that kind wants it: the arguments of data()."""
+    y = _foreign.on_host(y)
     if y is None or kind == _header.MERCER_TARGET_NONE:
         return {}
     classes = kind == _header.MERCER_TARGET_CLASS or (kind == _header.MERCER_TARGET_AUTO and _is_named(y))
