@@ -77,6 +77,19 @@ static const char *const rule_names[MC_RULE_COUNT] = {
     [MC_RULE_SPECTRA] = "spectra",
     [MC_RULE_WHITE_DIAGONAL] = "white_diagonal",
     [MC_RULE_COMMON_VIEW] = "common_view",
+    [MC_RULE_TEXT_FEATURES] = "text_features",
+    [MC_RULE_BERNSTEIN] = "bernstein",
+    [MC_RULE_CENTRED] = "centred",
+    [MC_RULE_CONDITIONAL_ATOM] = "conditional_atom",
+    [MC_RULE_CONDITIONAL_SUM] = "conditional_sum",
+    [MC_RULE_CONDITIONAL_MULTIPLE] = "conditional_multiple",
+    [MC_RULE_CONDITIONAL_COLUMNS] = "conditional_columns",
+    [MC_RULE_THIN_PLATE] = "thin_plate",
+    [MC_RULE_CONDITIONAL_2_SUM] = "conditional_2_sum",
+    [MC_RULE_CONDITIONAL_2_MULTIPLE] = "conditional_2_multiple",
+    [MC_RULE_CONDITIONAL_2_COLUMNS] = "conditional_2_columns",
+    [MC_RULE_EXP_CONDITIONAL] = "exp_conditional",
+    [MC_RULE_POWERS_EXP_CONDITIONAL] = "powers_exp_conditional",
 };
 
 static const char *const special_names[] = {
@@ -92,6 +105,8 @@ static const char *const special_names[] = {
     [MC_MATERN_LOG] = "matern_log",
     [MC_REST_DOT] = "rest_dot",
     [MC_MINUS_NORMS] = "minus_norms",
+    [MC_DISTANCE_SQUARE] = "distance_square",
+    [MC_DISTANCE_PSI] = "distance_psi",
     [MC_SIGN_MEAN] = "sign_mean",
 };
 enum { SPECIAL_NAMES = sizeof special_names / sizeof special_names[0] };
@@ -102,8 +117,11 @@ static const char *const operation_names[] = {
     [MC_T_COLUMNS] = "columns",
 };
 
-static const char *const judgement_names[] = {
-    [MC_IS_KERNEL] = "kernel", [MC_IS_CND] = "negative", [MC_ALL_POWERS] = "powers"};
+static const char *const judgement_names[] = {[MC_IS_KERNEL] = "kernel",
+                                              [MC_IS_CND] = "negative",
+                                              [MC_ALL_POWERS] = "powers",
+                                              [MC_IS_CONDITIONAL] = "conditional",
+                                              [MC_IS_CONDITIONAL_2] = "conditional 2"};
 
 /* ---- values ---- */
 

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""proof_objects.py MERCER WRITE_PROOFS CHECKER: every proof that mercer prove -o writes holds for tools/check_proof.py, which shares no code with
+Mercer: of all expressions of docs/known_kernels.md and tests/kernel/expressions.txt, and of random ones. And every proof with a number, a rule, a
+premise, a point or a weight changed is refused."""
+import copy
+import importlib.util
+import json
+import os
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+command, write_proofs, checker_file = sys.argv[1:]
+spec = importlib.util.spec_from_file_location("check_proof", checker_file)
+checker = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(checker)
+ROOT = pathlib.Path(checker_file).resolve().parent.parent
+seed = int(os.environ.get("MERCER_TEST_SEED") or 20261118)
+count = int(os.environ.get("MERCER_TEST_ROUNDS") or 160) // 4
+draw = random.Random(seed)
+print(f"# seed {seed} (set MERCER_TEST_SEED to repeat another)")
+
+
+def expressions():
+    for line in (ROOT / "docs/known_kernels.md").read_text().splitlines():
+        row = re.match(r"\| `(.*)` \| (\d*) ?\| (?:yes|no) \|", line)
+        if row:
+            yield row[1], row[2] or "0"
+    for line in (ROOT / "tests/kernel/expressions.txt").read_text().splitlines():
+        text = line.split(" # expect:")[0].strip()
+        if text and not text.startswith("#") and "# expect: error" not in line:
+            yield text, "0"
+
+
+def written():
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "proof.json")
+        for text, d in expressions():
+            path.unlink(missing_ok=True)
+            subprocess.run([command, "prove", text, "-q", "-o", str(path), *(["-d", d] if d != "0" else [])], capture_output=True)
+            if path.exists():
+                yield path.read_text()
+    run = subprocess.run([write_proofs, str(count), str(seed)], check=True, capture_output=True, text=True)
+    yield from run.stdout.split("\0")[:-1]
+
+
+def verdict(text):
+    """What the checker says: 'holds', 'nothing' or why not."""
+    try:
+        checker.check(text)
+        return "holds"
+    except checker.Undecided as why:
+        return f"nothing: {why}"
+    except (checker.Refused, KeyError, TypeError, ValueError, IndexError, AttributeError) as why:
+        return f"refused: {why}"
+
+
+# ---- proofs that are spoilt
+
+def numbers_in(tree, path=()):
+    """Where numbers stand that say something: not the place of a parameter, nor 0, which some rules do not look at."""
+    if isinstance(tree, dict):
+        for k, v in tree.items():
+            if k not in ("columns", "premises", "parameter", "states", "rule", "id"):
+                yield from numbers_in(v, path + (k,))
+    elif isinstance(tree, list):
+        for i, v in enumerate(tree):
+            yield from numbers_in(v, path + (i,))
+    elif isinstance(tree, (int, float)) and not isinstance(tree, bool) and tree != 0:
+        yield path
+
+
+def change_at(tree, path, change):
+    for part in path[:-1]:
+        tree = tree[part]
+    tree[path[-1]] = change(tree[path[-1]])
+
+
+def spoil_number(data):
+    places = list(numbers_in([s["term"] for s in data["steps"]]))
+    if not places:
+        return False
+    place = draw.choice(places)
+    change_at(data["steps"][place[0]]["term"], place[1:], lambda v: 2 * v + 5 if v > 0 else 2 * v - 5) if len(place) > 1 else None
+    return len(place) > 1
+
+
+def spoil_rule(data):
+    step = draw.choice(data["steps"])
+    others = sorted({s for s, (states, _) in checker.RULES.items()} - {step["rule"]} - SAME.get(step["rule"], set()))
+    step["rule"] = draw.choice(others)
+    return True
+
+
+def spoil_premises(data):
+    steps = [s for s in data["steps"] if s["premises"]]
+    if not steps:
+        return False
+    step = draw.choice(steps)
+    step["premises"].pop(draw.randrange(len(step["premises"])))
+    return True
+
+
+def spoil_step(data):
+    if len(data["steps"]) < 2:
+        return False
+    data["steps"].pop(draw.randrange(len(data["steps"])))
+    return True
+
+
+def spoil_goal(data):
+    data["expression"] = {"op": "product", "of": [-1, data["expression"]]}
+    return True
+
+
+def spoil_circle(data):
+    step = draw.choice(data["steps"])
+    step["premises"].append(data["steps"].index(step) + 1)
+    return True
+
+
+def spoil_weight(data):
+    data["witness"]["weights"] = [3 * w for w in data["witness"]["weights"]]
+    return True
+
+
+def spoil_value(data):
+    data["witness"]["value"] *= draw.choice([2, -1])
+    return True
+
+
+def spoil_bound(data):
+    data["witness"]["bound"] = 2 * abs(data["witness"]["value"])
+    return True
+
+
+# Rules that may hold in place of each other: they look at the term, not at how it was found.
+SPOIL_STEPS = (spoil_number, spoil_rule, spoil_premises, spoil_step, spoil_goal, spoil_circle)
+SPOIL_WITNESS = (spoil_weight, spoil_value, spoil_bound)
+BROAD = {"collect", "unfold", "series", "unfold_series", "gaussians", "spectra", "column_forms"}
+SAME = {name: BROAD for name in ("sum", "product", "power", "exp", "weigh", "normalize", "columns", "poly", "common_view", "constant", "inverse", *BROAD)}
+
+
+def spoilt(text):
+    data = json.loads(text)
+    for way in SPOIL_STEPS if "steps" in data else SPOIL_WITNESS if "witness" in data else ():
+        changed = copy.deepcopy(data)
+        if way(changed):
+            yield way.__name__, json.dumps(changed)
+
+
+def main():
+    held = refused = nothing = failures = 0
+    for text in written():
+        found = verdict(text)
+        held, nothing = held + (found == "holds"), nothing + found.startswith("nothing")
+        if found.startswith("refused"):
+            print(f"# {json.loads(text)['text']} on {json.loads(text)['columns']} columns: {found}")
+            failures += 1
+            continue
+        for way, changed in spoilt(text) if found == "holds" else ():
+            says = verdict(changed)
+            refused += says.startswith("refused")
+            if says == "holds":
+                print(f"# {way} was not noticed: {changed}")
+                failures += 1
+    print(f"# {held} proofs hold, {nothing} claim nothing, {refused} spoilt ones are refused")
+    failures += held < 300 or refused < 1000
+    print("1..1\n" + ("ok 1" if not failures else "not ok 1") + " - every proof holds, every spoilt one is refused")
+    return bool(failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1645 @@
+#!/usr/bin/env python3
+"""check_proof.py FILE...: checks the proof objects that mercer prove -o writes (docs/proofs.md), with Python alone and without a line of Mercer.
+
+A proof is read step by step: each rule is a function below that says whether the step follows from the steps it names. Numbers are intervals of
+rational numbers, exact wherever they are made by + - * / and whole powers. A refutation is evaluated anew at its points. Exit status 0: all hold; 1: some
+does not; 3: some holds nothing to check (verdict unknown, texts)."""
+import json
+import math
+import sys
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+INF = math.inf
+LEAST = Fraction(1, 10**400)  # below every positive double
+DIGITS = 120
+MARGIN = Fraction(1, 10**90)  # more than what DIGITS digits leave
+
+
+class Refused(Exception):
+    """The proof does not hold."""
+
+
+class Undecided(Exception):
+    """Nothing that can be checked without data."""
+
+
+# ---- intervals (lo, hi) of rational numbers, ends may be infinite
+
+def times(a, b):
+    return Fraction(0) if a == 0 or b == 0 else a * b
+
+
+def point(a):
+    return (Fraction(a), Fraction(a))
+
+
+def add(a, b):
+    return (a[0] + b[0], a[1] + b[1])
+
+
+def neg(a):
+    return (-a[1], -a[0])
+
+
+def sub(a, b):
+    return add(a, neg(b))
+
+
+def mul(a, b):
+    ends = [times(p, q) for p in a for q in b]
+    return (min(ends), max(ends))
+
+
+def inverse(a):
+    if not (a[0] > 0 or a[1] < 0):
+        return (-INF, INF)
+    return tuple(sorted((Fraction(0) if abs(a[1]) == INF else 1 / a[1], Fraction(0) if abs(a[0]) == INF else 1 / a[0])))
+
+
+def div(a, b):
+    return mul(a, inverse(b))
+
+
+def is_zero(a):
+    return a[0] == 0 == a[1]
+
+
+def whole_power(a, n):
+    if n < 0:
+        return inverse(whole_power(a, -n))
+    ends = [e**n if abs(e) != INF else (INF if e > 0 or n % 2 == 0 else -INF) for e in a] if n else [Fraction(1)]
+    return (Fraction(0) if n and n % 2 == 0 and a[0] < 0 < a[1] else min(ends), max(ends))
+
+
+def decimal(a):
+    return Decimal(a.numerator) / Decimal(a.denominator)
+
+
+def widened(value):
+    value = Fraction(value)
+    return (value - abs(value) * MARGIN, value + abs(value) * MARGIN)
+
+
+def monotone(f, a, low, high):
+    """f of both ends, f increasing, in decimals."""
+    with localcontext() as context:
+        context.prec = DIGITS
+        ends = [e if abs(e) == INF else widened(f(decimal(e)))[i] for i, e in enumerate(a)]
+    return (low if ends[0] == -INF else ends[0], high if ends[1] == INF else ends[1])
+
+
+def exp(a):
+    if a[0] < -20000 or a[1] > 20000:
+        low = Fraction(0) if a[0] < -20000 else exp((a[0], a[0]))[0]
+        return (low, INF if a[1] > 20000 else exp(point(max(a[1], Fraction(-20000))))[1])
+    return point(1) if is_zero(a) else monotone(lambda v: v.exp(), a, Fraction(0), INF)
+
+
+def log(a):
+    if not a[0] > 0:
+        return (-INF, INF)
+    return point(0) if a == point(1) else shift_of_log(a)
+
+
+def shift_of_log(a):
+    lo, hi = monotone(lambda v: v.ln(), a, -INF, INF)
+    return (lo - MARGIN, hi + MARGIN)
+
+
+def exact_root(a):
+    n, d = math.isqrt(a.numerator), math.isqrt(a.denominator)
+    return Fraction(n, d) if n * n == a.numerator and d * d == a.denominator else None
+
+
+def sqrt(a):
+    a = (max(a[0], Fraction(0)), a[1])
+    if a[0] == a[1] and exact_root(a[0]) is not None:
+        return point(exact_root(a[0]))
+    return monotone(lambda v: v.sqrt(), a, Fraction(0), INF)
+
+
+def power(a, p):
+    """a^p: a > 0, or p whole."""
+    p = Fraction(p)
+    if p.denominator == 1:
+        return whole_power(a, int(p))
+    if p.denominator == 2 and a[0] >= 0:
+        return whole_power(sqrt(a), p.numerator)
+    if a[0] < 0:
+        return (-INF, INF)
+    return point(0) if is_zero(a) and p > 0 else exp(mul(log((max(a[0], LEAST), a[1])), point(p)))
+
+
+def arctangent_of_inverse(n):
+    terms = [Fraction((-1)**k, (2 * k + 1) * n**(2 * k + 1)) for k in range(160)]
+    return sum(terms)
+
+
+PI = widened(4 * (4 * arctangent_of_inverse(5) - arctangent_of_inverse(239)))
+
+
+def sine_series(x):
+    """On |x| < 4; terms are rounded to a hundred digits."""
+    term, sum_of_terms, k, square = x, x, 1, x * x
+    while term:
+        term = Fraction(round(-term * square / ((k + 1) * (k + 2)) * 10**100), 10**100)
+        sum_of_terms, k = sum_of_terms + term, k + 2
+    return sum_of_terms
+
+
+def sin(a):
+    """Of a narrow interval, else [-1, 1]."""
+    if abs(a[0]) == INF or abs(a[1]) == INF or a[1] - a[0] > 1 or abs(a[0]) > 10**20:
+        return point(0) if is_zero(a) else (Fraction(-1), Fraction(1))
+    middle = (a[0] + a[1]) / 2
+    turns = round(middle / (2 * PI[0]))
+    value = Fraction(round(sine_series(Fraction(round((middle - turns * 2 * PI[0]) * 10**100), 10**100)) * 10**100), 10**100)
+    width = (a[1] - a[0]) / 2 + (abs(turns) + 1) * 10 * MARGIN
+    return point(0) if is_zero(a) else (max(value - width, Fraction(-1)), min(value + width, Fraction(1)))
+
+
+def cos(a):
+    return point(1) if is_zero(a) else sin(add(a, mul(PI, point(Fraction(1, 2)))))
+
+
+def tanh(a):
+    if is_zero(a):
+        return point(0)
+    ends = [Fraction(1 if e > 0 else -1) if abs(e) > 9000 else None for e in a]
+    values = [sub(point(1), div(point(2), add(exp(point(2 * e)), point(1)))) if s is None else point(s) for e, s in zip(a, ends)]
+    return (values[0][0], values[1][1])
+
+
+def size_of(a):
+    return a if a[0] >= 0 else neg(a) if a[1] <= 0 else (Fraction(0), max(-a[0], a[1]))
+
+
+# ---- values and terms
+
+def number(v):
+    return isinstance(v, Fraction)
+
+
+def span(v):
+    """Every value a parameter may have."""
+    if number(v):
+        return (v, v)
+    if isinstance(v, list):
+        spans = [span(e) for e in v]
+        return (min(s[0] for s in spans), max(s[1] for s in spans))
+    if "auto" in v:
+        return (LEAST, INF)
+    if "times" in v:
+        return mul(point(v["factor"]), span(v["times"]))
+    if "range" in v or "set" in v:
+        return span(v.get("range") or v["set"])
+    raise Undecided(f"a value that is not here: {v}")
+
+
+def key(t):
+    if isinstance(t, dict):
+        return tuple(sorted((k, key(v)) for k, v in t.items()))
+    return tuple(key(e) for e in t) if isinstance(t, (list, tuple)) else t
+
+
+def is_amount(t):
+    return number(t) or "factor" in t or "auto" in t
+
+
+def atom_of(t):
+    return t.get("atom") if isinstance(t, dict) else None
+
+
+def op_of(t):
+    return t.get("op") if isinstance(t, dict) else None
+
+
+def special_of(t):
+    return t.get("special") if isinstance(t, dict) else None
+
+
+LINEAR = {"atom": "linear"}
+NOT_NUMBERS = ("atom", "function", "text")
+
+
+def parameters(atom):
+    return {k: v for k, v in atom.items() if k not in NOT_NUMBERS}
+
+
+def all_positive(atom):
+    return all(span(v)[0] > 0 for v in parameters(atom).values())
+
+
+def all_fixed(atom):
+    return all(number(v) for v in parameters(atom).values())
+
+
+def whole(v):
+    if isinstance(v, dict) and "range" in v:
+        return all(e.denominator == 1 and e >= 0 for e in v["range"])  # a whole parameter takes whole values only
+    values = v["set"] if isinstance(v, dict) and "set" in v else [v]
+    return all(number(e) and e.denominator == 1 and e >= 0 for e in values)
+
+
+# ---- positive semidefinite matrices of numbers
+
+def is_psd(A):
+    """Rational A by elimination without rounding, else by intervals with pivots that are surely positive."""
+    A = [[e if isinstance(e, tuple) else point(e) for e in row] for row in A]
+    n = len(A)
+    if any(A[i][j] != A[j][i] for i in range(n) for j in range(i)):
+        return False
+    left = list(range(n))
+    while left:
+        k = max(left, key=lambda i: A[i][i][0])
+        if is_zero(A[k][k]):
+            return all(is_zero(A[i][j]) for i in left for j in left)
+        if not A[k][k][0] > 0:
+            return False
+        left.remove(k)
+        for i in left:
+            for j in left:
+                A[i][j] = sub(A[i][j], div(mul(A[i][k], A[k][j]), A[k][k]))
+    return True
+
+
+def is_matrix(A):
+    return isinstance(A, list) and A and all(isinstance(r, list) and len(r) == len(A) for r in A)
+
+
+# ---- an expression multiplied out: {monomial: factor}. A monomial is a set of (symbol, exponent), symbols being
+#      ("p", g): a power of the generator g      ("r", g): exp(rate * g)      ("e", g): exp(-rate (|x|^2 + |z|^2)) in the view g
+#      ("w", j): exp(-width (x_j - z_j)^2), j 0: over all columns      ("x", j), ("z", j): powers of a column
+
+class Expansion:
+    def __init__(self, mode, columns=0, listed=0):
+        self.mode, self.columns, self.listed, self.generators, self.unmerged = mode, columns, listed, {}, 0
+
+    def put(self, out, monomial, factor):
+        exponents = frozenset((s, e) for s, e in monomial.items() if not is_zero(e))
+        if any(e[0] != e[1] for s, e in exponents):  # not known to be equal to any other
+            self.unmerged += 1
+            exponents |= {(("u", self.unmerged), point(1))}
+        out[exponents] = add(out.get(exponents, point(0)), factor)
+        if is_zero(out[exponents]):
+            del out[exponents]
+        if len(out) > 400:
+            raise Refused("too large to multiply out")
+
+    def multiply(self, a, b):
+        out = {}
+        for m, f in a.items():
+            for k, g in b.items():
+                exponents = dict(m)
+                for s, e in k:
+                    exponents[s] = add(exponents.get(s, point(0)), e)
+                factor = mul(f, g)
+                if self.mode == "unfolded":
+                    factor = self.absorb(exponents, factor)
+                self.put(out, exponents, factor)
+        return out
+
+    def raised(self, a, n):
+        out = {frozenset(): point(1)}
+        for _ in range(n):
+            out = self.multiply(out, a)
+        return out
+
+    def absorb(self, m, factor):
+        """white times what is 1 on equal points is white."""
+        whites = [s for s in m if s[0] == "p" and atom_of(self.generators[s[1]]) == "white"]
+        if not whites:
+            return factor
+        for s in list(m):
+            if s[0] == "e" and m.get(("r", s[1][1])) == mul(point(2), m[s]):
+                del m[("r", s[1][1])], m[s]
+            elif s[0] in "pr" and s not in whites and is_unit(self.generators[s[1]]):
+                factor = mul(factor, exp(m[s])) if s[0] == "r" else factor
+                del m[s]
+        m[whites[0]] = point(1)
+        return factor
+
+    def generator(self, term, view):
+        term = term if view is None else {"op": "columns", "columns": list(view), "of": [term]}
+        self.generators[key(term)] = term
+        return key(term)
+
+    def leaf(self, term, view):
+        return {frozenset({(("p", self.generator(term, view)), point(1))}): point(1)}
+
+    def expand(self, t, view=None):
+        if is_amount(t):
+            value = span(t)
+            return {} if is_zero(value) else {frozenset(): value}
+        special = {"columns": self.in_columns, "unfolded": self.unfolded}.get(self.mode)
+        found = special(t, view) if special else None
+        if found is not None:
+            return found
+        method = getattr(self, "expand_" + str(op_of(t)), None)
+        return method(t, view) if method else self.expand_atom(t, view)
+
+    def expand_sum(self, t, view):
+        out = {}
+        for child in t["of"]:
+            for m, f in self.expand(child, view).items():
+                self.put(out, dict(m), f)
+        return out
+
+    def expand_product(self, t, view):
+        out = {frozenset(): point(1)}
+        for child in t["of"]:
+            out = self.multiply(out, self.expand(child, view))
+        return out
+
+    def expand_power(self, t, view):
+        p, base = t["exponent"], self.expand(t["of"][0], view)
+        if len(base) == 1:
+            (m, f), = base.items()
+            if f[0] > 0 and all(s[0] in "rew" for s, e in m):
+                out = {}
+                self.put(out, {s: mul(e, point(p)) for s, e in m}, power(f, p))
+                return out
+        return self.raised(base, int(p)) if p.denominator == 1 and 0 <= p <= 64 else self.leaf(t, view)
+
+    def expand_exp(self, t, view):
+        constant, out, rates = point(0), {}, {}
+        for m, f in self.expand(t["of"][0], view).items():
+            symbols = list(m)
+            if not symbols:
+                constant = add(constant, f)
+            elif len(symbols) == 1 and symbols[0][0][0] == "p" and symbols[0][1] == point(1):
+                rates[("r", symbols[0][0][1])] = f
+            else:
+                return self.leaf(t, view)
+        self.put(out, rates, exp(constant))
+        return out
+
+    def expand_weigh(self, t, view):
+        value = constant_function(t["function"]) if "function" in t else None
+        weight = {k: v for k, v in t.items() if k != "of"} | {"of": [Fraction(1)]}
+        factor = self.leaf(weight, view) if value is None else {frozenset(): whole_power(value, 2)}
+        return self.multiply(factor, self.expand(t["of"][0], view))
+
+    def expand_columns(self, t, view):
+        inner = t["columns"]
+        if view is not None:
+            if not all(number(j) and j <= len(view) for j in inner):
+                return self.leaf(t, view)
+            inner = [view[int(j) - 1] for j in inner]
+        return self.expand(t["of"][0], [int(j) if number(j) else j for j in inner])
+
+    def expand_atom(self, t, view):
+        name = atom_of(t)
+        if name == "rbf" and self.mode == "gaussians" and "gamma" in t:
+            return self.gaussian(t, view)
+        if name == "poly" and all_fixed(t) and t["degree"].denominator == 1 and t["degree"] <= 64:
+            scaled = {"op": "sum", "of": [{"op": "product", "of": [t["gamma"], LINEAR]}, t["c"]]}
+            return self.raised(self.expand(scaled, view), int(t["degree"]))
+        if name == "tanh" and is_zero(span(t["a"])):
+            return {frozenset(): tanh(span(t["c"]))}
+        return self.leaf(t, view)
+
+    def gaussian(self, t, view):
+        gamma, out = t["gamma"], {}
+        columns = view if view is not None else list(range(1, len(gamma) + 1)) if isinstance(gamma, list) else None
+        if isinstance(gamma, dict) or (isinstance(gamma, list) and len(gamma) != len(columns)) or any(isinstance(j, str) for j in columns or []):
+            return self.leaf(t, view)
+        widths = {("w", 0): point(gamma)} if columns is None else {}
+        for i, j in enumerate(columns or []):
+            width = gamma[i] if isinstance(gamma, list) else gamma
+            widths[("w", j)] = add(widths.get(("w", j), point(0)), point(width))
+        self.put(out, widths, point(1))
+        return out
+
+    # ---- V2: |x - z|^2 = |x|^2 - 2 <x, z> + |z|^2, and what normalize and arccos are
+
+    def unfolded(self, t, view):
+        if op_of(t) == "weigh":
+            return self.unfolded_weigh(t, view)
+        if op_of(t) == "normalize":
+            return self.unfolded_normalize(t, view)
+        if atom_of(t) == "rbf" and "gamma" in t and not isinstance(t["gamma"], dict):
+            return self.unfolded_gaussian(t["gamma"], view)
+        return self.unfolded_arccos(t, view) if atom_of(t) == "arccos" and number(t["order"]) else None
+
+    def weight(self, dot, view, rate):
+        return ("e", (key(list(view)) if view is not None else None, self.generator(dot, view))), rate
+
+    def unfolded_gaussian(self, gamma, view):
+        dot, rate = ({"dot": gamma}, Fraction(1)) if isinstance(gamma, list) else (LINEAR, gamma)
+        symbol, value = self.weight(dot, view, point(rate))
+        return {frozenset({(("r", self.generator(dot, view)), point(2 * rate)), (symbol, value)}): point(1)}
+
+    def unfolded_weigh(self, t, view):
+        f = t.get("function")
+        if "gaussian" in t and not number(t["gaussian"]):
+            return None
+        found = (point(0), neg(span(t["gaussian"]))) if "gaussian" in t else \
+            linear_in_norm2(f["of"][0]) if isinstance(f, dict) and f.get("function") == "exp" else None
+        if found is None:
+            return None
+        symbol, rate = self.weight(LINEAR, view, neg(found[1]))
+        factor = {frozenset({(symbol, rate)} if not is_zero(rate) else ()): exp(mul(point(2), found[0]))}
+        return self.multiply(factor, self.expand(t["of"][0], view))
+
+    def unfolded_normalize(self, t, view):
+        inner = self.expand(t["of"][0], view)
+        if len(inner) != 1:
+            return None
+        (m, f), = inner.items()
+        out, factor = {}, point(1)
+        if not f[0] > 0:
+            return None
+        for s, e in m:
+            if s[0] == "e":
+                continue
+            if s[0] not in "pr" or not (is_unit(self.generators[s[1]]) or without_view(self.generators[s[1]]) == LINEAR):
+                return None
+            if is_unit(self.generators[s[1]]):
+                factor = mul(factor, exp(neg(e))) if s[0] == "r" else factor
+                out[s] = e
+                continue
+            own = self.generators[s[1]].get("columns")
+            own = None if own is None else [int(j) if number(j) else j for j in own]
+            if s[0] == "p":
+                out[("p", self.generator({"atom": "cosine"}, own))] = e
+            else:
+                out[s] = e
+                symbol, rate = self.weight(LINEAR, own, div(e, point(2)))
+                out[symbol] = add(out.get(symbol, point(0)), rate)
+        result = {}
+        self.put(result, out, factor)
+        return result
+
+    def unfolded_arccos(self, t, view):
+        half, order = point(Fraction(1, 2)), int(t["order"])
+        mean = {m: half for m in self.leaf({"special": "sign_mean", "of": t}, view)}
+        norms = {"op": "weigh", "function": {"function": "norm2"}, "of": [Fraction(1)]}
+        first = {0: lambda: {frozenset(): half},
+                 1: lambda: {m: half for m in self.leaf(LINEAR, view)},
+                 2: lambda: {**self.raised(self.leaf(LINEAR, view), 2), **{m: half for m in self.leaf(norms, view)}}}[order]()
+        return {**first, **mean}
+
+    # ---- P1: column by column
+
+    def all_apart(self, view):
+        return view is not None or 0 < self.columns == self.listed
+
+    def in_columns(self, t, view):
+        columns = view if view is not None else list(range(1, self.listed + 1))
+        if any(isinstance(j, str) for j in columns):
+            return None
+        if t == LINEAR:
+            out = {frozenset({(("x", j), point(1)), (("z", j), point(1))}): point(1) for j in set(columns)}
+            if len(out) < len(columns):
+                return None
+            rest = {"special": "rest_dot", "amount": Fraction(self.listed)}
+            return out if self.all_apart(view) else {**out, **self.leaf(rest, None)}
+        if atom_of(t) == "form" and is_matrix(t["matrix"]) and len(t["matrix"]) == len(columns) == len(set(columns)):
+            return {frozenset({(("x", columns[i]), point(1)), (("z", columns[j]), point(1))}): point(e)
+                    for i, row in enumerate(t["matrix"]) for j, e in enumerate(row) if e != 0}
+        if op_of(t) == "weigh" and "function" in t:
+            left, right = (self.polynomial(t["function"], columns, view, side) for side in "xz")
+            return None if left is None else self.multiply(self.multiply(left, right), self.expand(t["of"][0], view))
+        return None
+
+    def polynomial(self, f, columns, view, side):
+        """A function of a row as a polynomial in its columns; None where it is none."""
+        if number(f):
+            return {frozenset(): point(f)} if f != 0 else {}
+        if "column" in f:
+            return {frozenset({((side, columns[int(f["column"]) - 1]), point(1))}): point(1)} if f["column"] <= len(columns) else None
+        if f["function"] == "norm2":
+            return {frozenset({((side, j), point(2))}): point(1) for j in columns} if self.all_apart(view) else None
+        parts = [self.polynomial(g, columns, view, side) for g in f.get("of", [])]
+        if None in parts or f["function"] not in ("negate", "add", "subtract", "multiply", "divide", "power"):
+            return None
+        return self.combined(f, parts)
+
+    def combined(self, f, parts):
+        name, a, b = f["function"], parts[0], parts[-1]
+        if name in ("negate", "subtract"):
+            b = {m: neg(c) for m, c in b.items()}
+        if name in ("add", "subtract"):
+            out = dict(a)
+            for m, c in b.items():
+                self.put(out, dict(m), c)
+            return out
+        if name in ("divide", "power"):
+            last = b.get(frozenset(), point(0)) if set(b) <= {frozenset()} else None
+            if last is None or (name == "power" and not (last[0] == last[1] and last[0].denominator == 1 and 0 <= last[0] <= 20)):
+                return None
+            return self.raised(a, int(last[0])) if name == "power" else {m: div(c, last) for m, c in a.items()}
+        return b if name == "negate" else self.multiply(a, b)
+
+
+def constant_function(f):
+    if number(f):
+        return point(f)
+    if "column" in f or f["function"] in ("norm", "norm2"):
+        return None
+    of = [constant_function(g) for g in f.get("of", [])]
+    return None if None in of else apply_function(f["function"], of)
+
+
+def apply_function(name, of):
+    return {"negate": neg, "add": add, "subtract": sub, "multiply": mul, "divide": div, "exp": exp, "log": log, "sqrt": sqrt, "sin": sin, "cos": cos,
+            "tanh": tanh, "abs": size_of, "power": lambda a, b: power(a, b[0]) if b[0] == b[1] else (-INF, INF)}[name](*of)
+
+
+def linear_in_norm2(f):
+    """(a, b) of f = a + b |x|^2, or None."""
+    c = constant_function(f)
+    if c is not None:
+        return c, point(0)
+    if "column" in f:
+        return None
+    name, of = f["function"], f.get("of", [])
+    if name == "norm2" or (name == "power" and of == [{"function": "norm"}, Fraction(2)]):
+        return point(0), point(1)
+    parts = [linear_in_norm2(g) for g in of]
+    if None in parts or name not in ("negate", "add", "subtract", "multiply", "divide"):
+        return None
+    if name == "negate":
+        return neg(parts[0][0]), neg(parts[0][1])
+    if name in ("add", "subtract"):
+        return tuple((add if name == "add" else sub)(p, q) for p, q in zip(*parts))
+    for (a, b), other in (parts, parts[::-1]) if name == "multiply" else (parts,):
+        if is_zero(other[1]):
+            factor = other[0] if name == "multiply" else inverse(other[0])
+            return mul(a, factor), mul(b, factor)
+    return None
+
+
+UNIT = {"rbf", "laplacian", "exponential", "matern", "rq", "periodic", "chi2", "tanimoto", "wendland", "sinc", "gibbs", "white"}
+
+
+def without_view(t):
+    return t["of"][0] if op_of(t) == "columns" else t
+
+
+def is_unit(t):
+    """1 on equal points."""
+    return atom_of(without_view(t)) in UNIT
+
+
+# ---- sums that give kernels
+
+def is_weight(t):
+    return op_of(without_view(t)) == "weigh" and without_view(t)["of"] == [1]  # f(x) f(z): a kernel
+
+
+def kernel_exponents(m, skip=None):
+    """Products of powers and exponentials of kernels, Gaussians and weights."""
+    return all(s[0] in "eu" or s[1] == skip or (s[0] in "prw" and e[0] >= 0) for s, e in m)
+
+
+def nonnegative(e, poly, sign=1, but_constant=False):
+    return all((sign > 0 and f[0] >= 0 or sign < 0 and f[1] <= 0) and kernel_exponents(m)
+               for m, f in poly.items() if m or not but_constant)
+
+
+def grouped(poly, is_own):
+    groups = {}
+    for m, f in poly.items():
+        groups.setdefault(frozenset(p for p in m if not is_own(p[0])), []).append((dict(p for p in m if is_own(p[0])), f))
+    return groups
+
+
+def falling(n, m):
+    return math.prod(range(n - m + 1, n + 1))
+
+
+def taylor(term, n):
+    """n! times the coefficient of g^n in c g^m exp(a g)."""
+    c, m, a = term
+    return point(0) if n < m else mul(mul(c, point(falling(n, m))), whole_power(a, n - m))
+
+
+def outgrows(plus, minus, n):
+    (c, m, a), (other, k, b) = plus, minus
+    b = size_of(b)
+    return a[0] >= b[1] and (k <= m or a[0] * (n + 1 - k) >= b[1] * (n + 1 - m))
+
+
+def tail_holds(terms, n):
+    """From n on, each term that may be negative is outweighed by those that never are (docs/proofs.md, D1)."""
+    plus = [[t, taylor(t, n)[0]] for t in terms if t[0][0] > 0 and t[2][0] > 0]
+    for t in terms:
+        if is_zero(t[2]) or (t[0][0] >= 0 and t[2][0] >= 0):
+            continue
+        need = taylor((size_of(t[0]), t[1], size_of(t[2])), n)[1]
+        for p in plus:
+            if p[1] > 0 and outgrows(p[0], t, n):
+                taken = min(p[1], need)
+                p[1], need = p[1] - taken, need - taken
+        if need > 0:
+            return False
+    return True
+
+
+def series_holds(terms):
+    degree = max(t[1] for t in terms)
+    for n in range(150):
+        if n > degree and tail_holds(terms, n):
+            return True
+        if sum((taylor(t, n)[0] for t in terms), Fraction(0)) < 0:
+            return False
+    return False
+
+
+def is_series(e, poly):
+    """No negative coefficient as a power series in one generator, with what multiplies it apart."""
+    zero = point(0)
+    return any(all(kernel_exponents(rest) and series_holds([(f, int(own.get(("p", g), zero)[0]), own.get(("r", g), zero)) for own, f in members])
+                   for rest, members in grouped(poly, lambda s, g=g: s in (("p", g), ("r", g))).items()) for g in e.generators)
+
+
+def take_shares(members, share):
+    """Each subtracted member takes what it needs of those added, one unit of which outweighs share(plus, minus) of it."""
+    left = [max(f[0], 0) for own, f in members]
+    for own, f in members:
+        need = -f[0]
+        for i, (other, g) in enumerate(members):
+            if need > 0 and left[i] > 0:
+                unit = share(other, own)
+                taken = min(left[i] * unit, need)
+                left[i], need = left[i] - (taken / unit if unit > 0 else 0), need - taken
+        if need > 0:
+            return False
+    return True
+
+
+def width_quotient(w, v):
+    if is_zero(w) and is_zero(v):
+        return point(1)
+    return div(v, w) if v[0] > 0 and w[0] >= v[1] else None
+
+
+def gaussian_share(plus, minus, d):
+    """B3: how much of the Gaussian minus one of plus outweighs at every frequency of R^d."""
+    listed = max([0] + [s[1] for s in (*plus, *minus)])
+    common = [own.get(("w", 0), point(0)) for own in (plus, minus)]
+    rest, product = width_quotient(*common), point(1)
+    if (d == 0 and common[0] != common[1]) or (d > listed and rest is None) or 0 < d < listed:
+        return Fraction(0)
+    for j in range(1, listed + 1):
+        q = width_quotient(*(add(c, own.get(("w", j), point(0))) for c, own in zip(common, (plus, minus))))
+        if q is None:
+            return Fraction(0)
+        product = mul(product, q)
+    if d > listed and common[0] != common[1]:
+        product = mul(product, whole_power(rest, d - listed))
+    return sqrt(product)[0]
+
+
+def gaussians_hold(poly, d):
+    return all(kernel_exponents(rest) and all(e[0] >= 0 for own, f in members for e in own.values())
+               and take_shares(members, lambda p, m: gaussian_share(p, m, d))
+               for rest, members in grouped(poly, lambda s: s[0] == "w").items())
+
+
+# ---- B4: spectra. A member is (family, order, scale); its Fourier transform, up to one constant, see docs/proofs.md
+
+STATIONARY = ("laplacian", "exponential", "matern", "rq", "periodic", "sinc")
+
+
+def spectrum(e, own, d):
+    parts = [(("w", 0), v) for s, v in own.items() if s == ("w", 0)] + [(s, v) for s, v in own.items() if s[0] != "w"]
+    if not parts and not own:
+        return ("constant", None, None)
+    if len(own) != 1 or own != dict(parts):
+        return None
+    (s, v), = parts
+    if s[0] == "w":
+        return ("gaussian", None, v)
+    return stationary_spectrum(e.generators[s[1]], v, d) if s[0] == "p" else None
+
+
+def stationary_spectrum(t, n, d):
+    name = atom_of(t)
+    if not all_fixed(t):
+        return None
+    if name == "exponential" or (name == "laplacian" and d == 1):
+        return ("matern", Fraction(1, 2), whole_power(mul(n, point(t["gamma"])), 2))
+    if name == "laplacian":
+        return ("laplacian", None, mul(n, point(t["gamma"])))
+    if name == "periodic":
+        return ("periodic", t["period"], div(n, point(t["length_scale"]**2)))
+    if name == "matern" and t["nu"] == Fraction(1, 2):
+        return ("matern", t["nu"], whole_power(div(n, point(t["length_scale"])), 2))
+    if name == "sinc":
+        return ("sinc", n[0], point(t["length_scale"])) if n in (point(1), point(2)) else None
+    if n != point(1):
+        return None
+    if name == "matern":
+        return ("matern", t["nu"], div(point(2 * t["nu"]), point(t["length_scale"]**2)))
+    return ("rq", t["alpha"], point(2 * t["alpha"] * t["length_scale"]**2)) if name == "rq" else None
+
+
+def bernoulli(n):
+    """B_0 ... B_n."""
+    b = [Fraction(1)]
+    for m in range(1, n + 1):
+        b.append(-sum(math.comb(m + 1, k) * b[k] for k in range(m)) / (m + 1))
+    return b
+
+
+STIRLING = [b / (2 * k * (2 * k - 1)) for k, b in enumerate(bernoulli(42)[::2]) if k]
+
+
+def log_gamma(a):
+    """Stirling's series at a + n; its error is between 0 and the first term that is left out."""
+    shift = max(0, 70 - int(a))
+    x = a + shift
+    out = add(sub(mul(point(x - Fraction(1, 2)), log(point(x))), point(x)), div(log(mul(point(2), PI)), point(2)))
+    out = add(out, point(sum(c / x**(2 * k + 1) for k, c in enumerate(STIRLING[:-1]))))
+    last = abs(STIRLING[-1]) / x**(2 * len(STIRLING) - 1)
+    product_of_shift = math.prod(a + k for k in range(shift))
+    return sub(add(out, (-last, last)), log(point(product_of_shift)))
+
+
+def gamma_quotient(a, b):
+    """Gamma(a)/Gamma(b), exact where a - b is whole."""
+    if (a - b).denominator == 1:
+        steps = math.prod(min(a, b) + k for k in range(abs(int(a - b))))
+        return point(steps if a >= b else 1 / Fraction(steps))
+    return exp(sub(log_gamma(a), log_gamma(b)))
+
+
+def density(kind, d, s):
+    """The transform at |frequency|^2 = s, by pi^(d/2)."""
+    family, nu, scale = kind
+    if family == "gaussian":
+        return mul(power(inverse(scale), Fraction(d, 2)), exp(neg(div(s, mul(point(4), scale)))))
+    constant = mul(mul(point(2**d), gamma_quotient(nu + Fraction(d, 2), nu)), power(scale, nu))
+    return mul(constant, power(inverse(add(scale, s)), nu + Fraction(d, 2)))
+
+
+def least_quotient(p, q, d):
+    """The infimum over frequencies of R^d of the quotient of transforms."""
+    if p[0] == q[0] == "matern" and p[1] == q[1]:
+        return min(power(div(q[2], p[2]), Fraction(d, 2))[0], power(div(p[2], q[2]), p[1])[0])
+    zero, m = point(0), [k[1] + Fraction(d, 2) if k[1] is not None else None for k in (p, q)]
+    at_zero = div(density(p, d, zero), density(q, d, zero))[0]
+    if p[0] == q[0] == "gaussian":
+        return at_zero if p[2][0] >= q[2][1] else Fraction(0)
+    if p[0] == "gaussian":
+        return Fraction(0)
+    if q[0] == "matern" and p[1] > q[1]:
+        return Fraction(0)
+    turn = sub(mul(point(4 * m[0]), q[2]), p[2]) if q[0] == "gaussian" else \
+        div(sub(mul(point(m[0]), q[2]), mul(point(m[1]), p[2])), point(m[1] - m[0]))
+    turn = (max(turn[0], Fraction(0)), max(turn[1], Fraction(0)))
+    return div(density(p, d, turn), density(q, d, turn))[0]
+
+
+def mixture_share(p, q):
+    """On every R^d, as mixtures of Gaussians."""
+    if p[0] == q[0] in ("matern", "rq") and p[1] == q[1] and p[2][1] <= q[2][0]:
+        return power(div(p[2], q[2]), p[1])[0]
+    if p[0] == q[0] in ("matern", "rq") and p[1] < q[1] and p[2][1] < q[2][0]:
+        return mixture_of_orders(p, q)
+    return Fraction(0)
+
+
+def mixture_of_orders(p, q):
+    """The least of A t^-c exp(k t) over t > 0: A (e k/c)^c."""
+    quarter = Fraction(1, 4) if p[0] == "matern" else Fraction(1)
+    a, b, c = mul(p[2], point(quarter)), mul(q[2], point(quarter)), q[1] - p[1]
+    before = mul(div(power(a, p[1]), power(b, q[1])), gamma_quotient(q[1], p[1]))
+    return mul(before, power(mul(exp(point(1)), div(sub(b, a), point(c))), c))[0]
+
+
+def bessel(k):
+    """I0(k) of both ends; the terms that are left out are less than a geometric series."""
+    ends = []
+    for e in k:
+        terms, term, n = Fraction(0), Fraction(1), 0
+        while n < e or term > terms * MARGIN:
+            terms, n = terms + term, n + 1
+            term = Fraction(round(term * (e / 2)**2 / n**2 * 10**100), 10**100)
+        ends.append((terms * (1 - MARGIN), (terms + 2 * term + n * MARGIN) * (1 + MARGIN)))
+    return (ends[0][0], ends[1][1])
+
+
+def mean_of_periodic(k):
+    return mul(exp(neg(k)), bessel(k))
+
+
+def sinc_share(p, q):
+    """Of one column: the bands are |w| < order pi/length_scale; order 2 falls off linearly."""
+    a, b = p[2][0], q[2][0]
+    if p[1] / a < q[1] / b:
+        return Fraction(0)
+    return a / b * (1 - a / (2 * b) if p[1] == 2 and q[1] == 1 else 1)
+
+
+def spectral_share(p, q, d):
+    if p is None or q is None:
+        return Fraction(0)
+    if p == q:
+        return Fraction(1)
+    if p[0] == "sinc":
+        return sinc_share(p, q)**d if q[0] == "sinc" and d > 0 else Fraction(0)
+    if p[0] == "periodic" and d > 0:
+        if q[0] == "constant":
+            return whole_power(mean_of_periodic(p[2]), d)[0]
+        fits = q[0] == "periodic" and p[1] == q[1] and p[2][0] >= q[2][1]
+        return whole_power(div(mean_of_periodic(p[2]), mean_of_periodic(q[2])), d)[0] if fits else Fraction(0)
+    if p[0] == "laplacian" and q[0] in ("laplacian", "gaussian") and d > 0:
+        single = [("matern", Fraction(1, 2), whole_power(k[2], 2)) if k[0] == "laplacian" else k for k in (p, q)]
+        return max(least_quotient(*single, 1), Fraction(0))**d
+    known = p[0] in ("matern", "gaussian") and q[0] in ("matern", "gaussian")
+    return max(mixture_share(p, q), least_quotient(p, q, d) if known and d > 0 else Fraction(0))
+
+
+def spectra_hold(e, poly, d):
+    def own(s):
+        return s[0] == "w" or (s[0] in "pr" and atom_of(e.generators[s[1]]) in STATIONARY)
+    for rest, members in grouped(poly, own).items():
+        kinds = [(spectrum(e, part, d), f) for part, f in members]
+        fine = all(f[0] >= 0 and kernel_exponents(part.items()) or k is not None for (k, f), (part, _) in zip(kinds, members))
+        if not (fine and kernel_exponents(rest) and take_shares(kinds, lambda p, q: spectral_share(p, q, d))):
+            return False
+    return True
+
+
+# ---- P1: forms in powers of columns
+
+def forms_hold(poly):
+    for rest, members in grouped(poly, lambda s: s[0] in "xz").items():
+        sides = [tuple(frozenset((s[1], e) for s, e in own.items() if s[0] == side) for side in "xz") for own, f in members]
+        names = sorted({n for pair in sides for n in pair}, key=sorted)
+        A = [[point(0)] * len(names) for _ in names]
+        for (a, b), (own, f) in zip(sides, members):
+            A[names.index(a)][names.index(b)] = f
+        if not (kernel_exponents(rest) and is_psd(A)):
+            return False
+    return True
+
+
+# ---- what a term can be worth
+
+HALF_LINE = (Fraction(0), INF)
+LINE = (-INF, INF)
+
+
+def bounds(t, same=False):
+    """Of every value; same: on equal points."""
+    if is_amount(t):
+        return span(t)
+    name, op, of = atom_of(t), op_of(t), t.get("of")
+    if name == "linear":
+        return HALF_LINE if same else LINE
+    if name == "cosine":
+        return (Fraction(0 if same else -1), Fraction(1))
+    if name in UNIT:
+        return (Fraction(-1 if name == "sinc" else 0), Fraction(1)) if not same else point(1)
+    if same and name in ("power", "log", "thin_plate", "multiquadric"):
+        return HALF_LINE if t.get("centred") else neg(span(t["c"])) if name == "multiquadric" else point(0)
+    if name == "tanh":
+        return tanh(add(mul(span(t["a"]), HALF_LINE if same else LINE), span(t["c"])))
+    if name == "poly" and all_fixed(t) and t["degree"].denominator == 1:
+        return whole_power(add(mul(point(t["gamma"]), bounds(LINEAR, same)), point(t["c"])), int(t["degree"]))
+    if name in ("intersection", "additive_chi2", "arccos", "spectrum", "words", "subsequence", "weighted_degree", "spline"):
+        return HALF_LINE
+    return bounds_of_operation(op, t, [bounds(c, same) for c in of], same) if op else LINE
+
+
+def bounds_of_operation(op, t, of, same):
+    if op == "columns":
+        return of[0]
+    if op == "normalize":
+        return (Fraction(0 if same else -1), Fraction(1)) if same or of[0][0] < 0 else (Fraction(0), Fraction(1))
+    if op == "exp":
+        return exp(of[0])
+    if op == "power":
+        return power(of[0], t["exponent"])
+    if op == "weigh":
+        return HALF_LINE if of[0][0] >= 0 and (same or "gaussian" in t or nonnegative_function(t["function"])) else LINE
+    total = of[0]
+    for part in of[1:]:
+        total = (add if op == "sum" else mul)(total, part)
+    return total
+
+
+def nonnegative_function(f):
+    return function_bounds(f)[0] >= 0
+
+
+def function_bounds(f):
+    if number(f):
+        return point(f)
+    if "column" in f:
+        return LINE
+    name, of = f["function"], [function_bounds(g) for g in f.get("of", [])]
+    if name in ("norm", "norm2", "sqrt", "abs"):
+        return HALF_LINE
+    if name in ("sin", "cos"):
+        return (Fraction(-1), Fraction(1))
+    if name == "power" and of[1][0] == of[1][1] and of[1][0] % 2 == 0:
+        return HALF_LINE
+    return apply_function(name, of)
+
+
+# ---- the rules
+
+class Step:
+    def __init__(self, raw):
+        self.states, self.term, self.rule = raw["states"], raw["term"], raw["rule"]
+        self.d, self.premises = int(raw["columns"]), [int(p) for p in raw["premises"]]
+
+
+class Proof:
+    def __init__(self, steps):
+        self.steps = steps
+
+    def premise(self, step, i):
+        return self.steps[step.premises[i] - 1]
+
+    def says(self, premise, states, term, d):
+        return premise.states in states and premise.d in (0, d) and key(premise.term) == key(term)
+
+    def only(self, step, states, term, d=None):
+        return len(step.premises) == 1 and self.says(self.premise(step, 0), states, term, step.d if d is None else d)
+
+    def children(self, step, states, numbers_apart, any_number=False):
+        rest = list(step.premises)
+        for child in step.term["of"]:
+            if numbers_apart and is_amount(child):
+                if not any_number and not span(child)[0] >= 0:
+                    return False
+            elif not rest or not self.says(self.steps[rest.pop(0) - 1], states, child, step.d):
+                return False
+        return not rest
+
+    def multiplied(self, step, term, test):
+        """Some way to multiply out passes the test; every generator left is a kernel by a premise, and every premise is about one."""
+        for mode in ("generators", "gaussians", "unfolded"):
+            e = Expansion(mode)
+            try:
+                poly = e.expand(term)
+                if test(e, poly) and self.covers(step, e, poly):
+                    return True
+            except Refused:
+                continue
+        return False
+
+    def covers(self, step, e, poly, own=False):
+        used = {s[1] for m in poly for s, _ in m if s[0] in "pr"}
+        premises = [self.premise(step, i) for i in range(len(step.premises))]
+        if any(key(p.term) not in used or p.states != "kernel" or p.d not in (0, step.d) for p in premises):
+            return False
+        stated = {key(p.term) for p in premises}
+        return all(g in stated or is_weight(e.generators[g]) or (own and atom_of(e.generators[g]) in STATIONARY) for g in used)
+
+
+KERNEL, NEGATIVE, POWERS = ("kernel",), ("negative",), ("powers",)
+ORDERS = {"conditional": ("kernel", "conditional"), "conditional 2": ("kernel", "conditional", "conditional 2")}
+TEXTS = ("spectrum", "subsequence", "weighted_degree", "words")
+RULES = {}
+
+
+def rule(states, *names):
+    def keep(f):
+        RULES.update({name: (states, f) for name in names})
+        return f
+    return keep
+
+
+def child_of(proof, step, op, states):
+    return op_of(step.term) == op and proof.only(step, states, step.term["of"][0])
+
+
+@rule("kernel", "constant")
+def constant(proof, step):
+    return not step.premises and is_amount(step.term) and span(step.term)[0] >= 0
+
+
+@rule("powers", "powers_constant")
+def powers_constant(proof, step):
+    return constant(proof, step)
+
+
+@rule("kernel", "white", "linear", "precomputed", "user", "intersection", "tanimoto", "additive_chi2", "sinc", "spline", "gibbs", "spectrum", "text_features")
+def given(proof, step):
+    name = atom_of(step.term)
+    named = name in TEXTS if step.rule == "text_features" else name == step.rule
+    plain = step.rule != "spectrum" or span(step.term.get("mismatches", Fraction(0))) == point(0)
+    return not step.premises and named and plain and (name in TEXTS + ("user",) or all_positive(step.term))
+
+
+@rule("powers", "powers_white")
+def powers_white(proof, step):
+    return not step.premises and atom_of(step.term) == "white"
+
+
+@rule("kernel", "dot")
+def dot(proof, step):
+    return not step.premises and "dot" in step.term and span(step.term["dot"])[0] >= 0
+
+
+@rule("kernel", "form", "rbf_form")
+def form(proof, step):
+    name, parameter = ("form", "matrix") if step.rule == "form" else ("rbf", "form")
+    A = step.term.get(parameter)
+    return not step.premises and atom_of(step.term) == name and is_matrix(A) and step.d in (0, len(A)) and is_psd(A)
+
+
+@rule("kernel", "arccos", "sign_mean")
+def arccos(proof, step):
+    t = step.term if step.rule == "arccos" else step.term.get("of", {})
+    values = t.get("order", Fraction(9))
+    values = values["set"] if isinstance(values, dict) else [values]
+    fits = step.rule == "arccos" or special_of(step.term) == "sign_mean"
+    return not step.premises and fits and atom_of(t) == "arccos" and all(v in (0, 1, 2) for v in values)
+
+
+@rule("kernel", "harmonic", "rest")
+def special(proof, step):
+    return not step.premises and special_of(step.term) == {"harmonic": "harmonic", "rest": "rest_dot"}[step.rule]
+
+
+@rule("kernel", "tanh")
+def tanh_constant(proof, step):
+    t = step.term
+    return not step.premises and atom_of(t) == "tanh" and is_zero(span(t["a"])) and span(t["c"])[0] >= 0
+
+
+@rule("kernel", "brownian")
+def brownian(proof, step):
+    hurst = span(step.term["hurst"])
+    return not step.premises and atom_of(step.term) == "brownian" and 0 < hurst[0] and hurst[1] <= 1
+
+
+@rule("kernel", "wendland")
+def wendland(proof, step):
+    t = step.term
+    return not step.premises and atom_of(t) == "wendland" and 0 < step.d <= span(t["dimension"])[0] and span(t["length_scale"])[0] > 0 \
+        and 0 <= span(t["k"])[0] and span(t["k"])[1] <= 2 and whole(t["k"])
+
+
+@rule("kernel", "sum")
+def sum_of(proof, step):
+    return op_of(step.term) == "sum" and proof.children(step, KERNEL, False)
+
+
+@rule("kernel", "product")
+def product_of(proof, step):
+    return op_of(step.term) == "product" and proof.children(step, KERNEL, True)
+
+
+@rule("kernel", "power")
+def whole_power_of(proof, step):
+    return child_of(proof, step, "power", KERNEL) and whole(step.term["exponent"])
+
+
+@rule("kernel", "exp", "normalize", "weigh")
+def operation(proof, step):
+    return child_of(proof, step, step.rule, KERNEL)
+
+
+@rule("kernel", "columns")
+def columns_of(proof, step):
+    return op_of(step.term) == "columns" and proof.only(step, KERNEL, step.term["of"][0], len(step.term["columns"]))
+
+
+@rule("powers", "powers_columns")
+def powers_columns(proof, step):
+    return op_of(step.term) == "columns" and proof.only(step, POWERS, step.term["of"][0], len(step.term["columns"]))
+
+
+def doubled(v, factor):
+    return factor * v if number(v) else {"factor": Fraction(factor), "times": v}
+
+
+def scaled_linear(amount):
+    values = span(amount)
+    return LINEAR if values == point(1) else {"op": "product", "of": [amount, LINEAR]}
+
+
+@rule("kernel", "poly")
+def poly(proof, step):
+    t = step.term
+    if atom_of(t) != "poly" or not whole(t["degree"]):
+        return False
+    gamma, c = (v if number(v) else doubled(v, 1) for v in (t["gamma"], t["c"]))
+    inner = scaled_linear(gamma)
+    return proof.only(step, KERNEL, inner if is_zero(span(c)) else {"op": "sum", "of": [inner, c]})
+
+
+@rule("kernel", "rbf")
+def rbf(proof, step):
+    t = step.term
+    if atom_of(t) != "rbf" or "gamma" not in t:
+        return False
+    once, twice = doubled(t["gamma"], 1), doubled(t["gamma"], 2)
+    inner = {"dot": twice} if isinstance(t["gamma"], list) else scaled_linear(twice)
+    return proof.only(step, KERNEL, {"op": "weigh", "gaussian": once, "of": [{"op": "exp", "of": [inner]}]})
+
+
+@rule("kernel", "cosine")
+def cosine(proof, step):
+    return atom_of(step.term) == "cosine" and proof.only(step, KERNEL, LINEAR)
+
+
+def minus_log(t):
+    name = {"rbf": "scaled_square", "laplacian": "sum_distance", "exponential": "scaled_distance", "periodic": "circle_square", "chi2": "chi2_distance",
+            "rq": "rq_log", "matern": "matern_log"}.get(atom_of(t))
+    if atom_of(t) == "matern" and t["nu"] == Fraction(1, 2):
+        name = "scaled_distance"
+    return {"special": name, "of": t} if name and all_positive(t) else None
+
+
+@rule("kernel", "schoenberg")
+def schoenberg(proof, step):
+    inside = minus_log(step.term)
+    return inside is not None and proof.only(step, NEGATIVE, inside)
+
+
+@rule("powers", "powers_atom")
+def powers_atom(proof, step):
+    return schoenberg(proof, step)
+
+
+@rule("kernel", "monotone")
+def completely_monotone(proof, step):
+    t = step.term
+    return atom_of(t) in ("matern", "rq") and all_positive(t) and proof.only(step, NEGATIVE, {"special": "scaled_square", "of": t})
+
+
+@rule("negative", "square")
+def square(proof, step):
+    name, owner = special_of(step.term), step.term.get("of")
+    owners = {"scaled_square": ("rbf", "exponential", "matern", "rq"), "circle_square": ("periodic",)}
+    free = name in ("column_square", "distance_square")
+    return not step.premises and (free or (name in owners and atom_of(owner) in owners[name] and all_positive(owner)))
+
+
+@rule("negative", "root")
+def root(proof, step):
+    pair = {"column_distance": "column_square", "scaled_distance": "scaled_square"}.get(special_of(step.term))
+    return pair is not None and proof.only(step, NEGATIVE, step.term | {"special": pair})
+
+
+@rule("negative", "column_sum")
+def column_sum(proof, step):
+    t = step.term
+    return special_of(t) == "sum_distance" and atom_of(t["of"]) == "laplacian" and all_positive(t["of"]) \
+        and proof.only(step, NEGATIVE, {"special": "column_distance"})
+
+
+@rule("negative", "chi2")
+def chi2(proof, step):
+    t = step.term
+    return special_of(t) == "chi2_distance" and atom_of(t["of"]) == "chi2" and all_positive(t["of"]) and proof.only(step, KERNEL, {"special": "harmonic"})
+
+
+@rule("negative", "log")
+def minus_log_of(proof, step):
+    owner = {"rq_log": "rq", "matern_log": "matern"}.get(special_of(step.term))
+    t = step.term.get("of")
+    return owner is not None and atom_of(t) == owner and all_positive(t) and proof.only(step, NEGATIVE, {"special": "scaled_square", "of": t})
+
+
+def psi_parameters(t):
+    if atom_of(t) == "multiquadric":
+        return span(t["c"])[0] > 0
+    return atom_of(t) in ("power", "log") and 0 < span(t["p"])[0] and span(t["p"])[1] <= 2 and span(t.get("length_scale", Fraction(1)))[0] > 0
+
+
+@rule("negative", "bernstein")
+def bernstein(proof, step):
+    return special_of(step.term) == "distance_psi" and psi_parameters(step.term["of"]) and proof.only(step, NEGATIVE, {"special": "distance_square"})
+
+
+def from_psi(proof, step, centred):
+    t = step.term
+    return atom_of(t) in ("power", "log", "multiquadric") and t["centred"] == centred and proof.only(step, NEGATIVE, {"special": "distance_psi", "of": t})
+
+
+@rule("kernel", "centred")
+def centred(proof, step):
+    return from_psi(proof, step, 1)
+
+
+@rule("conditional", "conditional_atom")
+def conditional_atom(proof, step):
+    return from_psi(proof, step, 0)
+
+
+@rule("conditional 2", "thin_plate")
+def thin_plate(proof, step):
+    return not step.premises and atom_of(step.term) == "thin_plate"
+
+
+def conditional_sum(proof, step):
+    if is_amount(step.term):
+        return not step.premises
+    return op_of(step.term) == "sum" and proof.children(step, ORDERS[step.states], True, any_number=True)
+
+
+def conditional_multiple(proof, step):
+    return op_of(step.term) == "product" and len(step.premises) == 1 and proof.children(step, ORDERS[step.states], True)
+
+
+def conditional_columns(proof, step):
+    t = step.term
+    return op_of(t) == "columns" and proof.only(step, ORDERS[step.states], t["of"][0], len(t["columns"]))
+
+
+for order, infix in (("conditional", ""), ("conditional 2", "2_")):
+    rule(order, f"conditional_{infix}sum")(conditional_sum)
+    rule(order, f"conditional_{infix}multiple")(conditional_multiple)
+    rule(order, f"conditional_{infix}columns")(conditional_columns)
+
+
+@rule("kernel", "exp_conditional")
+def exp_conditional(proof, step):
+    return child_of(proof, step, "exp", ("conditional",))
+
+
+@rule("powers", "powers_exp_conditional")
+def powers_exp_conditional(proof, step):
+    return exp_conditional(proof, step)
+
+
+@rule("powers", "powers_minimum")
+def powers_minimum(proof, step):
+    return not step.premises and atom_of(step.term) == "intersection" and step.d == 1
+
+
+@rule("powers", "powers_product")
+def powers_product(proof, step):
+    return op_of(step.term) == "product" and proof.children(step, POWERS, False)
+
+
+@rule("powers", "powers_power")
+def powers_power(proof, step):
+    return child_of(proof, step, "power", POWERS) and step.term["exponent"] > 0
+
+
+@rule("powers", "powers_weigh")
+def powers_weigh(proof, step):
+    return child_of(proof, step, "weigh", POWERS) and ("gaussian" in step.term or nonnegative_function(step.term["function"]))
+
+
+@rule("powers", "powers_normalize")
+def powers_normalize(proof, step):
+    return child_of(proof, step, "normalize", POWERS)
+
+
+@rule("kernel", "real_power")
+def real_power(proof, step):
+    return child_of(proof, step, "power", POWERS) and step.term["exponent"] > 0
+
+
+@rule("kernel", "collect", "unfold")
+def collect(proof, step):
+    return proof.multiplied(step, step.term, nonnegative)
+
+
+@rule("kernel", "series", "unfold_series")
+def series(proof, step):
+    return proof.multiplied(step, step.term, is_series)
+
+
+@rule("kernel", "exp_shift")
+def exp_shift(proof, step):
+    return op_of(step.term) == "exp" and proof.multiplied(step, step.term["of"][0], lambda e, p: nonnegative(e, p, but_constant=True))
+
+
+@rule("powers", "powers_exp")
+def powers_exp(proof, step):
+    return exp_shift(proof, step)
+
+
+@rule("kernel", "inverse")
+def inverse_power(proof, step):
+    t = step.term
+    return op_of(t) == "power" and t["exponent"] < 0 and bounds(t["of"][0])[0] > 0 \
+        and proof.multiplied(step, t["of"][0], lambda e, p: nonnegative(e, p, -1, True))
+
+
+def spread(proof, step, test, own=False):
+    e = Expansion("gaussians")
+    poly = e.expand(step.term)
+    return test(e, poly) and proof.covers(step, e, poly, own)
+
+
+@rule("kernel", "gaussians")
+def gaussians(proof, step):
+    return spread(proof, step, lambda e, p: gaussians_hold(p, step.d))
+
+
+@rule("kernel", "spectra")
+def spectra(proof, step):
+    return spread(proof, step, lambda e, p: spectra_hold(e, p, step.d), True)
+
+
+def mentioned(t):
+    """The largest column that is named outside views of fewer columns."""
+    if is_amount(t):
+        return 0
+    if op_of(t) == "columns":
+        return max(int(j) for j in t["columns"]) if all(number(j) for j in t["columns"]) else 0
+    own = [named_column(t["function"])] if op_of(t) == "weigh" and "function" in t else [0]
+    if atom_of(t) == "form" and is_matrix(t["matrix"]):
+        own.append(len(t["matrix"]))
+    return max(own + [mentioned(c) for c in (t.get("of", []) if op_of(t) else [])])
+
+
+def named_column(f):
+    if number(f):
+        return 0
+    return int(f["column"]) if "column" in f else max([0] + [named_column(g) for g in f.get("of", [])])
+
+
+@rule("kernel", "column_forms")
+def column_forms(proof, step):
+    for listed in {step.d if 0 < step.d <= 6 else mentioned(step.term), mentioned(step.term)}:
+        e = Expansion("columns", step.d, listed)
+        poly = e.expand(step.term)
+        if forms_hold(poly) and proof.covers(step, e, poly):
+            return True
+    return False
+
+
+@rule("kernel", "white_diagonal")
+def white_diagonal(proof, step):
+    t = step.term
+    return not step.premises and op_of(t) == "product" and any(atom_of(c) == "white" for c in t["of"]) and bounds(t, same=True)[0] >= 0
+
+
+def stripped(t, view):
+    if is_amount(t):
+        return t
+    if op_of(t) == "columns":
+        view.append(key(t["columns"]))
+        return t["of"][0]
+    return t | {"of": [stripped(c, view) for c in t["of"]]} if op_of(t) in ("sum", "product", "power", "exp", "normalize") else view.append(None)
+
+
+@rule("kernel", "common_view")
+def common_view(proof, step):
+    view = []
+    inner = stripped(step.term, view)
+    return op_of(step.term) != "columns" and len(set(view)) == 1 and view[0] is not None and proof.only(step, KERNEL, inner, len(view[0]))
+
+
+def check_steps(data):
+    steps = [Step(raw) for raw in data["steps"]]
+    proof, used = Proof(steps), set()
+    for i, step in enumerate(steps, 1):
+        if step.rule not in RULES or RULES[step.rule][0] != step.states:
+            raise Refused(f"step {i}: no rule '{step.rule}' states that something is '{step.states}'")
+        if not all(0 < p < i for p in step.premises) or step.d < 0:
+            raise Refused(f"step {i}: its premises are not earlier steps")
+        if not RULES[step.rule][1](proof, step):
+            raise Refused(f"step {i} does not follow by rule '{step.rule}'")
+        used |= set(step.premises)
+    if not steps or not proof.says(steps[-1], KERNEL, data["expression"], int(data["columns"])):
+        raise Refused("the last step does not say that the expression is a kernel")
+    if used != set(range(1, len(steps))):
+        raise Refused("a step is not used")
+
+
+# ---- values at points, for refutations
+
+def at(v, j):
+    return v[j] if isinstance(v, list) else v
+
+
+def total(values):
+    out = point(0)
+    for v in values:
+        out = add(out, v)
+    return out
+
+
+def inner(x, z):
+    return sum((a * b for a, b in zip(x, z)), Fraction(0))
+
+
+def value_of_function(f, x):
+    if number(f):
+        return point(f)
+    if "column" in f:
+        return point(x[int(f["column"]) - 1])
+    if f["function"] in ("norm2", "norm"):
+        return point(inner(x, x)) if f["function"] == "norm2" else sqrt(point(inner(x, x)))
+    return apply_function(f["function"], [value_of_function(g, x) for g in f.get("of", [])])
+
+
+def quotient(a, b):
+    return a / b if b else Fraction(0)
+
+
+def polynomial_times_exp(coefficients, s):
+    return mul(total(mul(point(c), whole_power(s, k)) for k, c in enumerate(coefficients)), exp(neg(s)))
+
+
+def matern(t, squares):
+    r = sqrt(point(squares))
+    known = {Fraction(1, 2): (1,), Fraction(3, 2): (1, 1), Fraction(5, 2): (1, 1, Fraction(1, 3))}
+    if t["nu"] not in known:
+        raise Undecided("matern of another nu")
+    return polynomial_times_exp(known[t["nu"]], mul(r, sqrt(point({Fraction(1, 2): 1}.get(t["nu"], 2 * t["nu"])))))
+
+
+def angle(cosine_value):
+    """acos, by bisection with cos, which falls on [0, pi]."""
+    low, high = Fraction(0), PI[1]
+    for _ in range(330):
+        middle = Fraction(round((low + high) / 2 * 10**96), 10**96)
+        low, high = (middle, high) if cos(point(middle))[0] > cosine_value[1] else (low, middle)
+    return sub(widened(low), point(0)) if low == high else (low - 10**3 * MARGIN, high + 10**3 * MARGIN)
+
+
+def arccos_value(t, x, z):
+    xx, zz, order = inner(x, x), inner(z, z), t["order"]
+    if not (xx and zz):
+        return point(Fraction(1, 2)) if order == 0 else point(0)
+    c = div(point(inner(x, z)), sqrt(point(xx * zz)))
+    theta = point(0) if c == point(1) else PI if c == point(-1) else angle(c)
+    s, rest = sqrt(sub(point(1), whole_power(c, 2))), sub(PI, theta)
+    if order == 0:
+        return div(rest, PI)
+    if order == 1:
+        return div(mul(sqrt(point(xx * zz)), add(s, mul(rest, c))), PI)
+    return div(mul(point(xx * zz), add(mul(point(3), mul(s, c)), mul(rest, add(point(1), mul(point(2), whole_power(c, 2)))))), PI)
+
+
+def wendland_value(t, squares):
+    q = sqrt(point(squares))
+    if q[0] >= 1:
+        return point(0)
+    left, k, order = sub(point(1), q), int(t["k"]), int(t["dimension"]) // 2 + int(t["k"]) + 1
+    factors = [(1,), (1, order + 1), (1, order + 2, Fraction(order**2 + 4 * order + 3, 3))][k]
+    return mul(whole_power(left, order + k), total(mul(point(c), whole_power(q, i)) for i, c in enumerate(factors)))
+
+
+def distance_function(t, squares):
+    name, p = atom_of(t), t.get("p")
+    if name == "power":
+        return neg(power(point(squares), p / 2))
+    if name == "log":
+        return neg(log(add(point(1), power(point(squares / t["length_scale"]**2), p / 2))))
+    return neg(sqrt(point(t["c"]**2 + squares)))
+
+
+def centred_or_not(t, x, z):
+    def psi(a, b):
+        return distance_function(t, sum(((p - q)**2 for p, q in zip(a, b)), Fraction(0)))
+    zero = [Fraction(0)] * len(x)
+    return psi(x, z) if not t["centred"] else add(sub(sub(psi(x, z), psi(x, zero)), psi(zero, z)), psi(zero, zero))
+
+
+def value_of_atom(t, x, z):
+    name, u = atom_of(t), [a - b for a, b in zip(x, z)]
+    scale, squares = t.get("length_scale"), sum((a * a for a in u), Fraction(0))
+    scaled = sum(((a / at(scale, j))**2 for j, a in enumerate(u)), Fraction(0)) if scale is not None else None
+    pairs = list(zip(x, z))
+    if name == "rbf" and "form" in t:
+        return exp(neg(point(sum(a * e * b for a, row in zip(u, t["form"]) for e, b in zip(row, u)))))
+    if name == "brownian":
+        parts = [power(point(s), t["hurst"]) for s in (inner(x, x), inner(z, z), squares)]
+        return div(sub(add(parts[0], parts[1]), parts[2]), point(2))
+    if name == "gibbs":
+        f, g = (value_of_function(t["function"], r) for r in (x, z))
+        s = add(whole_power(f, 2), whole_power(g, 2))
+        return mul(power(div(mul(point(2), mul(f, g)), s), Fraction(len(x), 2)), exp(neg(div(point(squares), s))))
+    if name == "thin_plate":
+        return point(0) if not squares else div(mul(point(squares), log(point(squares))), point(2))
+    if name == "sinc":
+        turns = [a / at(scale, j) for j, a in enumerate(u)]
+        return product(point(1) if not v else div(sin(mul(PI, point(v))), mul(PI, point(v))) for v in turns)
+    if name == "periodic":
+        waves = [div(whole_power(sin(mul(PI, point(a / at(t["period"], j)))), 2), point(at(scale, j)**2)) for j, a in enumerate(u)]
+        return exp(mul(point(-2), total(waves)))
+    simple = {
+        "linear": lambda: point(inner(x, z)),
+        "poly": lambda: power(point(t["gamma"] * inner(x, z) + t["c"]), t["degree"]),
+        "rbf": lambda: exp(neg(point(sum((at(t["gamma"], j) * a * a for j, a in enumerate(u)), Fraction(0))))),
+        "laplacian": lambda: exp(neg(point(sum((at(t["gamma"], j) * abs(a) for j, a in enumerate(u)), Fraction(0))))),
+        "exponential": lambda: exp(neg(sqrt(point(sum(((at(t["gamma"], j) * a)**2 for j, a in enumerate(u)), Fraction(0)))))),
+        "matern": lambda: matern(t, scaled),
+        "rq": lambda: power(point(1 + scaled / (2 * t["alpha"])), -t["alpha"]),
+        "wendland": lambda: wendland_value(t, scaled),
+        "cosine": lambda: div(point(inner(x, z)), sqrt(point(inner(x, x) * inner(z, z)))) if any(x) and any(z) else point(0),
+        "chi2": lambda: exp(neg(point(t["gamma"] * sum(quotient((a - b)**2, a + b) for a, b in pairs)))),
+        "additive_chi2": lambda: point(sum(2 * quotient(a * b, a + b) for a, b in pairs)),
+        "intersection": lambda: point(sum(min(p) for p in pairs)),
+        "tanimoto": lambda: point(quotient(sum(min(p) for p in pairs), sum(max(p) for p in pairs)) if any(x) or any(z) else 1),
+        "spline": lambda: point(math.prod(1 + a * b + min(a, b)**2 * (3 * max(a, b) - min(a, b)) / 6 for a, b in pairs)),
+        "arccos": lambda: arccos_value(t, x, z),
+        "white": lambda: point(int(x == z)),
+        "form": lambda: point(sum(a * e * b for a, row in zip(x, t["matrix"]) for e, b in zip(row, z))),
+        "tanh": lambda: tanh(point(t["a"] * inner(x, z) + t["c"])),
+        "power": lambda: centred_or_not(t, x, z), "log": lambda: centred_or_not(t, x, z), "multiquadric": lambda: centred_or_not(t, x, z),
+    }
+    if name not in simple:
+        raise Undecided(f"'{name}' cannot be evaluated from its name and numbers")
+    return simple[name]()
+
+
+def product(values):
+    out = point(1)
+    for v in values:
+        out = mul(out, v)
+    return out
+
+
+def value(t, x, z):
+    if is_amount(t):
+        return span(t)
+    op, of = op_of(t), t.get("of")
+    if op is None:
+        return value_of_atom(t, x, z)
+    if op == "columns":
+        if not all(number(j) for j in t["columns"]):
+            raise Undecided("columns by name")
+        x, z = ([r[int(j) - 1] for j in t["columns"]] for r in (x, z))
+        return value(of[0], x, z)
+    if op == "normalize":
+        k, a, b = value(of[0], x, z), value(of[0], x, x), value(of[0], z, z)
+        return point(0) if is_zero(a) or is_zero(b) else div(k, sqrt(mul(a, b)))
+    parts = [value(c, x, z) for c in of]
+    if op == "weigh":
+        return mul(mul(weight_at(t, x), parts[0]), weight_at(t, z))
+    return {"sum": lambda: total(parts), "product": lambda: product(parts), "exp": lambda: exp(parts[0]),
+            "power": lambda: power(parts[0], t["exponent"])}[op]()
+
+
+def weight_at(t, x):
+    return value_of_function(t["function"], x) if "function" in t else exp(neg(point(t["gaussian"] * inner(x, x))))
+
+
+def check_witness(data):
+    w = data["witness"]
+    points, weights, t = w["points"], w["weights"], w["expression"]
+    if len(points) != len(weights) or any(len(p) != len(points[0]) for p in points) or int(data["columns"]) not in (0, len(points[0])):
+        raise Refused("points and weights do not fit")
+    pairs = [(i, j) for i in range(len(points)) for j in range(i + 1) if weights[i] * weights[j]]
+    form = total(mul(point(weights[i] * weights[j] * (1 if i == j else 2)), value(t, points[i], points[j])) for i, j in pairs)
+    if form[0] < 0 <= form[1]:
+        raise Undecided("the sum over the witness is too near 0 for so many digits")
+    if not form[1] < 0:
+        raise Refused("the sum over the witness is not negative")
+    error = w["bound"] + abs(w["value"]) / 2**50
+    if not (form[0] <= w["value"] + error and w["value"] - error <= form[1] and w["value"] + w["bound"] < 0):
+        raise Refused("the sum over the witness is not the value within the bound that is claimed")
+    if not is_instance(t, data["expression"]):
+        raise Refused("the witness is about another expression")
+
+
+def is_instance(t, of):
+    """The same, with a value for everything that was open."""
+    if isinstance(of, dict) and ("auto" in of or "parameter" in of):
+        values = span(of)
+        return number(t) and values[0] <= t <= values[1] and ("set" not in of or t in of["set"])
+    if isinstance(of, dict):
+        return isinstance(t, dict) and t.keys() == of.keys() and all(is_instance(t[k], of[k]) for k in of)
+    if isinstance(of, list):
+        return isinstance(t, list) and len(t) == len(of) and all(map(is_instance, t, of))
+    return t == of
+
+
+def check(text):
+    """Returns what was found to hold; raises Refused or Undecided."""
+    def exact(digits):
+        return Fraction(float(digits))  # a number is the double it reads as
+    data = json.loads(text, parse_float=exact, parse_int=exact)
+    if data.get("format") != "mercer-proof 1":
+        raise Refused("not a proof object of format 'mercer-proof 1'")
+    if data["verdict"] == "proved":
+        check_steps(data)
+        return f"{len(data['steps'])} steps hold"
+    if data["verdict"] == "refuted":
+        if "witness" not in data:
+            raise Undecided("a refutation without points")
+        check_witness(data)
+        return f"{len(data['witness']['points'])} points refute it"
+    raise Undecided("nothing is claimed")
+
+
+def main(files):
+    status = 0
+    for name in files:
+        with open(name, encoding="utf-8") as file:
+            text = file.read()
+        try:
+            print(f"{name}: {check(text)}")
+        except Undecided as why:
+            print(f"{name}: not checked: {why}")
+            status = status or 3
+        except (Refused, KeyError, TypeError, ValueError, IndexError, AttributeError) as why:
+            print(f"{name}: REFUSED: {why}")
+            status = 1
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
