@@ -3,6 +3,7 @@
 
        onnx.c          the whole: preprocessing, decisions, what they conclude to, the outputs
        onnx_kernel.c   a kernel expression as nodes: K(rows, centres)
+       onnx_sums.c     its sums over the columns
        onnx_svm.c      support vector machines as operators of ai.onnx.ml
        onnx_graph.c    nodes, constants, and the file around them
        protobuf.c          bytes */

@@ -1,90 +1,19 @@
 /* onnx_kernel.c: a kernel expression as nodes of an ONNX graph, in double: k(x, z) of all rows x against all centres z
-   at once, or k(x, x).
-
-   Sums over the columns are made in one of two ways. Inner products, and squared distances where the kernel is smooth
-   at zero, are matrix products: |x - z|^2 = |x - c|^2 + |z - c|^2 - 2 <x - c, z - c> with c the mean of the centres,
-   which keeps the terms small. All else runs over the columns one by one (Scan), so that differences are taken directly
-   and no more than rows x centres numbers are held:
-
-       s <- 0;  for each column j:  s <- s + term(x_j - z_j)
-
-   On the diagonal z is x, and a distance is the number 0. */
+   at once, or k(x, x); atoms over the sums of onnx_sums.c, and what is put together from them. */
 #include "base/memory.h"
 #include "base/status.h"
 #include "kernel/evaluate/matern_bessel.h"
 #include "kernel/language/kernel.h"
-#include "kernel/language/node.h"
-#include "model/export/onnx.h"
+#include "model/export/onnx_sums.h"
 #include <math.h>
 
 static const double pi = 3.14159265358979323846;
 
-/* What a part of the expression sees. */
-typedef struct onnx_view {
-    mc_onnx *g;
-    int x;           /* value: rows x d */
-    const double *Z; /* m x d; NULL: the diagonal */
-    int64_t m, d;
-} onnx_view;
-
 static const mc_node linear = {.kind = MC_ATOM, .atom = MC_LINEAR};
 
-static mercer_status onnx_kernel_node(const onnx_view *v, const mc_node *node, int *out);
+static mercer_status onnx_kernel_node(const mc_onnx_view *v, const mc_node *node, int *out);
 
-/* ---- Words ---- */
-
-static int onnx_number(const onnx_view *v, double value) {
-    return mc_onnx_number(v->g, value);
-}
-
-static int onnx_unary(const onnx_view *v, const char *op, int a) {
-    return mc_onnx_unary(v->g, op, a);
-}
-
-static int onnx_binary(const onnx_view *v, const char *op, int a, int b) {
-    return mc_onnx_binary(v->g, op, a, b);
-}
-
-static int onnx_scaled(const onnx_view *v, double factor, int a) {
-    return factor == 1 ? a : onnx_binary(v, "Mul", a, onnx_number(v, factor));
-}
-
-static int onnx_shifted(const onnx_view *v, double term, int a) {
-    return term == 0 ? a : onnx_binary(v, "Add", a, onnx_number(v, term));
-}
-
-static int onnx_square(const onnx_view *v, int a) {
-    return onnx_binary(v, "Mul", a, a);
-}
-
-static int row_sum(const onnx_view *v, int a) {
-    return mc_onnx_sum(v->g, a, 1, true);
-}
-
-/* Room for numbers that become a constant; NULL, with the graph's status set, where there is none. */
-static double *alloc_constants(const onnx_view *v, int64_t count) {
-    double *values = mc_alloc(v->g->ctx, count, sizeof *values);
-    if (!values)
-        v->g->status = MERCER_MEMORY;
-    return values;
-}
-
-/* A number per centre and column, factor_j (z_j - shift_j), laid out d x m as products take it. */
-static int onnx_centres(const onnx_view *v, const double *shift, const double *factor, double all) {
-    double *table = alloc_constants(v, v->d * v->m);
-    for (int64_t i = 0; table && i < v->m; i++)
-        for (int64_t j = 0; j < v->d; j++)
-            table[j * v->m + i] = all * ((v->Z[i * v->d + j] - (shift ? shift[j] : 0)) * (factor ? factor[j] : 1));
-    const int value = table ? mc_onnx_table(v->g, table, v->d, v->m) : 0;
-    mc_free(table);
-    return value;
-}
-
-/* A parameter as one number per column, through a function. */
-static void spread_parameter(const mc_value *p, int64_t d, double (*through)(double), double *out) {
-    for (int64_t j = 0; j < d; j++)
-        out[j] = through(mc_value_at(p, j));
-}
+/* ---- Functions of parameters, shares of columns ---- */
 
 static double identity_value(double v) {
     return v;
@@ -93,58 +22,6 @@ static double identity_value(double v) {
 static double inverse_value(double v) {
     return 1 / v;
 }
-
-/* ---- Sums by products ---- */
-
-static int onnx_dot(const onnx_view *v) {
-    return v->Z ? mc_onnx_product(v->g, v->x, onnx_centres(v, NULL, NULL, 1)) : row_sum(v, onnx_square(v, v->x));
-}
-
-static void mean_of_centres(const onnx_view *v, double *out) {
-    for (int64_t i = 0; i < v->m; i++)
-        for (int64_t j = 0; j < v->d; j++)
-            out[j] += v->Z[i * v->d + j] / (double)v->m;
-}
-
-/* |factor (z - shift)|^2 of every centre: 1 x m. */
-static int onnx_centre_norms(const onnx_view *v, const double *shift, const double *factor) {
-    double *sum = alloc_constants(v, v->m);
-    for (int64_t i = 0; sum && i < v->m; i++)
-        for (int64_t j = 0; j < v->d; j++)
-            sum[i] += pow((v->Z[i * v->d + j] - shift[j]) * factor[j], 2);
-    const int value = sum ? mc_onnx_row(v->g, sum, v->m) : 0;
-    mc_free(sum);
-    return value;
-}
-
-/* sum_j (factor_j (x_j - z_j))^2. factor has room for d numbers more. */
-static int onnx_squared_distances(const onnx_view *v, double *factor) {
-    double *shift = factor + v->d;
-    mean_of_centres(v, shift);
-    const int x = onnx_binary(v, "Mul", onnx_binary(v, "Sub", v->x, mc_onnx_row(v->g, shift, v->d)),
-                              mc_onnx_row(v->g, factor, v->d));
-    const int ends = onnx_binary(v, "Add", row_sum(v, onnx_square(v, x)), onnx_centre_norms(v, shift, factor));
-    return onnx_unary(v, "Relu",
-                      onnx_binary(v, "Add", ends, mc_onnx_product(v->g, x, onnx_centres(v, shift, factor, -2))));
-}
-
-/* The same with factors from a parameter; on the diagonal 0. */
-static int onnx_scaled_distance(const onnx_view *v, const mc_value *p, double (*through)(double)) {
-    if (!v->Z)
-        return onnx_number(v, 0);
-    double *factor = alloc_constants(v, 2 * v->d);
-    if (!factor)
-        return 0;
-    spread_parameter(p, v->d, through, factor);
-    const int value = onnx_squared_distances(v, factor);
-    mc_free(factor);
-    return value;
-}
-
-/* ---- Sums by columns ---- */
-
-/* The share of one column: x is rows x 1, z has m numbers, p one. */
-typedef int term(mc_onnx *g, int x, int z, int p);
 
 static int onnx_absolute_term(mc_onnx *g, int x, int z, int p) {
     return mc_onnx_binary(g, "Mul", mc_onnx_unary(g, "Abs", mc_onnx_binary(g, "Sub", x, z)), p);
@@ -178,57 +55,16 @@ static int onnx_unequal_term(mc_onnx *g, int x, int z, int p) {
     return mc_onnx_cast(g, mc_onnx_unary(g, "Not", mc_onnx_binary(g, "Equal", x, z)), MC_ONNX_DOUBLE);
 }
 
-/* rows x m zeros, to begin with. */
-static int onnx_zeros(const onnx_view *v) {
-    const int rows =
-        mc_onnx_gather(v->g, onnx_unary(v, "Shape", v->x), mc_onnx_integers(v->g, (const int64_t[]){0}, 1), 0);
-    return onnx_binary(v, "Expand", onnx_number(v, 0), mc_onnx_concat(v->g, rows, mc_onnx_integers(v->g, &v->m, 1), 0));
-}
-
-/* The body of the loop: from the sum so far, a column of x, one of z and its parameter to the next sum. */
-static mc_text body_of(const onnx_view *v, term *of) {
-    mc_onnx *g = v->g;
-    const int in[] = {mc_onnx_argument(g), mc_onnx_argument(g), mc_onnx_argument(g), mc_onnx_argument(g)};
-    mc_text outer = mc_onnx_begin_body(g);
-    const int x = mc_onnx_binary(g, "Unsqueeze", in[1], mc_onnx_integers(g, (const int64_t[]){1}, 1));
-    const int sum = mc_onnx_binary(g, "Add", in[0], of(g, x, in[2], in[3]));
-    return mc_onnx_end_body(g, &outer, 4, in, sum);
-}
-
-/* sum_j of(x_j, z_j, p_j), with x and the centres z as they are given: d x m. */
-static int over_columns(const onnx_view *v, term *of, int x, int z, const double *p) {
-    mc_text body = body_of(v, of), attributes = mc_text_open(v->g->ctx);
-    mc_onnx_put_graph(&attributes, "body", &body);
-    mc_onnx_put_integer(&attributes, "num_scan_inputs", 3);
-    mc_onnx_put_integers(&attributes, "scan_input_axes", (const int64_t[]){1, 0, 0}, 3);
-    const int inputs[] = {onnx_zeros(v), x, z, mc_onnx_list(v->g, p, v->d)};
-    return mc_onnx_node(v->g, NULL, "Scan", 4, inputs, 1, &attributes);
-}
-
-/* The same with p from a parameter; p NULL: 1. On the diagonal 0. */
-static int by_columns(const onnx_view *v, term *of, const mc_value *p, double (*through)(double)) {
-    const mc_value one = {.kind = MC_VALUE_NUMBER, .number = 1};
-    if (!v->Z)
-        return onnx_number(v, 0);
-    double *factor = alloc_constants(v, v->d);
-    if (!factor)
-        return 0;
-    spread_parameter(p ? p : &one, v->d, through, factor);
-    const int value = over_columns(v, of, v->x, onnx_centres(v, NULL, NULL, 1), factor);
-    mc_free(factor);
-    return value;
-}
-
 /* ---- Atoms ---- */
 
-static int minus_exp(const onnx_view *v, int s) {
+static int minus_exp(const mc_onnx_view *v, int s) {
     return onnx_unary(v, "Exp", onnx_unary(v, "Neg", s));
 }
 
-static int onnx_matern(const onnx_view *v, const mc_value *p) {
+static int onnx_matern(const mc_onnx_view *v, const mc_value *p) {
     const double nu = p[0].number;
-    const int s = nu == 0.5 ? by_columns(v, onnx_squared_term, &p[1], inverse_value)
-                            : onnx_scaled_distance(v, &p[1], inverse_value);
+    const int s = nu == 0.5 ? mc_onnx_by_columns(v, onnx_squared_term, &p[1], inverse_value)
+                            : mc_onnx_scaled_distance(v, &p[1], inverse_value);
     const int q = onnx_unary(v, "Sqrt", onnx_scaled(v, 2 * nu, s)), fall = minus_exp(v, q);
     if (nu == 0.5)
         return fall;
@@ -237,32 +73,32 @@ static int onnx_matern(const onnx_view *v, const mc_value *p) {
         v, "Mul", nu == 1.5 ? front : onnx_binary(v, "Add", front, onnx_scaled(v, 1.0 / 3, onnx_square(v, q))), fall);
 }
 
-static int onnx_rq(const onnx_view *v, const mc_value *p) {
+static int onnx_rq(const mc_onnx_view *v, const mc_value *p) {
     const double alpha = p[0].number;
     return onnx_binary(
-        v, "Pow", onnx_shifted(v, 1, onnx_scaled(v, 1 / (2 * alpha), onnx_scaled_distance(v, &p[1], inverse_value))),
+        v, "Pow", onnx_shifted(v, 1, onnx_scaled(v, 1 / (2 * alpha), mc_onnx_scaled_distance(v, &p[1], inverse_value))),
         onnx_number(v, -alpha));
 }
 
-static int onnx_periodic(const onnx_view *v, const mc_value *p) {
+static int onnx_periodic(const mc_onnx_view *v, const mc_value *p) {
     if (!v->Z)
         return onnx_number(v, 1);
-    double *rate = alloc_constants(v, 2 * v->d), *width = rate ? rate + v->d : NULL;
+    double *rate = mc_onnx_alloc_constants(v, 2 * v->d), *width = rate ? rate + v->d : NULL;
     if (!rate)
         return 0;
-    spread_parameter(&p[0], v->d, inverse_value, rate);
-    spread_parameter(&p[1], v->d, inverse_value, width);
+    mc_onnx_spread_parameter(&p[0], v->d, inverse_value, rate);
+    mc_onnx_spread_parameter(&p[1], v->d, inverse_value, width);
     const int x = onnx_binary(v, "Mul", v->x, mc_onnx_row(v->g, rate, v->d));
-    const int s = over_columns(v, onnx_sine_term, x, onnx_centres(v, NULL, rate, 1), width);
+    const int s = mc_onnx_over_columns(v, onnx_sine_term, x, mc_onnx_centres(v, NULL, rate, 1), width);
     mc_free(rate);
     return onnx_unary(v, "Exp", onnx_scaled(v, -2, s));
 }
 
 /* value / sqrt(a b), 0 where that has no real value; b: k(z, z) of the centres. On the diagonal a / |a|. */
-static int onnx_normalised_quotient(const onnx_view *v, int value, int a, double *b) {
+static int onnx_normalised_quotient(const mc_onnx_view *v, int value, int a, double *b) {
     if (!v->Z)
         return onnx_unary(v, "Sign", a);
-    double *root = alloc_constants(v, v->m);
+    double *root = mc_onnx_alloc_constants(v, v->m);
     for (int64_t i = 0; root && i < v->m; i++) {
         root[i] = sqrt(fabs(b[i]));
         b[i] = b[i] > 0 ? 1 : b[i] < 0 ? -1 : 0;
@@ -276,20 +112,20 @@ static int onnx_normalised_quotient(const onnx_view *v, int value, int a, double
     return mc_onnx_choose(v->g, onnx_binary(v, "Greater", alike, zero), share, zero);
 }
 
-static onnx_view diagonal_of(const onnx_view *v) {
-    return (onnx_view){.g = v->g, .x = v->x, .d = v->d};
+static mc_onnx_view diagonal_of(const mc_onnx_view *v) {
+    return (mc_onnx_view){.g = v->g, .x = v->x, .d = v->d};
 }
 
 /* k(z, z) of the centres by the reference evaluator. */
-static double *own_values(const onnx_view *v, const mc_node *node) {
-    double *out = alloc_constants(v, v->m);
+static double *own_values(const mc_onnx_view *v, const mc_node *node) {
+    double *out = mc_onnx_alloc_constants(v, v->m);
     for (int64_t i = 0; out && v->Z && i < v->m; i++)
         out[i] = mc_eval_kernel(node, v->Z + i * v->d, v->Z + i * v->d, v->d);
     return out;
 }
 
-static mercer_status onnx_normalize(const onnx_view *v, const mc_node *child, int *out) {
-    const onnx_view own = diagonal_of(v);
+static mercer_status onnx_normalize(const mc_onnx_view *v, const mc_node *child, int *out) {
+    const mc_onnx_view own = diagonal_of(v);
     int value = 0, a = 0;
     MC_TRY(onnx_kernel_node(&own, child, &a));
     if (v->Z)
@@ -301,8 +137,8 @@ static mercer_status onnx_normalize(const onnx_view *v, const mc_node *child, in
 }
 
 /* The centres of length one (zero stays zero), d x m, all times sign. */
-static int onnx_unit_centres(const onnx_view *v, double sign, const double *length) {
-    double *table = alloc_constants(v, v->d * v->m);
+static int onnx_unit_centres(const mc_onnx_view *v, double sign, const double *length) {
+    double *table = mc_onnx_alloc_constants(v, v->d * v->m);
     for (int64_t i = 0; table && i < v->m; i++)
         for (int64_t j = 0; j < v->d; j++)
             table[j * v->m + i] = length[i] > 0 ? sign * v->Z[i * v->d + j] / length[i] : 0;
@@ -314,9 +150,9 @@ static int onnx_unit_centres(const onnx_view *v, double sign, const double *leng
 /* The angle t = 2 h between unit vectors with |u - w| = 2 sin h, |u + w| = 2 cos h. Runtimes have the arc tangent in
    float only: h0 from it is right to 1e-7, and sin(h - h0) = sin h cos h0 - cos h sin h0 is then h - h0 to 1e-21. A
    zero vector stands at a right angle. */
-static int onnx_angle(const onnx_view *v, int x_norm, int norms, const double *length) {
+static int onnx_angle(const mc_onnx_view *v, int x_norm, int norms, const double *length) {
     const int zero = onnx_number(v, 0);
-    double *one = alloc_constants(v, v->d);
+    double *one = mc_onnx_alloc_constants(v, v->d);
     if (!one)
         return 0;
     for (int64_t j = 0; j < v->d; j++)
@@ -324,9 +160,11 @@ static int onnx_angle(const onnx_view *v, int x_norm, int norms, const double *l
     const int u =
         mc_onnx_choose(v->g, onnx_binary(v, "Greater", x_norm, zero), onnx_binary(v, "Div", v->x, x_norm), zero);
     const int s = onnx_scaled(
-        v, 0.5, onnx_unary(v, "Sqrt", over_columns(v, onnx_squared_term, u, onnx_unit_centres(v, 1, length), one)));
+        v, 0.5,
+        onnx_unary(v, "Sqrt", mc_onnx_over_columns(v, onnx_squared_term, u, onnx_unit_centres(v, 1, length), one)));
     const int c = onnx_scaled(
-        v, 0.5, onnx_unary(v, "Sqrt", over_columns(v, onnx_squared_term, u, onnx_unit_centres(v, -1, length), one)));
+        v, 0.5,
+        onnx_unary(v, "Sqrt", mc_onnx_over_columns(v, onnx_squared_term, u, onnx_unit_centres(v, -1, length), one)));
     mc_free(one);
     const int rough = onnx_unary(v, "Atan", mc_onnx_cast(v->g, onnx_binary(v, "Div", s, c), MC_ONNX_FLOAT));
     const int h = mc_onnx_cast(v->g, rough, MC_ONNX_DOUBLE);
@@ -336,7 +174,7 @@ static int onnx_angle(const onnx_view *v, int x_norm, int norms, const double *l
                           onnx_scaled(v, 2, onnx_binary(v, "Add", h, step)), onnx_number(v, pi / 2));
 }
 
-static int arccos_of(const onnx_view *v, double order, int t, int norms) {
+static int arccos_of(const mc_onnx_view *v, double order, int t, int norms) {
     const int s = onnx_unary(v, "Sin", t), c = onnx_unary(v, "Cos", t),
               rest = onnx_shifted(v, pi, onnx_unary(v, "Neg", t));
     if (order == 0)
@@ -349,7 +187,7 @@ static int arccos_of(const onnx_view *v, double order, int t, int norms) {
     return onnx_scaled(v, 1 / pi, onnx_binary(v, "Mul", onnx_square(v, norms), onnx_binary(v, "Add", left, right)));
 }
 
-static int onnx_arccos(const onnx_view *v, double order) {
+static int onnx_arccos(const mc_onnx_view *v, double order) {
     const int own = row_sum(v, onnx_square(v, v->x)), x_norm = onnx_unary(v, "Sqrt", own);
     if (!v->Z)
         return order == 0   ? onnx_shifted(v, 0.5, onnx_scaled(v, 0.5, onnx_unary(v, "Sign", own)))
@@ -367,8 +205,8 @@ static int onnx_arccos(const onnx_view *v, double order) {
 }
 
 /* <x, A z>, A read from its lower triangle as the reference evaluator does. */
-static int onnx_form(const onnx_view *v, const mc_value *A) {
-    double *whole = alloc_constants(v, v->d * v->d);
+static int onnx_form(const mc_onnx_view *v, const mc_value *A) {
+    double *whole = mc_onnx_alloc_constants(v, v->d * v->d);
     if (!whole)
         return 0;
     for (int64_t i = 0; i < v->d; i++)
@@ -376,47 +214,12 @@ static int onnx_form(const onnx_view *v, const mc_value *A) {
             whole[i * v->d + j] = A->numbers[(i > j ? i : j) * A->columns + (i > j ? j : i)];
     const int image = mc_onnx_product(v->g, v->x, mc_onnx_table(v->g, whole, v->d, v->d));
     mc_free(whole);
-    return v->Z ? mc_onnx_product(v->g, image, onnx_centres(v, NULL, NULL, 1))
+    return v->Z ? mc_onnx_product(v->g, image, mc_onnx_centres(v, NULL, NULL, 1))
                 : row_sum(v, onnx_binary(v, "Mul", image, v->x));
 }
 
-static mercer_status onnx_atom(const onnx_view *v, const mc_node *node, int *out) {
-    const mc_value *p = node->parameter;
+static mercer_status refuse_onnx_atom(mercer_ctx *ctx, const mc_node *node) {
     switch (node->atom) {
-    case MC_LINEAR: *out = onnx_dot(v); break;
-    case MC_POLY:
-        *out = onnx_binary(v, "Pow", onnx_shifted(v, p[1].number, onnx_scaled(v, p[2].number, onnx_dot(v))),
-                           onnx_number(v, p[0].number));
-        break;
-    case MC_RBF: *out = minus_exp(v, onnx_scaled_distance(v, &p[0], sqrt)); break;
-    case MC_LAPLACIAN: *out = minus_exp(v, by_columns(v, onnx_absolute_term, &p[0], identity_value)); break;
-    case MC_EXPONENTIAL:
-        *out = minus_exp(v, onnx_unary(v, "Sqrt", by_columns(v, onnx_squared_term, &p[0], identity_value)));
-        break;
-    case MC_MATERN:
-        if (!mc_matern_is_elementary(p[0].number))
-            return mc_fail(v->g->ctx, MERCER_INVALID,
-                           "export: matern(nu=%g) needs Bessel functions, which ONNX has not; take nu 0.5, 1.5 or 2.5",
-                           p[0].number);
-        *out = onnx_matern(v, p);
-        break;
-    case MC_RQ: *out = onnx_rq(v, p); break;
-    case MC_PERIODIC: *out = onnx_periodic(v, p); break;
-    case MC_COSINE: return onnx_normalize(v, &linear, out);
-    case MC_CHI2: *out = minus_exp(v, by_columns(v, onnx_chi2_term, &p[0], identity_value)); break;
-    case MC_INTERSECTION:
-        *out = v->Z ? by_columns(v, onnx_minimum_term, NULL, identity_value) : row_sum(v, v->x);
-        break;
-    case MC_ARCCOS: *out = onnx_arccos(v, p[0].number); break;
-    case MC_TANH:
-        *out = onnx_unary(v, "Tanh", onnx_shifted(v, p[1].number, onnx_scaled(v, p[0].number, onnx_dot(v))));
-        break;
-    case MC_WHITE:
-        *out = mc_onnx_cast(
-            v->g, onnx_binary(v, "Equal", by_columns(v, onnx_unequal_term, NULL, identity_value), onnx_number(v, 0)),
-            MC_ONNX_DOUBLE);
-        break;
-    case MC_FORM: *out = onnx_form(v, &p[0]); break;
     case MC_TANIMOTO:
     case MC_ADDITIVE_CHI2:
     case MC_WENDLAND:
@@ -429,13 +232,55 @@ static mercer_status onnx_atom(const onnx_view *v, const mc_node *node, int *out
     case MC_LOG:
     case MC_MULTIQUADRIC:
     case MC_THIN_PLATE:
-        return mc_fail(v->g->ctx, MERCER_INVALID, "export: %s is not among the kernels that are written as ONNX graphs",
+        return mc_fail(ctx, MERCER_INVALID, "export: %s is not among the kernels that are written as ONNX graphs",
                        mc_atoms[node->atom].name);
     default:
         return mc_fail(
-            v->g->ctx, MERCER_INVALID,
+            ctx, MERCER_INVALID,
             "export: values of %s do not follow from the columns alone, so an ONNX graph cannot compute them",
             mc_atoms[node->atom].name);
+    }
+}
+
+static mercer_status onnx_atom(const mc_onnx_view *v, const mc_node *node, int *out) {
+    const mc_value *p = node->parameter;
+    switch (node->atom) {
+    case MC_LINEAR: *out = mc_onnx_dot(v); break;
+    case MC_POLY:
+        *out = onnx_binary(v, "Pow", onnx_shifted(v, p[1].number, onnx_scaled(v, p[2].number, mc_onnx_dot(v))),
+                           onnx_number(v, p[0].number));
+        break;
+    case MC_RBF: *out = minus_exp(v, mc_onnx_scaled_distance(v, &p[0], sqrt)); break;
+    case MC_LAPLACIAN: *out = minus_exp(v, mc_onnx_by_columns(v, onnx_absolute_term, &p[0], identity_value)); break;
+    case MC_EXPONENTIAL:
+        *out = minus_exp(v, onnx_unary(v, "Sqrt", mc_onnx_by_columns(v, onnx_squared_term, &p[0], identity_value)));
+        break;
+    case MC_MATERN:
+        if (!mc_matern_is_elementary(p[0].number))
+            return mc_fail(v->g->ctx, MERCER_INVALID,
+                           "export: matern(nu=%g) needs Bessel functions, which ONNX has not; take nu 0.5, 1.5 or 2.5",
+                           p[0].number);
+        *out = onnx_matern(v, p);
+        break;
+    case MC_RQ: *out = onnx_rq(v, p); break;
+    case MC_PERIODIC: *out = onnx_periodic(v, p); break;
+    case MC_COSINE: return onnx_normalize(v, &linear, out);
+    case MC_CHI2: *out = minus_exp(v, mc_onnx_by_columns(v, onnx_chi2_term, &p[0], identity_value)); break;
+    case MC_INTERSECTION:
+        *out = v->Z ? mc_onnx_by_columns(v, onnx_minimum_term, NULL, identity_value) : row_sum(v, v->x);
+        break;
+    case MC_ARCCOS: *out = onnx_arccos(v, p[0].number); break;
+    case MC_TANH:
+        *out = onnx_unary(v, "Tanh", onnx_shifted(v, p[1].number, onnx_scaled(v, p[0].number, mc_onnx_dot(v))));
+        break;
+    case MC_WHITE:
+        *out = mc_onnx_cast(
+            v->g,
+            onnx_binary(v, "Equal", mc_onnx_by_columns(v, onnx_unequal_term, NULL, identity_value), onnx_number(v, 0)),
+            MC_ONNX_DOUBLE);
+        break;
+    case MC_FORM: *out = onnx_form(v, &p[0]); break;
+    default: return refuse_onnx_atom(v->g->ctx, node);
     }
     return v->g->status;
 }
@@ -449,7 +294,7 @@ static const char *const operator_of[] = {
     [MC_F_ABS] = "Abs"};
 
 /* f(x): rows x 1, or a number. */
-static int onnx_function(const onnx_view *v, const mc_function *f) {
+static int onnx_function(const mc_onnx_view *v, const mc_function *f) {
     const int norm2 = f->kind == MC_F_NORM || f->kind == MC_F_NORM2 ? row_sum(v, onnx_square(v, v->x)) : 0;
     switch (f->kind) {
     case MC_F_NUMBER: return onnx_number(v, f->number);
@@ -463,7 +308,7 @@ static int onnx_function(const onnx_view *v, const mc_function *f) {
                        : onnx_unary(v, operator_of[f->kind], a);
 }
 
-static mercer_status onnx_weigh(const onnx_view *v, const mc_node *node, int *out) {
+static mercer_status onnx_weigh(const mc_onnx_view *v, const mc_node *node, int *out) {
     int child = 0;
     MC_TRY(onnx_kernel_node(v, node->child[0], &child));
     const int f = onnx_function(v, node->function);
@@ -471,7 +316,7 @@ static mercer_status onnx_weigh(const onnx_view *v, const mc_node *node, int *ou
         *out = onnx_binary(v, "Mul", onnx_square(v, f), child);
         return v->g->status;
     }
-    double *of_centres = alloc_constants(v, v->m);
+    double *of_centres = mc_onnx_alloc_constants(v, v->m);
     for (int64_t i = 0; of_centres && i < v->m; i++)
         of_centres[i] = mc_function_eval(node->function, v->Z + i * v->d, v->d);
     *out = of_centres ? onnx_binary(v, "Mul", onnx_binary(v, "Mul", f, mc_onnx_row(v->g, of_centres, v->m)), child) : 0;
@@ -481,7 +326,7 @@ static mercer_status onnx_weigh(const onnx_view *v, const mc_node *node, int *ou
 
 /* ---- Nodes ---- */
 
-static mercer_status onnx_sum_or_product(const onnx_view *v, const mc_node *node, int *out) {
+static mercer_status onnx_sum_or_product(const mc_onnx_view *v, const mc_node *node, int *out) {
     MC_TRY(onnx_kernel_node(v, node->child[0], out));
     for (int i = 1; i < node->children; i++) {
         int next = 0;
@@ -491,21 +336,21 @@ static mercer_status onnx_sum_or_product(const onnx_view *v, const mc_node *node
     return v->g->status;
 }
 
-static mercer_status onnx_columns(const onnx_view *v, const mc_node *node, int *out) {
+static mercer_status onnx_columns(const mc_onnx_view *v, const mc_node *node, int *out) {
     const int64_t d = node->columns;
-    double *Z = v->Z ? alloc_constants(v, v->m * d) : NULL;
+    double *Z = v->Z ? mc_onnx_alloc_constants(v, v->m * d) : NULL;
     MC_TRY(v->g->status);
     for (int64_t i = 0; Z && i < v->m; i++)
         for (int64_t j = 0; j < d; j++)
             Z[i * d + j] = v->Z[i * v->d + node->column[j]];
     const int x = mc_onnx_gather(v->g, v->x, mc_onnx_integers(v->g, node->column, d), 1);
     const mercer_status status =
-        onnx_kernel_node(&(onnx_view){.g = v->g, .x = x, .Z = Z, .m = v->m, .d = d}, node->child[0], out);
+        onnx_kernel_node(&(mc_onnx_view){.g = v->g, .x = x, .Z = Z, .m = v->m, .d = d}, node->child[0], out);
     mc_free(Z);
     return status;
 }
 
-static mercer_status onnx_kernel_node(const onnx_view *v, const mc_node *node, int *out) {
+static mercer_status onnx_kernel_node(const mc_onnx_view *v, const mc_node *node, int *out) {
     switch (node->kind) {
     case MC_NUMBER: *out = onnx_number(v, node->number); return MERCER_OK;
     case MC_ATOM: return onnx_atom(v, node, out);
@@ -529,14 +374,15 @@ static bool is_atom(const mc_node *node) {
 }
 
 mercer_status mc_onnx_kernel(mc_onnx *g, const mc_node *root, int x, const double *Z, int64_t m, int64_t d, int *out) {
-    const onnx_view v = {.g = g, .x = x, .Z = Z, .m = m, .d = d};
+    const mc_onnx_view v = {.g = g, .x = x, .Z = Z, .m = m, .d = d};
     MC_TRY(onnx_kernel_node(&v, root, out));
     if (!mc_node_any(root, is_atom))
-        *out = onnx_binary(&v, "Add", *out, onnx_zeros(&v)); /* a constant kernel: as many of it as there are pairs */
+        *out =
+            onnx_binary(&v, "Add", *out, mc_onnx_zeros(&v)); /* a constant kernel: as many of it as there are pairs */
     return g->status;
 }
 
 mercer_status mc_onnx_diagonal(mc_onnx *g, const mc_node *root, int x, int64_t d, int *out) {
-    const onnx_view v = {.g = g, .x = x, .d = d};
+    const mc_onnx_view v = {.g = g, .x = x, .d = d};
     return onnx_kernel_node(&v, root, out);
 }
