@@ -8,9 +8,9 @@ to 200 columns, all log-uniform, clouds from wide apart to one upon the other, c
 median distance times 0.1 to 10, C from 0.1 to 100.
 
 Both sides are whole commands with a tolerance of 0.001: reading, fitting, writing; then reading, predicting, writing. svm-train is built for one
-thread and its seconds are the processor's; Mercer's are by the clock, on one thread and on all. Medians of --repeats turns (of one where svm-train takes
-over 20 seconds). `other` counts the new rows that get another class; `votes` those of them where Mercer, its tolerance a thousand times smaller, still
-differs: what two optima within the tolerance may differ by is not counted there.
+thread; its seconds and those of Mercer on one thread are the processor's, on all threads they are by the clock. Medians of --repeats turns (of one where
+svm-train takes over 20 seconds). `other` counts the new rows that get another class; `exact` those of them that still do once both sides have
+a tolerance a thousand times smaller: what two answers within the tolerance may differ by is not counted there.
 
 --search: `mercer tune` over 8 gamma x 8 C x 5 folds of the second named problem instead. Points drawn at random from the grid are given to
 `svm-train -v 5`; their mean times 64 is what LIBSVM's grid would take, with its standard error."""
@@ -77,12 +77,20 @@ def settings(gamma, C):
     return ["-m", "svc", "-k", f"rbf(gamma={gamma!r})", "--C", repr(C), "--scale", "none"]
 
 
-def mercer_fit(mercer, folder, gamma, C, *more):
-    return measure.take([mercer, "fit", folder / "rows", *settings(gamma, C), "-o", folder / "m.mercer", "-q", *more]).seconds
+def mercer_fit(mercer, folder, gamma, C, *more, tolerance=TOLERANCE):
+    return measure.take([mercer, "fit", folder / "rows", *settings(gamma, C), "--tolerance", tolerance, "-o", folder / "m.mercer", "-q", *more])
 
 
-def libsvm_fit(folder, gamma, C):
-    return measure.take(["svm-train", "-q", "-m", "4000", "-e", TOLERANCE, "-g", repr(gamma), "-c", repr(C), folder / "rows", folder / "m.model"]).cpu
+def libsvm_fit(folder, gamma, C, tolerance=TOLERANCE):
+    return measure.take(["svm-train", "-q", "-m", "4000", "-e", tolerance, "-g", repr(gamma), "-c", repr(C), folder / "rows", folder / "m.model"])
+
+
+def mercer_predict(mercer, folder):
+    return measure.take([mercer, "predict", folder / "m.mercer", folder / "new", "-o", folder / "ours.csv", "-q"])
+
+
+def libsvm_predict(folder):
+    return measure.take(["svm-predict", "-q", folder / "new", folder / "m.model", folder / "theirs"])
 
 
 def turns(repeats, *sides):
@@ -94,18 +102,20 @@ def turns(repeats, *sides):
     return [statistics.median(own) for own in taken]
 
 
-def classes_said(mercer, folder):
-    measure.take([mercer, "predict", folder / "m.mercer", folder / "new", "-o", folder / "ours.csv", "-q"])
-    return [line.split(",")[0].strip('"') for line in open(folder / "ours.csv").read().split("\n")[1:] if line]
+def differing(folder):
+    """New rows that get another class, from what both have written."""
+    ours = [line.split(",")[0].strip('"') for line in open(folder / "ours.csv").read().split("\n")[1:] if line]
+    return {i for i, (a, b) in enumerate(zip(ours, open(folder / "theirs").read().split(), strict=True)) if float(a) != float(b)}
 
 
-def differing(mercer, folder, gamma, C):
-    """(new rows that get another class, those of them that still do when Mercer is a thousand times as exact)"""
-    theirs = open(folder / "theirs").read().split()
-    other = {i for i, (a, b) in enumerate(zip(classes_said(mercer, folder), theirs)) if float(a) != float(b)}
-    if other:
-        mercer_fit(mercer, folder, gamma, C, "--tolerance", STRICT)
-    return len(other), sum(float(a) != float(b) for i, (a, b) in enumerate(zip(classes_said(mercer, folder), theirs)) if i in other)
+def differing_exactly(mercer, folder, gamma, C, other):
+    if not other:
+        return 0
+    mercer_fit(mercer, folder, gamma, C, tolerance=STRICT)
+    libsvm_fit(folder, gamma, C, STRICT)
+    mercer_predict(mercer, folder)
+    libsvm_predict(folder)
+    return len(other & differing(folder))
 
 
 def row(mercer, repeats, text, X, y, n, gamma, C):
@@ -113,13 +123,13 @@ def row(mercer, repeats, text, X, y, n, gamma, C):
         folder = pathlib.Path(name)
         write_rows(folder / "rows", X[:n], y[:n])
         write_rows(folder / "new", X[n:], y[n:])
-        one, all_, theirs = turns(repeats, lambda: mercer_fit(mercer, folder, gamma, C, "--tolerance", TOLERANCE, "--threads", 1),
-                                  lambda: mercer_fit(mercer, folder, gamma, C, "--tolerance", TOLERANCE), lambda: libsvm_fit(folder, gamma, C))
-        ours, said = turns(repeats, lambda: measure.take([mercer, "predict", folder / "m.mercer", folder / "new", "-o", folder / "ours.csv", "-q"]).seconds,
-                           lambda: measure.take(["svm-predict", "-q", folder / "new", folder / "m.model", folder / "theirs"]).cpu)
-        other, votes = differing(mercer, folder, gamma, C)
+        one, all_, theirs = turns(repeats, lambda: mercer_fit(mercer, folder, gamma, C, "--threads", 1).cpu,
+                                  lambda: mercer_fit(mercer, folder, gamma, C).seconds, lambda: libsvm_fit(folder, gamma, C).cpu)
+        ours, said = turns(repeats, lambda: mercer_predict(mercer, folder).seconds, lambda: libsvm_predict(folder).cpu)
+        other = differing(folder)
+        exact = differing_exactly(mercer, folder, gamma, C, other)
     print(f"| {text} | {n} x {X.shape[1]} | {gamma:.3g} | {C:.3g} | {one:.3f} | {all_:.3f} | {theirs:.2f} | {theirs / one:.1f} | {theirs / all_:.1f} "
-          f"| {said / ours:.1f} | {other} | {votes} |", flush=True)
+          f"| {said / ours:.1f} | {len(other)} | {exact} |", flush=True)
     return theirs / all_
 
 
@@ -154,7 +164,7 @@ def main():
     if o.search:
         return search(o.mercer)
     print(f"seed {o.seed}\n")
-    head = "| problem | rows | gamma | C | Mercer, one thread, s | all | svm-train, s | ratio, one thread | all | predict | other | votes |"
+    head = "| problem | rows | gamma | C | Mercer, one thread, s | all | svm-train, s | ratio, one thread | all | predict | other | exact |"
     print(head + "\n" + "|---" * (head.count("|") - 1) + "|", flush=True)
     numbers = range(o.problems) if o.number is None else [o.number]
     problems = [] if o.no_named else list(named())

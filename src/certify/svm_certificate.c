@@ -203,15 +203,32 @@ typedef struct intercept_source {
     int side; /* of nu: the edge in question */
 } intercept_source;
 
+/* Rows begin .. begin + count - 1 of a task as at most two runs of rows of the data: of run r, places from[r] .. from[r
+   + 1] - 1, the first of which is row[r]. Bounds are looked for over all rows again and again. */
+typedef struct row_runs {
+    int64_t from[3], row[2];
+} row_runs;
+
+static row_runs runs_of_rows(const mc_svm *s, const mc_svm_program *t, int64_t begin, int64_t count) {
+    const int64_t end = begin + count, cut = t->b < 0 || t->split > end ? end : t->split > begin ? t->split : begin;
+    row_runs r = {.from = {begin, cut, end}};
+    r.row[0] = cut > begin ? mc_svm_program_row(s, t, begin) : 0;
+    r.row[1] = end > cut ? mc_svm_program_row(s, t, cut) : 0;
+    return r;
+}
+
 /* f, and what f* can differ from it by: |f - f*| sqrt(k(x, x)), and the rounding of f. */
 static void values_of(const void *self, int64_t begin, int64_t count, double *f, double *doubt) {
     const mc_svm *s = ((const intercept_source *)self)->s;
     const mc_svm_program *t = ((const intercept_source *)self)->t;
+    const row_runs runs = runs_of_rows(s, t, begin, count);
+    for (int r = 0; r < 2; r++)
+        for (int64_t i = runs.from[r]; i < runs.from[r + 1]; i++)
+            doubt[i - begin] = t->distance * sqrt(fabs(s->diagonal[runs.row[r] + i - runs.from[r]]));
     for (int64_t i = 0; i < count; i++) {
         const double own = t->error ? t->error[begin + i] : 0,
                      error = (own > t->certified.error ? own : t->certified.error) * t->unit;
-        doubt[i] = t->distance * sqrt(fabs(s->diagonal[mc_svm_program_row(s, t, begin + i)])) + error
-                   + DBL_EPSILON * bend_of(s, t, begin + i);
+        doubt[i] = doubt[i] + error + DBL_EPSILON * bend_of(s, t, begin + i);
         f[i] = t->unit * t->f[begin + i];
     }
 }
@@ -234,10 +251,30 @@ static inline double slope_of(const mc_svm *s, const mc_svm_program *t, int64_t 
     return hinge_slope(sign * (bend - F), cost, sign > 0, side);
 }
 
+/* The same for rows of one class of a pair, in a loop without branches. */
+static void slopes_of_class(double C, const double *cost, double sign, int64_t count, const double *F, int side,
+                            double *slope) {
+    const bool open = (sign > 0) == (side > 0);
+    for (int64_t i = 0; i < count; i++) {
+        const double z = sign * (sign - F[i]), fall = -sign * (C * cost[i]);
+        slope[i] = (open ? z > 0 : z >= 0) ? fall : 0;
+    }
+}
+
 static void slopes_of(const void *self, int64_t begin, int64_t count, const double *F, int side, double *slope) {
     const intercept_source *j = self;
-    for (int64_t i = 0; i < count; i++)
-        slope[i] = slope_of(j->s, j->t, begin + i, F[i], side);
+    if (!j->s->variant->classes || j->t->b < 0) {
+        for (int64_t i = 0; i < count; i++)
+            slope[i] = slope_of(j->s, j->t, begin + i, F[i], side);
+        return;
+    }
+    const row_runs runs = runs_of_rows(j->s, j->t, begin, count);
+    for (int r = 0; r < 2; r++) {
+        const int64_t at = runs.from[r] - begin, own = runs.from[r + 1] - runs.from[r];
+        if (own > 0)
+            slopes_of_class(j->s->variant->has_C ? j->s->C : 1, j->s->cost + runs.row[r],
+                            mc_svm_program_sign(j->s, j->t, runs.from[r]), own, F + at, side, slope + at);
+    }
 }
 
 static double weight_of(const mc_svm *s, const mc_svm_program *t) {
