@@ -15,7 +15,7 @@
 #include <string.h>
 
 enum {
-    LEAST = 160, /* variables below which all of them are such a set */
+    LEAST = 700, /* variables below which K of all of them stays near enough */
     MOST = 512,  /* in the set */
     FIRST = 128, /* that join it at first, */
     NEXT = 64,   /* and later at least; otherwise half as many as there are */
