@@ -30,11 +30,15 @@ enum { CHAINS = MC_STRIDE / MC_WIDE };
 #define SMALLER(a, b) PICK((a) < (b), a, b)
 #endif
 
-static float largest_lane(const lanes *x) {
+static inline float largest_lane(const lanes *x) {
+#ifdef __AVX512F__
+    return _mm512_reduce_max_ps((__m512)*x);
+#else
     float top = (*x)[0];
     for (int l = 1; l < MC_WIDE; l++)
         top = (*x)[l] > top ? (*x)[l] : top;
     return top;
+#endif
 }
 
 /* v <- v - step (K_i - K_j); the largest v that may grow, and the smallest that may shrink. */
@@ -87,6 +91,35 @@ static int64_t place_of(const mc_smo_block_f32 *p, float top) {
     return 0;
 }
 
+/* Where square / curvature is above gain / cost, the former. */
+static inline void take_better(lanes square, lanes curvature, int32_t place, lanes *gain, lanes *cost, masks *at) {
+#ifdef __AVX512F__
+    const __mmask16 better = _mm512_cmp_ps_mask((__m512)(square * *cost), (__m512)(*gain * curvature), _CMP_GT_OQ);
+    *gain = (lanes)_mm512_mask_mov_ps((__m512)*gain, better, (__m512)square);
+    *cost = (lanes)_mm512_mask_mov_ps((__m512)*cost, better, (__m512)curvature);
+    *at = (masks)_mm512_mask_mov_epi32((__m512i)*at, better, _mm512_set1_epi32(place));
+#else
+    const masks better = square * *cost > *gain * curvature, here = (masks){0} + place;
+    *gain = PICK(better, square, *gain);
+    *cost = PICK(better, curvature, *cost);
+    *at = (here & better) | (*at & ~better);
+#endif
+}
+
+/* Where the largest of all lanes is, the first of equals; where none is above 0 the first lane. */
+static int64_t best_place(const lanes share[CHAINS], const masks at[CHAINS]) {
+    lanes top = share[0];
+    for (int u = 1; u < CHAINS; u++)
+        top = LARGER(share[u], top);
+    const float most = largest_lane(&top);
+    for (int u = 0; u < CHAINS && most > 0; u++) {
+        const int l = first_equal(&share[u], most);
+        if (l < MC_WIDE)
+            return at[u][l] + l;
+    }
+    return at[0][0];
+}
+
 /* The partner of i that lowers the objective most when both bounds are far: the largest gap^2 / curvature. Fractions
    are compared by cross multiplication. */
 static int64_t select_partner(const mc_smo_block_f32 *p, int64_t i, float vi) {
@@ -104,22 +137,11 @@ static int64_t select_partner(const mc_smo_block_f32 *p, int64_t i, float vi) {
             const int64_t a = t + u * MC_WIDE;
             const lanes gap = LARGER(vi - (AT(p->v, a) + AT(p->down, a)), none);
             const lanes curvature = LARGER(dii + AT(p->diagonal, a) - 2 * OF(Ki, a), tiny), square = gap * gap;
-            const masks better = square * cost[u] > gain[u] * curvature, here = (masks){0} + (int32_t)a;
-            gain[u] = PICK(better, square, gain[u]);
-            cost[u] = PICK(better, curvature, cost[u]);
-            at[u] = (here & better) | (at[u] & ~better);
+            take_better(square, curvature, (int32_t)a, &gain[u], &cost[u], &at[u]);
         }
-    int64_t best = at[0][0];
-    float most = 0;
-    for (int u = 0; u < CHAINS; u++) {
-        const lanes share = gain[u] / cost[u];
-        for (int l = 0; l < MC_WIDE; l++)
-            if (share[l] > most) {
-                most = share[l];
-                best = at[u][l] + l;
-            }
-    }
-    return best;
+    EACH(u)
+    gain[u] = gain[u] / cost[u];
+    return best_place(gain, at);
 }
 
 static double step_pair(mc_smo_block_f32 *p, int64_t i, int64_t j) {
