@@ -138,13 +138,39 @@ static void stationary_part(kernel_writer *w) {
     }
 }
 
+/* ---- the sphere, and what has two names ---- */
+
+static void sphere_part(kernel_writer *w) {
+    if (draw_below(w, 4))
+        put_text(w, "cosine^%d", (int)draw_below(w, 6));
+    else
+        put_text(w, "exp(%g*cosine)", draw_number(w));
+}
+
+static void named_part(kernel_writer *w) {
+    static const char *const parts[] = {"linear",
+                                        "brownian(hurst=1)",
+                                        "brownian(hurst=0.5)",
+                                        "power(p=1, centred=1)",
+                                        "power(p=2, centred=1)",
+                                        "exp(power(p=2))",
+                                        "exp(0.5*power(p=2))",
+                                        "rbf(gamma=0.5)",
+                                        "rbf(gamma=1)",
+                                        "gibbs(1)",
+                                        "gibbs(0.5)",
+                                        "exp(2*power(p=1))",
+                                        "exponential(gamma=2)"};
+    put_text(w, "%s", parts[draw_below(w, 13)]);
+}
+
 typedef void part(kernel_writer *);
 
 void cancelling_kernel(mc_rng *rng, int64_t d, char text[RANDOM_KERNEL_SIZE]) {
-    static part *const parts[] = {polynomial_part, polynomial_part, unfolded_part,   angle_part,
-                                  equal_part,      series_part,     stationary_part, stationary_part};
+    static part *const parts[] = {polynomial_part, polynomial_part, unfolded_part,   angle_part,  equal_part,
+                                  series_part,     stationary_part, stationary_part, sphere_part, named_part};
     kernel_writer w = {.rng = rng, .text = text, .d = d};
-    part *const one = parts[draw_below(&w, 8)];
+    part *const one = parts[draw_below(&w, 10)];
     const int64_t count = 2 + draw_below(&w, 3);
     const bool one_column = one == stationary_part && draw_below(&w, 2);
     put_text(&w, "%s", one_column ? "(" : "");

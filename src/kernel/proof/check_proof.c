@@ -398,7 +398,7 @@ static bool verify_spectra(checker *c, const mc_proof_line *line) {
 
 static bool verify_powers_minimum(checker *c, const mc_proof_line *line) {
     (void)c;
-    return is_atom(line, MC_INTERSECTION) && no_premise(line) && line->d == 1;
+    return (is_atom(line, MC_INTERSECTION) || is_atom(line, MC_TANIMOTO)) && no_premise(line) && line->d == 1;
 }
 
 static bool verify_collect(checker *c, const mc_proof_line *line) {
@@ -421,6 +421,14 @@ static bool verify_unfold(checker *c, const mc_proof_line *line) {
 
 static bool verify_unfold_series(checker *c, const mc_proof_line *line) {
     return multiplied_out(c, line, line->term, MC_UNFOLDED, no_negative_coefficient);
+}
+
+static bool no_negative_on_sphere(const mc_expansion *e, const mc_proof_line *line) {
+    return mc_expansion_sphere(e, line->d);
+}
+
+static bool verify_sphere(checker *c, const mc_proof_line *line) {
+    return multiplied_out(c, line, line->term, MC_UNFOLDED, no_negative_on_sphere);
 }
 
 /* Column by column; the matrices over powers of columns are eliminated exactly. */
@@ -522,6 +530,7 @@ static const struct {
     [MC_RULE_UNFOLD] = {MC_IS_KERNEL, verify_unfold},
     [MC_RULE_UNFOLD_SERIES] = {MC_IS_KERNEL, verify_unfold_series},
     [MC_RULE_SPECTRA] = {MC_IS_KERNEL, verify_spectra},
+    [MC_RULE_SPHERE] = {MC_IS_KERNEL, verify_sphere},
     [MC_RULE_POWERS_MINIMUM] = {MC_ALL_POWERS, verify_powers_minimum},
     [MC_RULE_COLUMN_FORMS] = {MC_IS_KERNEL, verify_column_forms},
     [MC_RULE_COMMON_VIEW] = {MC_IS_KERNEL, verify_common_view},

@@ -87,6 +87,7 @@ typedef enum mc_rule {
     MC_RULE_UNFOLD_SERIES,
     MC_RULE_COLUMN_FORMS,
     MC_RULE_SPECTRA,
+    MC_RULE_SPHERE,
     MC_RULE_WHITE_DIAGONAL,
     MC_RULE_COMMON_VIEW,
     /* functions of the distance, and what is conditionally positive */

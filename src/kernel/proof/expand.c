@@ -357,6 +357,8 @@ static bool expand_columns(mc_expander *x, const mc_term *term, const mc_node *s
 
 bool mc_expand_into(mc_expander *x, const mc_term *term, const mc_node *scope, mc_monomials *out) {
     bool taken = false, ok = true;
+    const mc_term *renamed = mc_term_renamed(x->pool, term);
+    term = renamed ? renamed : term;
     if (x->mode == MC_COLUMN_POWERS)
         ok = mc_expand_in_columns(x, term, scope, out, &taken);
     else if (x->mode == MC_UNFOLDED)

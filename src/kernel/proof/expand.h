@@ -64,6 +64,9 @@ bool mc_expansion_series(const mc_expansion *e, int *generator);
 bool mc_expansion_gaussians(const mc_expansion *e, int64_t d);
 /* spectra.c: the same for Gaussians, exponential, matern, rq, laplacian and periodic of fixed numbers. */
 bool mc_expansion_spectra(const mc_expansion *e, int64_t d);
+/* As a power series in cosine, with what multiplies it apart, it has no negative Gegenbauer coefficient on the sphere
+   of R^d. */
+bool mc_expansion_sphere(const mc_expansion *e, int64_t d);
 /* MC_COLUMN_POWERS: apart from powers of columns every group of monomials has a matrix over these powers that is
    positive semidefinite, by exact elimination. */
 mercer_status mc_expansion_forms(mercer_ctx *ctx, const mc_expansion *e, bool *holds);

@@ -32,6 +32,8 @@ bool mc_give_up_expansion(mc_expander *x);
 int mc_generator_of(mc_expander *x, const mc_term *term, const mc_node *scope);
 mc_monomial mc_constant_monomial(mc_interval c);
 
+/* expand_names.c: the same function under a plainer name; NULL: it has none. */
+const mc_term *mc_term_renamed(mc_pool *pool, const mc_term *term);
 /* expand_columns.c: MC_COLUMN_POWERS. These say with *taken whether they know the term. */
 bool mc_expand_in_columns(mc_expander *x, const mc_term *term, const mc_node *scope, mc_monomials *out, bool *taken);
 int64_t mc_listed_columns(const mc_term *term, int64_t d);

@@ -1,4 +1,4 @@
-/* positive.c: when does a multiplied-out expression with subtractions still give a kernel? Three sufficient tests.
+/* positive.c: when does a multiplied-out expression with subtractions still give a kernel? Four sufficient tests.
 
    Nonnegative: a sum of products of kernels, of exp of kernels and of Gaussians, with factors >= 0.
 
@@ -9,6 +9,10 @@
    against which it does not grow. The quotient of (c, m, a) and (c_k, m_k, a_k) changes from n to n + 1 by the factor
    (a/|a_k|) (n+1-m_k)/(n+1-m), which is at least 1 for |a_k| <= a and m_k <= m, and for m_k > m from the first n on
    where it is: it grows with n. So what is outweighed at N is so at every n >= N.
+
+   Sphere: with F as above and g = cosine, F(t) - F(0) in the polynomials P_k of R^d with P_k(1) = 1 and
+   t P_k = ((k+d-2) P_(k+1) + k P_(k-1))/(2k+d-2), t P_0 = P_1: the first terms are computed by Horner's rule, and from
+   N on, where no s_n is negative, each power t^n is a sum of P_k with factors that are not.
 
    Gaussians: the Fourier transform of exp(-sum_j w_j u_j^2) is a Gaussian density times prod_j (pi/w_j)^(1/2), wider
    where w is larger; a column with w_j = 0 gives a point mass at frequency 0. So a exp(-w.u^2) - b exp(-v.u^2) has a
@@ -177,6 +181,87 @@ bool mc_expansion_series(const mc_expansion *e, int *generator) {
             *generator = g;
             return true;
         }
+    return false;
+}
+
+/* ---- the sphere ---- */
+
+enum { SPHERE_TERMS = 60 };
+
+/* The rows of how many columns a cosine sees; 0: it is none, or any number. */
+static int64_t columns_of_cosine(const mc_term *term, int64_t d) {
+    const mc_term *inner = term->kind == MC_T_COLUMNS ? term->child[0] : term;
+    if (inner->kind != MC_T_ATOM || inner->node->atom != MC_COSINE)
+        return 0;
+    return term->kind == MC_T_COLUMNS ? term->node->columns : d;
+}
+
+/* v <- t v for a sum of v_k P_k, k <= degree. */
+static void multiply_by_cosine(mc_interval *v, int degree, int64_t d) {
+    mc_interval product[SPHERE_TERMS + 1];
+    for (int k = 0; k <= degree + 1; k++)
+        product[k] = mc_iv(0);
+    for (int k = 0; k <= degree; k++) {
+        const double all = k == 0 ? 1 : (double)(2 * k + d - 2), up = k == 0 ? 1 : (double)(k + d - 2);
+        product[k + 1] = mc_iv_add(product[k + 1], mc_iv_div(mc_iv_mul(mc_iv(up), v[k]), mc_iv(all)));
+        if (k > 0)
+            product[k - 1] = mc_iv_add(product[k - 1], mc_iv_div(mc_iv_mul(mc_iv(k), v[k]), mc_iv(all)));
+    }
+    for (int k = 0; k <= degree + 1; k++)
+        v[k] = product[k];
+}
+
+/* s_n/n! */
+static mc_interval power_coefficient(const group *s, int g, int n) {
+    mc_interval sum = mc_iv(0);
+    for (int i = 0; i < s->count; i++)
+        sum = mc_iv_add(sum, taylor_coefficient(s->member[i], g, n, false));
+    for (int i = 2; i <= n; i++)
+        sum = mc_iv_div(sum, mc_iv(i));
+    return sum;
+}
+
+/* The sum of the coefficients 1 to last, F(0) apart. */
+static bool sphere_nonnegative(const group *s, int g, int last, int64_t d) {
+    mc_interval v[SPHERE_TERMS + 1];
+    for (int k = 0; k <= SPHERE_TERMS; k++)
+        v[k] = mc_iv(0);
+    for (int n = last; n >= 0; n--) {
+        if (n < last)
+            multiply_by_cosine(v, last - n - 1, d);
+        if (n > 0)
+            v[0] = mc_iv_add(v[0], power_coefficient(s, g, n));
+    }
+    for (int k = 0; k <= last; k++)
+        if (!(v[k].lo >= 0))
+            return false;
+    return power_coefficient(s, g, 0).lo >= 0;
+}
+
+static bool sphere_group(const group *s, int g, int64_t d) {
+    int n = 1;
+    for (int i = 0; i < s->count; i++)
+        n = s->member[i]->power[g] >= n ? s->member[i]->power[g] + 1 : n;
+    while (n < SPHERE_TERMS && !tail_nonnegative(s, g, n))
+        n++;
+    return n < SPHERE_TERMS && (sphere_nonnegative(s, g, n - 1, d) || sphere_nonnegative(s, g, SPHERE_TERMS - 1, d));
+}
+
+static bool sphere_in(const mc_expansion *e, int g, int64_t d) {
+    for (int i = 0; i < e->count; i++) {
+        const group s = group_of(e, i, APART_FROM_GENERATOR, g);
+        if (s.member[0] == &e->monomial[i] && !(rest_nonnegative(e, s.member[0], g) && sphere_group(&s, g, d)))
+            return false;
+    }
+    return e->count > 0;
+}
+
+bool mc_expansion_sphere(const mc_expansion *e, int64_t d) {
+    for (int g = 0; e->whole && g < e->generators; g++) {
+        const int64_t columns = columns_of_cosine(e->generator[g], d);
+        if (columns > 0 && mc_expansion_uses(e, g) && sphere_in(e, g, columns))
+            return true;
+    }
     return false;
 }
 

@@ -305,7 +305,7 @@ static mc_rule rule_for(const mc_expansion *e, mc_expand_mode mode, int64_t d) {
                : mc_expansion_spectra(e, d) ? MC_RULE_SPECTRA
                                             : MC_RULE_COUNT;
     if (!mc_expansion_series(e, &generator))
-        return MC_RULE_COUNT;
+        return mode == MC_UNFOLDED && mc_expansion_sphere(e, d) ? MC_RULE_SPHERE : MC_RULE_COUNT;
     return mode == MC_UNFOLDED ? MC_RULE_UNFOLD_SERIES : MC_RULE_SERIES;
 }
 
@@ -411,7 +411,7 @@ static int powers_of_child(prover *p, const mc_term *term, int64_t d, mc_rule ru
 static int powers_atom(prover *p, const mc_term *term, int64_t d) {
     if (term->node->atom == MC_WHITE)
         return from_none(p, MC_ALL_POWERS, term, d, MC_RULE_POWERS_WHITE);
-    if (term->node->atom == MC_INTERSECTION)
+    if (term->node->atom == MC_INTERSECTION || term->node->atom == MC_TANIMOTO)
         return d == 1 ? from_none(p, MC_ALL_POWERS, term, d, MC_RULE_POWERS_MINIMUM) : NONE;
     return from_one(p, MC_ALL_POWERS, term, d, MC_RULE_POWERS_ATOM, prove_cnd(p, mc_minus_log(p->pool, term->node), d));
 }

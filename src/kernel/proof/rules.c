@@ -92,7 +92,11 @@ static const struct {
     [MC_RULE_SPECTRA] = {"B4",
                          "each subtracted term is outweighed by added ones, at every frequency or as a mixture of "
                          "Gaussians"},
-    [MC_RULE_POWERS_MINIMUM] = {"C7", "on one column min(x, z)^p = min(x^p, z^p), and x^p is not negative"},
+    [MC_RULE_SPHERE] = {"B7",
+                        "apart from its constant it is 0 where a row is 0, and elsewhere a sum of Gegenbauer "
+                        "polynomials of the cosine without a negative factor, which are kernels (Schoenberg 1942)"},
+    [MC_RULE_POWERS_MINIMUM] =
+        {"C7", "on one column its p-th power is what it is of x^p and z^p, since min(x, z)^p = min(x^p, z^p)"},
     [MC_RULE_COMMON_VIEW] = {"S4", "all its parts see the same columns, and as an expression in these it is one"},
     [MC_RULE_WHITE_DIAGONAL] = {"S10",
                                 "its matrices are blocks, one for equal points, with k(x, x) >= 0 in every entry"},
@@ -143,7 +147,8 @@ void mc_line_claim(const mc_proof_line *line, mc_text *out) {
     if (line->rule == MC_RULE_WENDLAND)
         mc_text_add(out, " of at most %lld column%s", (long long)mc_wendland_columns(line->term->node),
                     mc_wendland_columns(line->term->node) == 1 ? "" : "s");
-    if ((line->rule == MC_RULE_GAUSSIANS || line->rule == MC_RULE_COLUMN_FORMS || line->rule == MC_RULE_SPECTRA)
+    if ((line->rule == MC_RULE_GAUSSIANS || line->rule == MC_RULE_COLUMN_FORMS || line->rule == MC_RULE_SPECTRA
+         || line->rule == MC_RULE_SPHERE)
         && line->d > 0)
         mc_text_add(out, " on R^%lld", (long long)line->d);
 }

@@ -177,15 +177,112 @@ static bool cover_subtracted(const mc_expansion *e, int minus, int64_t d, mc_int
     return false;
 }
 
-bool mc_expansion_spectra(const mc_expansion *e, int64_t d) {
-    mc_interval left[MC_MONOMIALS_MAX];
+/* ---- all terms at once ---- */
+
+enum { RADIAL_PARTS = 16, PIECES = 800 };
+
+/* Gaussians and matern, whose densities fall with the frequency. */
+typedef struct radial_sum {
+    int64_t d;
+    int count;
+    mc_interval factor[RADIAL_PARTS];
+    mc_stationary part[RADIAL_PARTS];
+} radial_sum;
+
+static bool read_radial_sum(const mc_expansion *e, int64_t d, radial_sum *r) {
+    *r = (radial_sum){.d = d, .count = e->count};
+    if (d < 1 || d > SPECTRAL_COLUMNS_MAX || e->count > RADIAL_PARTS)
+        return false;
     for (int i = 0; i < e->count; i++) {
-        left[i] = e->monomial[i].factor.lo >= 0 ? e->monomial[i].factor : mc_iv(0);
-        if (!is_product_of_kernels(&e->monomial[i]))
+        r->factor[i] = e->monomial[i].factor;
+        r->part[i] = mc_spectrum_of(e, &e->monomial[i], d);
+        const mc_family family = r->part[i].family;
+        if ((family != MC_GAUSSIAN_FAMILY && family != MC_MATERN_FAMILY) || !(r->part[i].scale.lo > 0)
+            || !mc_same_rest(e, &e->monomial[0], &e->monomial[i]))
             return false;
     }
+    return true;
+}
+
+static mc_interval term_at(const radial_sum *r, int i, double w) {
+    return mc_iv_mul(r->factor[i], mc_spectrum_density(&r->part[i], r->d, (mc_frequency){.size = w}));
+}
+
+/* Between the frequencies a and b the sum is at least this: what is added is least at b, what is subtracted at a. */
+static mc_interval least_between(const radial_sum *r, double a, double b) {
+    mc_interval sum = mc_iv(0);
+    for (int i = 0; i < r->count; i++)
+        sum = mc_iv_add(sum, term_at(r, i, r->factor[i].lo >= 0 ? b : a));
+    return sum;
+}
+
+static bool positive_between(const radial_sum *r, double a, double b, int *pieces) {
+    const double middle = a + (b - a) / 2;
+    if (--*pieces < 0 || !(a < middle && middle < b))
+        return false;
+    if (least_between(r, a, b).lo > 0)
+        return true;
+    return least_between(r, middle, middle).lo > 0 && positive_between(r, a, middle, pieces)
+           && positive_between(r, middle, b, pieces);
+}
+
+/* q/p falls from the squared frequency s on. */
+static bool falls_against(const mc_stationary *q, const mc_stationary *p, int64_t d, mc_interval s) {
+    if (p->family == MC_GAUSSIAN_FAMILY)
+        return q->family == MC_GAUSSIAN_FAMILY && mc_iv_at_least(p->scale, q->scale);
+    if (q->family == MC_GAUSSIAN_FAMILY)
+        return mc_iv_at_least(mc_iv_add(s, p->scale), mc_iv_mul(mc_iv_mul(mc_iv(4), q->scale), decay_of(p, d)));
+    if (p->order == q->order)
+        return mc_iv_at_least(p->scale, q->scale);
+    /* m_q/(l_q + s) >= m_p/(l_p + s) */
+    return p->order < q->order
+           && mc_iv_at_least(mc_iv_mul(decay_of(q, d), mc_iv_add(p->scale, s)),
+                             mc_iv_mul(decay_of(p, d), mc_iv_add(q->scale, s)));
+}
+
+/* From w on one added term outweighs all that is subtracted: it does at w, and the quotients fall. */
+static bool outweighs_beyond(const radial_sum *r, int plus, double w) {
+    mc_interval rest = term_at(r, plus, w);
+    for (int i = 0; i < r->count; i++)
+        if (!(r->factor[i].lo >= 0)) {
+            rest = mc_iv_add(rest, term_at(r, i, w));
+            if (!falls_against(&r->part[i], &r->part[plus], r->d, mc_iv_square(mc_iv(w))))
+                return false;
+        }
+    return r->factor[plus].lo > 0 && rest.lo >= 0;
+}
+
+static bool tail_positive(const radial_sum *r, double w) {
+    for (int i = 0; i < r->count; i++)
+        if (outweighs_beyond(r, i, w))
+            return true;
+    return false;
+}
+
+static bool whole_transform_positive(const mc_expansion *e, int64_t d) {
+    radial_sum r;
+    int pieces = PIECES;
+    if (e->count < 3 || !read_radial_sum(e, d, &r))
+        return false; /* of two terms the largest share is known */
+    for (double w = 0.5; w < 1e4; w *= 2)
+        if (tail_positive(&r, w))
+            return positive_between(&r, 0, w, &pieces);
+    return false;
+}
+
+static bool every_subtracted_is_covered(const mc_expansion *e, int64_t d) {
+    mc_interval left[MC_MONOMIALS_MAX];
+    for (int i = 0; i < e->count; i++)
+        left[i] = e->monomial[i].factor.lo >= 0 ? e->monomial[i].factor : mc_iv(0);
     for (int i = 0; i < e->count; i++)
         if (e->monomial[i].factor.lo < 0 && !cover_subtracted(e, i, d, left))
             return false;
-    return e->whole;
+    return true;
+}
+
+bool mc_expansion_spectra(const mc_expansion *e, int64_t d) {
+    for (int i = 0; i < e->count; i++)
+        if (!is_product_of_kernels(&e->monomial[i]))
+            return false;
+    return e->whole && (every_subtracted_is_covered(e, d) || whole_transform_positive(e, d));
 }

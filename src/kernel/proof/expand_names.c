@@ -1,0 +1,56 @@
+/* expand_names.c: one function under two names.
+
+     brownian(hurst=1)               linear: (|x|^2 + |z|^2 - |x-z|^2)/2
+     power(p, centred=1)             2 brownian(hurst=p/2), by definition
+     exp(c power(p=2)), p=1          rbf(gamma=c), exponential(gamma=c) for c > 0
+     gibbs(c)                        rbf(gamma=1/(2 c^2)), where that is a double */
+#include "kernel/language/atoms.h"
+#include "kernel/proof/enclose.h"
+#include "kernel/proof/expand_list.h"
+
+/* A term that is this atom with one number. */
+static const mc_term *make_atom(mc_pool *pool, mc_atom atom, double number) {
+    mc_node *node = mc_pool_take(pool, 1, sizeof *node);
+    if (!node)
+        return NULL;
+    *node = (mc_node){.kind = MC_ATOM, .atom = atom};
+    node->parameter[0] = (mc_value){.kind = MC_VALUE_NUMBER, .number = number};
+    return mc_term_atom(pool, node);
+}
+
+static bool is_fixed_atom(const mc_term *term, mc_atom atom) {
+    return term->kind == MC_T_ATOM && term->node->atom == atom && term->node->parameter[0].kind == MC_VALUE_NUMBER;
+}
+
+static const mc_term *rename_brownian(mc_pool *pool, double hurst) {
+    return hurst == 1 ? mc_term_linear(pool) : make_atom(pool, MC_BROWNIAN, hurst);
+}
+
+/* What is in the exponent is c power(p): *c and *p. */
+static bool read_power_exponent(const mc_term *inner, double *c, double *p) {
+    const bool multiple = inner->kind == MC_T_PRODUCT && inner->children == 2 && inner->child[0]->kind == MC_T_NUMBER
+                          && !inner->child[0]->amount.value;
+    const mc_term *atom = multiple ? inner->child[1] : inner;
+    if (!is_fixed_atom(atom, MC_POWER_DISTANCE) || !mc_atom_is_conditional(atom->node))
+        return false;
+    *c = multiple ? inner->child[0]->amount.factor : 1;
+    *p = atom->node->parameter[0].number;
+    return *c > 0;
+}
+
+const mc_term *mc_term_renamed(mc_pool *pool, const mc_term *term) {
+    double c = 0, p = 0;
+    mc_interval f;
+    if (is_fixed_atom(term, MC_BROWNIAN) && term->node->parameter[0].number == 1)
+        return mc_term_linear(pool);
+    if (is_fixed_atom(term, MC_POWER_DISTANCE) && mc_atom_is_centred(term->node))
+        return mc_term_binary(pool, MC_T_PRODUCT, mc_term_number(pool, mc_amount_number(2)),
+                              rename_brownian(pool, term->node->parameter[0].number / 2));
+    if (term->kind == MC_T_EXP && read_power_exponent(term->child[0], &c, &p) && (p == 1 || p == 2))
+        return make_atom(pool, p == 2 ? MC_RBF : MC_EXPONENTIAL, c);
+    if (term->kind == MC_T_ATOM && term->node->atom == MC_GIBBS && mc_enclose_constant(term->node->function, &f)) {
+        const mc_interval gamma = mc_iv_div(mc_iv(0.5), mc_iv_square(f));
+        return f.lo > 0 && mc_iv_is_point(gamma) ? make_atom(pool, MC_RBF, gamma.lo) : NULL;
+    }
+    return NULL;
+}
