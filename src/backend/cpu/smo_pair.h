@@ -11,7 +11,10 @@
 static inline double mc_pair_step(double slope, double curvature, const double *low, const double *high, int64_t i,
                                   int64_t j, double *beta) {
     const double slack_i = high[i] - beta[i], slack_j = beta[j] - low[j];
-    const double step = fmin(slope / fmax(curvature, 1e-12), fmin(slack_i, slack_j));
+    /* without calls: they would be made with wide registers in use, in every step */
+    const double wanted = slope / (curvature > 1e-12 ? curvature : 1e-12),
+                 slack = slack_i < slack_j ? slack_i : slack_j;
+    const double step = wanted < slack ? wanted : slack;
     beta[i] = step >= slack_i ? high[i] : beta[i] + step;
     beta[j] = step >= slack_j ? low[j] : beta[j] - step;
     return step;
