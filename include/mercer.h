@@ -131,6 +131,11 @@ typedef struct mercer_options {
        is one and the work is large (or $MERCER_DEVICE). */
     const char *device;
     size_t device_memory_limit; /* bytes on the card; 0: 90% of what is free there */
+    /* "mpi": this process is one of those that were started together by mpirun or srun and share the work on products
+       with K; each makes the same calls with the same data and gets the same bits, on any number of them. NULL or
+       "none": it works alone. Opening and closing such a context is something that all of them do. */
+    const char *ranks;
+    const void *communicator; /* points at the MPI_Comm of those that share; NULL: MPI_COMM_WORLD */
 } mercer_options;
 MERCER_DEFAULTS(mercer_options, mercer_options_init, mercer_options_defaults)
 
@@ -154,6 +159,13 @@ MERCER_API int mercer_threads(const mercer_ctx *ctx);
 /* What decided how many: "asked for", "processors it may run on", "quota of its control group", "OMP_NUM_THREADS",
    "OMP_THREAD_LIMIT" or "limit on the address space". */
 MERCER_API const char *mercer_threads_decided(const mercer_ctx *ctx);
+/* Which of the processes that share the work of a context this one is, from 0, and how many there are; 0 and 1 where it
+   works alone. The first alone writes files. */
+MERCER_API int mercer_rank(const mercer_ctx *ctx);
+MERCER_API int mercer_ranks(const mercer_ctx *ctx);
+/* Every rank says how it has fared so far, and hears how all have: MERCER_OK, or the failure of the first that has one,
+   whose message names the rank. Alone: the status given. */
+MERCER_API mercer_status mercer_agree(mercer_ctx *ctx, mercer_status status);
 /* Another time_limit for the calls that follow: what is left of the time of a whole program, say. 0: none. */
 MERCER_API mercer_status mercer_set_time_limit(mercer_ctx *ctx, double seconds);
 MERCER_API const char *mercer_isa(const mercer_ctx *ctx); /* the instruction set in use */

@@ -1,6 +1,7 @@
 /* device.c: finding the library of a device, opening a card, and its memory under a limit. */
 #include "backend/device.h"
 #include "base/ctx.h"
+#include "base/library.h"
 #include "base/memory.h"
 #include "base/print.h"
 #include "base/sized.h"
@@ -9,51 +10,14 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- The library ---- */
 
-/* The folder of the code that asks, with a slash at its end; empty where that is not known. */
-static void own_folder(char *out, size_t room) {
-    Dl_info here;
-    out[0] = '\0';
-    if (!dladdr((void *)(uintptr_t)own_folder, &here) || !here.dli_fname || strlen(here.dli_fname) >= room)
-        return;
-    mc_print(out, room, "%s", here.dli_fname);
-    char *slash = strrchr(out, '/');
-    if (slash)
-        slash[1] = '\0';
-    else
-        out[0] = '\0';
-}
-
-/* A library that is there and does not open says why: it needs the driver, say. */
-static void *try_library(const char *path, char *why) {
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!library && (!why[0] || access(path, R_OK) == 0))
-        mc_print(why, MC_DEVICE_TEXT, "%s", dlerror());
-    return library;
-}
-
-/* Beside this library, in the folder of libraries beside that of commands, then wherever the system looks. */
-static void *open_library(const char *name, char *why) {
-    char folder[1024], path[1200];
-    void *library = NULL;
-    own_folder(folder, sizeof folder);
-    static const char *const below[] = {"", "src/", "../src/", "../lib/"};
-    for (size_t i = 0; i < sizeof below / sizeof *below && !library && folder[0]; i++) {
-        mc_print(path, sizeof path, "%s%slibmercer_%s.so", folder, below[i], name);
-        library = access(path, R_OK) == 0 ? try_library(path, why) : NULL;
-    }
-    mc_print(path, sizeof path, "libmercer_%s.so", name);
-    return library ? library : try_library(path, why);
-}
-
 const mc_device_calls *mc_device_find(const char *name, void **library, char *why) {
-    *library = open_library(name, why);
+    *library = mc_library_open(name, why, MC_DEVICE_TEXT);
     if (!*library)
         return NULL;
-    void *symbol = dlsym(*library, "mercer_device_calls");
+    void *symbol = mc_library_symbol(*library, "mercer_device_calls");
     mc_device_entry *entry = NULL;
     memcpy(&entry, &symbol, sizeof entry); /* ISO C has no cast from a pointer to data to one to code */
     const mc_device_calls *calls = entry ? entry() : NULL;

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/print.h"
 #include "base/progress.h"
+#include "base/ranks.h"
 #include "base/sized.h"
 #include "base/status.h"
 #include <stdint.h>
@@ -76,10 +77,13 @@ mercer_status mercer_open(const mercer_options *options, mercer_ctx **out) {
     if (sized) /* said again, now that there is a context to say it in */
         return mc_sized_read(ctx, "mercer_options", options, &chosen, sizeof chosen);
     MC_TRY(fit_address_space(ctx));
-    return check_options(ctx);
+    MC_TRY(check_options(ctx));
+    return mc_ranks_open(ctx);
 }
 
 void mercer_close(mercer_ctx *ctx) {
+    if (ctx && ctx->ranks)
+        mc_ranks_close(ctx);
     if (ctx && ctx->device.open)
         ctx->device.close(ctx->device.open);
     if (ctx)
@@ -92,6 +96,8 @@ mercer_status mercer_set_time_limit(mercer_ctx *ctx, double seconds) {
         return MERCER_INVALID;
     mc_begin_call(ctx);
     MC_TRY(check_time_limit(ctx, seconds));
+    if (seconds > 0 && mc_ranks_share(ctx))
+        return mc_ranks_refuse_clock(ctx);
     ctx->options.time_limit = seconds;
     return MERCER_OK;
 }

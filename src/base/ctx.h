@@ -54,7 +54,8 @@ struct mercer_ctx {
         double pairs;   /* of rows, that the fit under way foresees; 0: nothing is known */
         double spent;   /* seconds, by count, of products in this call that could have been made there */
     } device;
-    int64_t offset; /* place of the last failure, -1: none */
+    struct mc_ranks *ranks; /* processes that share its work (base/ranks.h); NULL: it works alone */
+    int64_t offset;         /* place of the last failure, -1: none */
     char message[MC_MESSAGE_SIZE];
 };
 

@@ -3,6 +3,8 @@
    behind; a name is given for the moment between link and rename. After the rename the folder is synced: until then a
    power failure may bring the old name back.
 
+   Of several ranks the first alone writes: what others write goes nowhere.
+
    A link is followed first: the file it names is replaced, not the link. A device or a pipe (/dev/null, a named pipe)
    is written in place: renaming over it would put a plain file where the system has a device. */
 #include "base/file.h"
@@ -10,6 +12,7 @@
 #include "base/memory.h"
 #include "base/print.h"
 #include "base/progress.h"
+#include "base/ranks.h"
 #include "base/status.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -121,8 +124,8 @@ mercer_status mc_output_open(mercer_ctx *ctx, const char *path, mc_output **out)
     mc_output *output = NULL;
     MC_TRY(MC_ALLOC(ctx, output, 1));
     output->fd = STDOUT_FILENO;
-    if (strcmp(path, "-") != 0) {
-        const mercer_status status = open_path(ctx, output, path);
+    if (strcmp(path, "-") != 0 || mc_ranks_is_silent(ctx)) {
+        const mercer_status status = open_path(ctx, output, mc_ranks_is_silent(ctx) ? "/dev/null" : path);
         if (status) {
             free_output(output);
             return status;

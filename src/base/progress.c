@@ -2,6 +2,7 @@
 #include "base/progress.h"
 #include "base/clock.h"
 #include "base/ctx.h"
+#include "base/ranks.h"
 #include "base/status.h"
 #include <math.h>
 
@@ -65,7 +66,12 @@ static mercer_status call_progress_callback(mercer_ctx *ctx, double done, double
     if (ctx->held)
         p = (mercer_progress){
             .phase = p.phase, .done = ctx->held_done, .seconds = seconds, .measure = NAN, .goal = NAN, .gap = NAN};
-    if (ctx->options.progress(ctx->options.progress_user, &p) && !ctx->shield)
+    const bool stop = ctx->options.progress(ctx->options.progress_user, &p);
+    if (stop && mc_ranks_share(ctx)) {
+        ctx->ranks->asked = MERCER_CANCELLED; /* all stop at once, when they next agree */
+        return MERCER_OK;
+    }
+    if (stop && !ctx->shield)
         return ctx->told = ctx->stop = mc_fail(ctx, MERCER_CANCELLED, "stopped by the caller");
     return MERCER_OK;
 }

@@ -4,6 +4,7 @@
    main.c           the table of verbs, help and version, the life of one run
    args.c           options and operands, by the tables of the verb and the settings rows of the machines
    help.c           help texts, made from the same tables; complete.c: completion for shells and the manual page
+   started_ranks.c  the command as one of several processes
    session.c        the context, Ctrl-C, the time limit, the progress bar, failures and exit statuses
    trace.c          the steps of a fit as a file
    say.c            results for people; json_output.c: results for programs
@@ -156,6 +157,16 @@ struct session {
 /* Opens the context with the options given. On failure the session is closed all the same with session_close. */
 int session_open(session *s);
 void session_close(session *s);
+
+/* As one of several processes (started_ranks.c). Before anything is printed: all but the first are
+   silent; and at the very end. */
+void ranks_hush(int argc, char **argv);
+void ranks_depart(int code);
+int ranks_options(const session *s, mercer_options *options);
+/* Whether there are as many as were started. */
+int ranks_check(const session *s);
+/* How all of them have fared, this one as code says; the first says what went wrong on another. */
+int ranks_finish(session *s, int code);
 double clock_now(void);
 /* Print the context's message and return the exit status that belongs to the failure. */
 int session_fail(session *s, mercer_status status);

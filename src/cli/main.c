@@ -56,6 +56,7 @@ static int run_verb(const verb *v, int argc, char **argv) {
     THEN(code, v->run(&s));
     if (s.undelivered)
         code = s.undelivered;
+    code = ranks_finish(&s, code);
     session_close(&s);
     return code;
 }
@@ -91,7 +92,9 @@ static int dispatch_verb(int argc, char **argv) {
 /* A result that could not be printed was not delivered. A reader that has gone away (mercer ... | head) wanted no more:
  * no words then. */
 int main(int argc, char **argv) {
+    ranks_hush(argc, argv);
     const int code = dispatch_verb(argc, argv);
+    ranks_depart(code);
     if (fflush(stdout) == 0 && !ferror(stdout))
         return code;
     if (errno != EPIPE)

@@ -18,6 +18,8 @@ const option common_options[] = {
     {"threads", 0, "N", "threads to compute with (default: the cores that affinity, quota and OMP_NUM_THREADS leave)"},
     {"device", 0, "NAME", "auto, cpu, cuda or cuda:1: what computes products with K (default: auto); see mercer info"},
     {"device-memory", 0, "SIZE", "limit on memory of the card, such as 8G (default: 90% of what is free there)"},
+    {"ranks", 0, "NAME",
+     "auto, none or mpi: whether processes that mpirun or srun started share the work (default: auto)"},
     {"time-limit", 0, "SECONDS", "stop after this long, with exit status 4; fit plans its work to meet it"},
     {"help", 'h', NULL, "print this text"},
     {0},
@@ -116,6 +118,7 @@ static int read_options(session *s, mercer_options *options) {
     TRY(args_bytes(a, "memory", &options->memory_limit));
     TRY(args_real(a, "time-limit", 1e-3, 1e9, &s->time_limit));
     TRY(args_bytes(a, "device-memory", &options->device_memory_limit));
+    TRY(ranks_options(s, options));
     options->device = args_text(a, "device");
     options->threads = (int)threads;
     options->seed = (uint64_t)seed;
@@ -137,7 +140,7 @@ int session_open(session *s) {
     watch_signal(SIGINT);
     watch_signal(SIGTERM);
     const mercer_status status = mercer_open(&options, &s->ctx);
-    return status ? session_fail(s, status) : EXIT_DONE;
+    return status ? session_fail(s, status) : ranks_check(s);
 }
 
 void session_close(session *s) {

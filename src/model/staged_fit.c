@@ -246,9 +246,10 @@ mercer_status mc_fit_in_proportion(mercer_ctx *ctx, const mercer_machine *machin
     mc_staged s;
     *out = NULL;
     mercer_status status = mc_staged_open(ctx, &s, machine, settings, kernel, data);
+    const bool nominal = ctx->nominal;
     s.open = ctx->nominal = true;
     MC_THEN(status, stage_in_proportion(ctx, &s, out));
-    ctx->nominal = false;
+    ctx->nominal = nominal;
     mc_staged_close(&s);
     return status;
 }

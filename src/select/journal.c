@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/print.h"
+#include "base/ranks.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "select/tune.h"
@@ -144,6 +145,10 @@ mercer_status mc_journal_open(mercer_ctx *ctx, const char *path, uint64_t key, m
     *out = (mc_journal){.path = path};
     if (!path)
         return MERCER_OK;
+    if (mc_ranks_share(ctx))
+        return mc_fail(ctx, MERCER_INVALID,
+                       "the journal '%s' is written by one process, and %d share this work; leave it out", path,
+                       mercer_ranks(ctx));
     MC_TRY(mc_file_plain(ctx, "journal", path));
     out->file = fopen(path, "r+");
     if (!out->file && errno == ENOENT)

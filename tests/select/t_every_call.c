@@ -249,6 +249,11 @@ static mercer_status set_time_limit(mercer_ctx *ctx, void *out) {
     return mercer_set_time_limit(ctx, 1e6);
 }
 
+static mercer_status agree(mercer_ctx *ctx, void *out) {
+    (void)out;
+    return mercer_agree(ctx, MERCER_OK);
+}
+
 static mercer_status gram_prove(mercer_ctx *ctx, void *out) {
     (void)out;
     mercer_gram_proof proof = {.size = sizeof proof};
@@ -420,13 +425,14 @@ static void test_every_call_survives_failing_memory(void **state) {
         plan_fit,          gram_check,
         gram_prove,        gram_repair,
         gram_factor,       settings_put,
-        set_time_limit,    ridge_path_folds,
-        data_folds,        predict_proba,
-        own_loss_fit,      calibration,
-        svm_path,          loss_path,
-        svm_rows,          tune_run,
-        tune_default,      search_fit,
-        plan_tune,         plan_default,
+        set_time_limit,    agree,
+        ridge_path_folds,  data_folds,
+        predict_proba,     own_loss_fit,
+        calibration,       svm_path,
+        loss_path,         svm_rows,
+        tune_run,          tune_default,
+        search_fit,        plan_tune,
+        plan_default,
     };
     static double out[MOST];
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)

@@ -15,6 +15,7 @@ static const report_row info_rows[] = {
     {"version", NULL, "{version}"},
     {"instructions", NULL, "{isa}"},
     {"threads", NULL, "{threads} ({threads_decided})"},
+    {"ranks", NULL, "{ranks_found}"},
     {"BLAS", NULL, "{blas}"},
     {"cards", "cards_found", "{cards_found}"},
     {"memory", NULL,
@@ -43,12 +44,20 @@ static void list_cards(session *s, json_t *object) {
     json_put(object, "cards", cards);
 }
 
+static json_t *describe_ranks(const session *s) {
+    const int ranks = mercer_ranks(s->ctx);
+    return ranks == 1 ? json_text("1: this process works alone")
+                      : json_sprintf("%d processes share the work, by MPI; threads and memory are of each", ranks);
+}
+
 static int run_info(session *s) {
     json_t *object = json_object();
     json_put(object, "version", json_text(mercer_version()));
     json_put(object, "isa", json_text(mercer_isa(s->ctx)));
     json_put(object, "threads", json_integer(mercer_threads(s->ctx)));
     json_put(object, "threads_decided", json_text(mercer_threads_decided(s->ctx)));
+    json_put(object, "ranks", json_integer(mercer_ranks(s->ctx)));
+    json_put(object, "ranks_found", describe_ranks(s));
     json_put(object, "blas", json_text(mercer_blas()));
     list_cards(s, object);
     json_put(object, "memory_limit_bytes", json_integer((json_int_t)mercer_memory_limit(s->ctx)));

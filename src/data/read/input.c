@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/print.h"
+#include "base/ranks.h"
 #include "base/status.h"
 #include "base/file.h"
 #include <errno.h>
@@ -131,6 +132,9 @@ static mercer_status look_at_file(mercer_ctx *ctx, mc_input *input) {
 
 mercer_status mc_input_open(mercer_ctx *ctx, const char *path, mc_input *out) {
     const bool standard = strcmp(path, "-") == 0;
+    if (standard && mc_ranks_share(ctx))
+        return mc_fail(ctx, MERCER_INVALID,
+                       "standard input is read by one process, and %d share this work; name a file", mercer_ranks(ctx));
     MC_TRY(set_name(ctx, standard ? "standard input" : path, out));
     out->fd = STDIN_FILENO;
     mercer_status status = standard ? MERCER_OK : mc_wait_open(ctx, path, O_RDONLY, &out->fd);

@@ -11,6 +11,8 @@
 
    V is scaled by powers of two, so that floats hold it.
 
+   Several ranks share the tasks of either kind: share_product.c.
+
    A K of inner products of compressed rows is multiplied without looking at pairs: factored.c. */
 #include "base/ctx.h"
 #include "base/parallel.h"
@@ -18,6 +20,7 @@
 #include "gram/device/device_gram.h"
 #include "gram/operator/entry_fault.h"
 #include "gram/operator/factored.h"
+#include "gram/operator/share_product.h"
 #include "gram/tile/multiply.h"
 #include <math.h>
 #include <sched.h>
@@ -45,26 +48,36 @@ static mc_product_sums sums_of(const mc_product *p, int thread) {
 
 /* ---- Rectangular ---- */
 
-static void apply_rectangle(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)begin, (void)end;
-    const mc_product *p = arg;
-    const mc_gram *g = p->g;
-    const int64_t block = chunk / p->ranges, range = chunk % p->ranges,
-                  panels = mc_chunk_count(g->z->n, g->ops->columns);
-    const int64_t i0 = block * p->rows_each, last = (range + 1) * p->range_panels;
+int64_t mc_product_block_rows(const mc_product *p, int64_t block) {
+    const int64_t left = p->g->x->n - block * p->rows_each;
+    return left < p->rows_each ? left : p->rows_each;
+}
+
+mc_product_sums mc_product_range_sums(const mc_product *p, int64_t task, int thread) {
+    const int64_t block = task / p->ranges, range = task % p->ranges,
+                  panels = mc_chunk_count(p->g->z->n, p->g->ops->columns), last = (range + 1) * p->range_panels;
     mc_product_task t = {.p = p,
                          .space = &p->space[thread],
                          .s = sums_of(p, thread),
-                         .i0 = i0,
-                         .count = i0 + p->rows_each < g->x->n ? p->rows_each : g->x->n - i0,
+                         .i0 = block * p->rows_each,
+                         .count = mc_product_block_rows(p, block),
                          .p0 = range * p->range_panels,
                          .p1 = last < panels ? last : panels};
     mc_task_compute(&t, false);
-    double *out = p->partial ? p->partial + range * g->x->n * p->t : p->Y;
+    return t.s;
+}
+
+static void apply_rectangle(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)begin, (void)end;
+    const mc_product *p = arg;
+    const int64_t block = chunk / p->ranges, range = chunk % p->ranges, i0 = block * p->rows_each,
+                  count = mc_product_block_rows(p, block);
+    const mc_product_sums s = mc_product_range_sums(p, chunk, thread);
+    double *out = p->partial ? p->partial + range * p->g->x->n * p->t : p->Y;
     const int64_t ld = p->partial ? p->t : p->ld;
-    for (int64_t i = 0; i < t.count; i++)
+    for (int64_t i = 0; i < count; i++)
         for (int64_t c = 0; c < p->t; c++)
-            out[(i0 + i) * ld + c] = t.s.rows[c * p->rows_each + i];
+            out[(i0 + i) * ld + c] = s.rows[c * p->rows_each + i];
 }
 
 static void add_ranges(const mc_product *p) {
@@ -80,58 +93,56 @@ static void add_ranges(const mc_product *p) {
 
 /* ---- Symmetric ---- */
 
-/* The pair that task c is: round 0 plays each block against itself, then the circle method. A pair may name a block
-   that is not there: its partner is idle. */
-static void pair_of(const mc_product *p, int64_t c, int64_t *round, int64_t *I, int64_t *J) {
-    *round = 0, *I = *J = c;
-    if (c < p->blocks)
-        return;
-    const int64_t circle = p->rounds_of - 1, half = p->rounds_of / 2, at = c - p->blocks, r = at / half, s = at % half;
-    *round = r + 1;
-    *I = s == 0 ? circle : (r + s) % circle;
-    *J = s == 0 ? r : (r + circle - s) % circle;
-    if (*I > *J) {
-        const int64_t swap = *I;
-        *I = *J, *J = swap;
-    }
+/* Round 0 plays each block against itself, then the circle method. A pair may name a block that is not there: its
+   partner is idle. */
+mc_product_pair mc_product_pair_of(const mc_product *p, int64_t task) {
+    if (task < p->blocks)
+        return (mc_product_pair){0, task, task};
+    const int64_t circle = p->rounds_of - 1, half = p->rounds_of / 2, at = task - p->blocks, r = at / half,
+                  s = at % half;
+    const int64_t I = s == 0 ? circle : (r + s) % circle, J = s == 0 ? r : (r + circle - s) % circle;
+    return (mc_product_pair){r + 1, I < J ? I : J, I < J ? J : I};
 }
 
 static void take_turn(const mc_product *p, int64_t block, int64_t round, const double *sum) {
     while (atomic_load_explicit(&p->turn[block], memory_order_acquire) != round)
         sched_yield();
-    const int64_t i0 = block * p->rows_each, n = p->g->x->n, count = i0 + p->rows_each < n ? p->rows_each : n - i0;
+    const int64_t i0 = block * p->rows_each, count = mc_product_block_rows(p, block);
     for (int64_t i = 0; sum && i < count; i++)
         for (int64_t c = 0; c < p->t; c++)
             p->Y[(i0 + i) * p->ld + c] += sum[c * p->rows_each + i];
     atomic_store_explicit(&p->turn[block], round + 1, memory_order_release);
 }
 
-static void apply_pair(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)begin, (void)end;
-    const mc_product *p = arg;
-    const int64_t n = p->g->x->n, width = p->g->ops->columns;
-    int64_t round, I, J;
-    pair_of(p, chunk, &round, &I, &J);
-    if (J >= p->blocks) {
-        take_turn(p, I, round, NULL);
-        return;
-    }
-    const int64_t i0 = I * p->rows_each, j0 = J * p->rows_each, columns = j0 + p->rows_each < n ? p->rows_each : n - j0;
+mc_product_sums mc_product_pair_sums(const mc_product *p, const mc_product_pair *pair, int thread) {
+    const int64_t width = p->g->ops->columns, j0 = pair->J * p->rows_each;
     mc_product_task t = {.p = p,
                          .space = &p->space[thread],
                          .s = sums_of(p, thread),
-                         .i0 = i0,
-                         .count = i0 + p->rows_each < n ? p->rows_each : n - i0,
+                         .i0 = pair->I * p->rows_each,
+                         .count = mc_product_block_rows(p, pair->I),
                          .p0 = j0 / width,
-                         .p1 = mc_chunk_count(j0 + columns, width),
+                         .p1 = mc_chunk_count(j0 + mc_product_block_rows(p, pair->J), width),
                          .symmetric = true};
-    mc_task_compute(&t, I == J);
-    if (I == J)
+    mc_task_compute(&t, pair->I == pair->J);
+    if (pair->I == pair->J)
         for (int64_t k = 0; k < p->rows_each * p->t; k++)
             t.s.rows[k] += t.s.columns[k];
-    take_turn(p, I, round, t.s.rows);
-    if (I != J)
-        take_turn(p, J, round, t.s.columns);
+    return t.s;
+}
+
+static void apply_pair(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)begin, (void)end;
+    const mc_product *p = arg;
+    const mc_product_pair pair = mc_product_pair_of(p, chunk);
+    if (pair.J >= p->blocks) {
+        take_turn(p, pair.I, pair.round, NULL);
+        return;
+    }
+    const mc_product_sums s = mc_product_pair_sums(p, &pair, thread);
+    take_turn(p, pair.I, pair.round, s.rows);
+    if (pair.I != pair.J)
+        take_turn(p, pair.J, pair.round, s.columns);
 }
 
 static void clear_result(const mc_product *p) {
@@ -244,7 +255,7 @@ static void unscale_result(const mc_product *p) {
             p->Y[i * p->ld + c] *= p->unscale[c];
 }
 
-static int64_t count_tasks(const mc_product *p) {
+int64_t mc_product_tasks(const mc_product *p) {
     if (!p->g->symmetric)
         return p->blocks * p->ranges;
     return p->blocks + (p->rounds_of > 0 ? (p->rounds_of - 1) * (p->rounds_of / 2) : 0);
@@ -254,18 +265,20 @@ static mercer_status compute_product(mercer_ctx *ctx, mc_product *p) {
     memset(p->w, 0, (size_t)(p->length * p->stride * real_size(p)));
     for (int64_t c = 0; c < p->t; c++)
         load_right(p, c);
-    if (!p->g->symmetric) {
-        MC_TRY(mc_for(ctx, count_tasks(p), 1, apply_rectangle, p));
+    if (p->share) {
+        MC_TRY(mc_product_share(ctx, p));
+    } else if (!p->g->symmetric) {
+        MC_TRY(mc_for(ctx, mc_product_tasks(p), 1, apply_rectangle, p));
         if (p->partial)
             add_ranges(p);
     } else {
         clear_result(p);
         for (int64_t b = 0; b < p->blocks; b++)
             atomic_init(&p->turn[b], 0);
-        MC_TRY(mc_for(ctx, count_tasks(p), 1, apply_pair, p));
+        MC_TRY(mc_for(ctx, mc_product_tasks(p), 1, apply_pair, p));
     }
     unscale_result(p);
-    return mc_fault_report(ctx, p->g);
+    return p->share ? MERCER_OK : mc_fault_report(ctx, p->g); /* of its tasks, which all ranks have heard of */
 }
 
 /* ---- The call ---- */
@@ -277,11 +290,11 @@ static void set_width(mc_product *p, int64_t t) {
 }
 
 static int64_t partial_sums(const mc_product *p) {
-    return p->ranges > 1 ? p->ranges * p->g->x->n * p->t : 0;
+    return p->ranges > 1 && !p->share ? p->ranges * p->g->x->n * p->t : 0;
 }
 
 static int64_t count_turns(const mc_product *p) {
-    return p->g->symmetric ? p->blocks : 0;
+    return p->g->symmetric && !p->share ? p->blocks : 0;
 }
 
 static int64_t buffer_bytes(const mc_product *p) {
@@ -339,11 +352,15 @@ mercer_status mc_gram_apply(mercer_ctx *ctx, const mc_gram *gram, int64_t t, con
     if (done)
         return MERCER_OK;
     shape_product(&p);
+    p.share = mc_product_is_shared(ctx, &p);
     set_width(&p, t < most ? t : most);
-    mercer_status status = open_product(ctx, &p, mc_for_threads(ctx, count_tasks(&p)), &spaces, &work);
+    mercer_status status = open_product(ctx, &p, mc_for_threads(ctx, mc_product_tasks(&p)), &spaces, &work);
+    p.V = V;
+    if (p.share)
+        status = mc_product_begin_shared(ctx, &p, status);
     for (int64_t c = 0; c < t && !status; c += most) {
         set_width(&p, t - c < most ? t - c : most);
-        memset(p.buffers, 0, (size_t)mc_for_threads(ctx, count_tasks(&p)) * (size_t)p.buffer_bytes);
+        memset(p.buffers, 0, (size_t)mc_for_threads(ctx, mc_product_tasks(&p)) * (size_t)p.buffer_bytes);
         p.V = V + c;
         p.Y = Y + c;
         status = compute_product(ctx, &p);

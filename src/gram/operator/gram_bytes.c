@@ -7,6 +7,7 @@
 #include "base/workspace.h"
 #include "gram/operator/factored.h"
 #include "gram/operator/precomputed.h"
+#include "gram/operator/share_product.h"
 #include "gram/tile/multiply.h"
 #include "gram/pack/string_features.h"
 #include "kernel/language/atoms.h"
@@ -151,7 +152,8 @@ static size_t sparse_block_bytes(const wanted *w) {
 }
 
 /* Spaces and sums of a product whose dense parts have d coordinates; without right-hand sides, spaces of a block. */
-static size_t working_bytes(const wanted *w, int threads, int64_t d) {
+static size_t working_bytes(const mercer_ctx *ctx, const wanted *w, int64_t d) {
+    const int threads = ctx->threads;
     if (!w->right_hand_sides) {
         const int64_t groups = mc_block_groups(w->ops, MC_GROUPS, w->x->n, mc_block_column_tasks(w->ops, 0, w->z->n));
         return (size_t)threads * (space_bytes(w, groups * w->ops->rows) + sparse_block_bytes(w));
@@ -164,7 +166,9 @@ static size_t working_bytes(const wanted *w, int threads, int64_t d) {
                                   .groups = MC_GROUPS,
                                   .symmetric = w->symmetric};
     const mc_product_split shape = mc_product_shape(&size);
-    return (size_t)threads * space_bytes(w, shape.rows_each) + product_bytes(w, threads, &shape);
+    const int64_t most = MC_RHS_VECTORS * w->ops->lanes, t = w->right_hand_sides < most ? w->right_hand_sides : most;
+    return (size_t)threads * space_bytes(w, shape.rows_each) + product_bytes(w, threads, &shape)
+           + mc_product_share_bytes(ctx, &size, t);
 }
 
 static size_t bytes_in(mercer_ctx *ctx, const wanted *w) {
@@ -182,9 +186,9 @@ static size_t bytes_in(mercer_ctx *ctx, const wanted *w) {
         + (n->precomputed_columns
                ? mc_work_need(MC_SYMMETRY_ROWS * (MC_SYMMETRY_ROWS + n->precomputed_columns), sizeof(double))
                : 0);
-    const size_t working = working_bytes(w, ctx->threads, n->coordinates);
+    const size_t working = working_bytes(ctx, w, n->coordinates);
     return side_bytes(w, w->x) + (w->symmetric ? 0 : side_bytes(w, w->z)) + mc_work_need(rows, sizeof(double)) + opening
-           + (w->x->row_start ? greatest_of(working, working_bytes(w, ctx->threads, 0)) : working)
+           + (w->x->row_start ? greatest_of(working, working_bytes(ctx, w, 0)) : working)
            + (size_t)n->parts * (sizeof(mc_tile_part) + 7 * block_bytes(d, 8))
            + (size_t)n->lines * (sizeof(mc_tile_line) + block_bytes(d, 8)) + sizeof(mc_gram);
 }

@@ -19,6 +19,7 @@ typedef struct mc_product {
     /* right-hand sides at a time, and how many reals apart rows of them are: singles keep columns apart */
     int64_t t, stride;
     bool many;
+    bool share; /* ranks share the tasks */
     int64_t ld; /* of V and Y */
     const double *V;
     double *Y;
@@ -65,6 +66,19 @@ static inline int64_t mc_row_reals(const mc_tile_ops *ops, int64_t t) {
 static inline int64_t mc_product_sums_bytes(const mc_tile_ops *ops, int64_t real, int64_t rows, int64_t t) {
     return rows * (2 * t * (int64_t)sizeof(double) + (mc_row_reals(ops, t) + mc_rhs_stride(ops, t)) * real);
 }
+
+/* One task of it: rows of the first block against the second, or against a range of columns. */
+typedef struct mc_product_pair {
+    int64_t round, I, J; /* J: the second block; one that is not there: there is nothing to do */
+} mc_product_pair;
+
+/* apply.c: the task of a product, in the order in which results are added, as many as there are. */
+int64_t mc_product_tasks(const mc_product *p);
+mc_product_pair mc_product_pair_of(const mc_product *p, int64_t task);
+/* Its sums, in the buffers of a thread; of block I in rows, of J, where another, in columns. */
+mc_product_sums mc_product_pair_sums(const mc_product *p, const mc_product_pair *pair, int thread);
+mc_product_sums mc_product_range_sums(const mc_product *p, int64_t task, int thread);
+int64_t mc_product_block_rows(const mc_product *p, int64_t block);
 
 /* apply.c: how a product of n x m pairs is cut into tasks, from its size alone. d: coordinates of dense parts; groups:
    of rows, at most. */

@@ -4,6 +4,7 @@
 #include "base/ctx.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/ranks.h"
 #include "base/status.h"
 #include "data/table/data.h"
 #include <errno.h>
@@ -65,7 +66,7 @@ static mercer_status check_checkpoint_head(mercer_ctx *ctx, FILE *file, const ch
     return MERCER_OK;
 }
 
-mercer_status mc_checkpoint_check(mercer_ctx *ctx, const char *path, uint64_t key, bool *found) {
+static mercer_status find_checkpoint(mercer_ctx *ctx, const char *path, uint64_t key, bool *found) {
     *found = false;
     MC_TRY(mc_file_plain(ctx, "checkpoint", path));
     FILE *file = fopen(path, "rb");
@@ -83,7 +84,18 @@ mercer_status mc_checkpoint_check(mercer_ctx *ctx, const char *path, uint64_t ke
     return MERCER_OK;
 }
 
-mercer_status mc_checkpoint_load(mercer_ctx *ctx, const char *path, const mc_checkpoint_part *parts, int count) {
+/* The first of several ranks writes none before all have looked. */
+static mercer_status agree_on(mercer_ctx *ctx, const char *path, uint64_t what, mercer_status status) {
+    const uint64_t key = mc_hash_text(what, path);
+    return mc_ranks_share(ctx) ? mc_ranks_agree(ctx, MC_RANKS_CHECKPOINT, key, status) : status;
+}
+
+mercer_status mc_checkpoint_check(mercer_ctx *ctx, const char *path, uint64_t key, bool *found) {
+    const mercer_status status = find_checkpoint(ctx, path, key, found);
+    return agree_on(ctx, path, *found, status);
+}
+
+static mercer_status read_checkpoint(mercer_ctx *ctx, const char *path, const mc_checkpoint_part *parts, int count) {
     FILE *file = fopen(path, "rb");
     if (!file)
         return mc_fail(ctx, MERCER_IO, "cannot read the checkpoint '%s': %s", path, strerror(errno));
@@ -98,6 +110,10 @@ mercer_status mc_checkpoint_load(mercer_ctx *ctx, const char *path, const mc_che
     }
     fclose(file);
     return right ? MERCER_OK : fail_damaged(ctx, path, "does not hold what this fit needs");
+}
+
+mercer_status mc_checkpoint_load(mercer_ctx *ctx, const char *path, const mc_checkpoint_part *parts, int count) {
+    return agree_on(ctx, path, (uint64_t)count, read_checkpoint(ctx, path, parts, count));
 }
 
 static mercer_status write_all(mercer_ctx *ctx, mc_output *output, const checkpoint_head *h,

@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""run.py MERCER bits|failures: the command under mpirun.
+
+bits: models and predictions are the same bytes on 1, 2, 3, 4 and 7 ranks as without mpirun.
+failures: what goes wrong on any rank is said once and ends all; nobody hangs.
+
+Every run has a limit of time. Skipped, visibly, where mpirun or libmercer_mpi.so is absent."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+LIMIT = 100  # seconds of a run
+ENV = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_btl": "self,vader",
+       "OMPI_MCA_hwloc_base_binding_policy": "none", "OMP_NUM_THREADS": "1"}
+# Each shares products with K in its own way; the first goes on all numbers of ranks, the others on one.
+FITS = {
+    "ridge": "f.csv -m ridge -k rbf(sigma=1) --lambda 0.1 --solver pcg",
+    "lms": "f.csv -m lms -k rbf(sigma=1) --epochs 3",
+    "logistic": "c.csv -m logistic -k rbf(sigma=0.3) --lambda 0.1",
+    "huber": "f.csv -m huber -k matern(nu=1.5,length_scale=2) --lambda 0.1",
+    "svc": "c.csv -m svc -k rbf(sigma=0.3) --C 1",
+    "nystrom": "f.csv -m ridge -k rbf(sigma=1) --lambda 0.1 --solver nystrom --landmarks 200",
+    "fourier": "f.csv -m ridge -k rbf(sigma=1) --lambda 0.1 --solver fourier",
+    "pca": "f.csv -m pca -k rbf(sigma=1) --components 3",
+    "knn": "c.csv -m knn -k rbf(sigma=1)",
+}
+number = 0
+
+
+def report(good, name, why=""):
+    global number
+    number += 1
+    print(f"{'ok' if good else 'not ok'} {number} - {name}" + ("" if good else f"\n# {why}"))
+    return good
+
+
+class Folder:
+    def __init__(self, mercer):
+        self.mercer = mercer
+        self.path = pathlib.Path(tempfile.mkdtemp(prefix="mercer-ranks-"))
+
+    def started(self, words, ranks, **options):
+        start = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks else []
+        return subprocess.Popen(start + [self.mercer] + words.split(), cwd=self.path, env=ENV, text=True, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+
+    def run(self, words, ranks=0):
+        process = self.started(words, ranks)
+        try:
+            out, err = process.communicate(timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            return None, "", f"still running after {LIMIT} s"
+        return process.returncode, out, err
+
+    def bytes(self, name):
+        path = self.path / name
+        return path.read_bytes() if path.exists() else b""
+
+
+def bits(folder):
+    folder.run("generate friedman1 -n 1500 --seed 3 -o f.csv -q")
+    folder.run("generate moons -n 1800 --noise 0.3 --seed 3 -o c.csv -q")
+    folder.run("generate friedman1 -n 2500 --seed 4 -o g.csv -q")
+    good = True
+    for name, words in FITS.items():
+        code, _, said = folder.run(f"fit {words} -o {name}.0 -q")
+        good &= report(code == 0 and folder.bytes(name + ".0") != b"", f"{name} alone", said)
+        for ranks in [1, 2, 3, 4, 7] if name == "ridge" else [2 + number % 2]:
+            code, _, said = folder.run(f"fit {words} -o {name}.{ranks} -q", ranks)
+            same = folder.bytes(f"{name}.{ranks}") == folder.bytes(name + ".0")
+            good &= report(code == 0 and same, f"{name} on {ranks} ranks", said or "the model differs")
+    return good & predictions(folder) & progress_is_of_one(folder)
+
+
+def predictions(folder):
+    alone = folder.run("predict ridge.0 g.csv -o p.0")
+    shared = folder.run("predict ridge.0 g.csv -o p.3", 3)
+    good = report(shared[0] == 0 and folder.bytes("p.3") == folder.bytes("p.0") != b"", "predictions on 3 ranks", shared[2])
+    good &= report(shared[1] == alone[1].replace("p.0", "p.3"), "and what is said of them, once", shared[1])
+    alone, shared = folder.run("score ridge.0 f.csv --json"), folder.run("score ridge.0 f.csv --json", 2)
+    return good & report(alone[1] == shared[1] != "", "scores on 2 ranks", shared[1] + shared[2])
+
+
+def progress_is_of_one(folder):
+    said = folder.run("info --json", 3)[1]
+    good = report(said.count("{") > 0 and json.loads(said)["ranks"] == 3, "info on 3 ranks", said)
+    said = folder.run("info --json --ranks none", 2)[1]
+    return good & report(said.count('"version"') == 2, "--ranks none: each for itself", said)
+
+
+def failures(folder):
+    folder.run("generate friedman1 -n 1500 --seed 3 -o f.csv -q")
+    (folder.path / "bad.csv").write_text("a,y\n1,2\nx,3,4\n")
+    fit = "fit f.csv -m ridge -k rbf(sigma=1) --lambda 1e-3 --solver pcg -q"
+    good = True
+    for name, words, code, message in [
+            ("a bad option", "fit f.csv --lamda 1", 2, "mercer: fit has no option --lamda"),
+            ("bad data", "fit bad.csv -m ridge -o x", 2, "mercer: bad.csv"),
+            ("no memory", fit + " -o x --memory 400K", 5, "mercer: "),
+            ("a time limit", fit + " -o x --time-limit 5", 2, "mercer: time_limit: 2 ranks cannot plan"),
+            ("standard input", "fit - -m ridge -o x", 2, "mercer: standard input is read by one process"),
+            ("no place for the model", fit + " -o nowhere/x", 2, "mercer: cannot write")]:
+        got, _, said = folder.run(words, 2)
+        good &= report(got == code and said.count("mercer: ") == 1 and message in said, f"{name} is said once", f"exit {got}: {said}")
+    return good & one_rank_lacks_the_file(folder, fit) & one_rank_is_killed(folder, fit)
+
+
+def one_rank_lacks_the_file(folder, fit):
+    """The second rank looks in a folder where the file is not."""
+    (folder.path / "empty").mkdir()
+    script = folder.path / "elsewhere.sh"
+    script.write_text(f'[ "$OMPI_COMM_WORLD_RANK" != 1 ] || cd empty\nexec {folder.mercer} "$@"\n')
+    process = subprocess.run(["mpirun", "--oversubscribe", "-n", "3", "sh", str(script), *fit.split(), "-o", "x"], cwd=folder.path, env=ENV,
+                             capture_output=True, text=True, timeout=LIMIT)
+    said = process.stderr
+    return report(process.returncode == 2 and "mercer: rank 1: " in said and "f.csv" in said, "a file that one rank has not",
+                  f"exit {process.returncode}: {said}")
+
+
+def children_of(pid):
+    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True).stdout.split()
+    return [int(one) for one in found]
+
+
+def one_rank_is_killed(folder, fit):
+    """While all are at work: mpirun ends the others, and no model is there."""
+    folder.run("generate friedman1 -n 12000 --seed 3 -o f.csv -q")
+    process = folder.started(fit.replace("1e-3", "1e-7") + " -o killed", 3)
+    began = time.time()
+    while len(children_of(process.pid)) < 3 and time.time() < began + 30:
+        time.sleep(0.05)
+    time.sleep(1)
+    victims = children_of(process.pid)
+    os.kill(victims[-1], signal.SIGKILL)
+    killed = time.time()
+    try:
+        process.communicate(timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return report(False, "a rank that is killed ends all", "the others went on")
+    seconds = time.time() - killed
+    return report(process.returncode != 0 and not (folder.path / "killed").exists(), "a rank that is killed ends all",
+                  f"exit {process.returncode} after {seconds:.1f} s")
+
+
+def works(folder):
+    if not shutil.which("mpirun"):
+        return "mpirun is not installed (Debian: openmpi-bin)"
+    code, out, said = folder.run("info --ranks mpi", 2)
+    return "" if code == 0 and "2 processes share" in out else f"mpirun does not run it: {said.strip()[:200]}"
+
+
+def main(mercer, case):
+    folder = Folder(str(pathlib.Path(mercer).resolve()))
+    built = list(pathlib.Path(mercer).resolve().parent.glob("src/libmercer_mpi.so"))
+    why = "" if built else "libmercer_mpi.so was not built (Debian: libopenmpi-dev)"
+    why = why or (works(folder) if not shutil.which("mpirun") else "")
+    if why:
+        print(f"1..0 # SKIP {why}\n# skipped: {why}")
+        return 0
+    good = {"bits": bits, "failures": failures}[case](folder)
+    shutil.rmtree(folder.path)
+    print(f"1..{number}")
+    return not good
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:3]))
