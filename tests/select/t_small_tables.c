@@ -40,7 +40,8 @@ static void check_sentence(mercer_ctx *ctx, mercer_status status, const char *wh
     const char *message = mercer_message(ctx);
     if (!status)
         return;
-    if ((status != MERCER_DATA && status != MERCER_INVALID) || !strpbrk(message, ";,") || strstr(message, "5 folds")
+    const bool refused = status == MERCER_DATA || status == MERCER_INVALID || status == MERCER_NUMERIC;
+    if (!refused || !strpbrk(message, ";,") || strstr(message, "5 folds")
         || strstr(message, "candidates could"))
         fail_msg("%s %s of %lld rows, %lld classes%s: %s: %s", what, machine->name, (long long)t->n,
                  (long long)t->classes, t->singles ? ", most of one row" : "", mercer_status_name(status), message);
