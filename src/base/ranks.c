@@ -7,6 +7,8 @@
 #include "base/status.h"
 #include <dlfcn.h>
 #include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -200,6 +202,16 @@ static mercer_status check_possible(mercer_ctx *ctx) {
     return MERCER_OK;
 }
 
+/* A card that is named, here or in the environment, is refused by check_possible; one that nobody named is not taken. */
+static void take_processor(mercer_ctx *ctx) {
+    char *wanted = ctx->device.wanted;
+    const char *outside = getenv("MERCER_DEVICE");
+    if (!*wanted && outside)
+        snprintf(wanted, sizeof ctx->device.wanted, "%s", outside);
+    if (!*wanted || strcmp(wanted, "auto") == 0)
+        memcpy(wanted, "cpu", sizeof "cpu");
+}
+
 static mercer_status settle_ranks(mercer_ctx *ctx) {
     machine_facts *facts = NULL;
     mc_ranks *r = ctx->ranks;
@@ -210,8 +222,8 @@ static mercer_status settle_ranks(mercer_ctx *ctx) {
     MC_THEN(status, gather_facts(ctx, facts));
     mc_free(facts);
     ctx->nominal = true; /* choices must not depend on how fast a rank's machine is */
-    if (r->count > 1 && !ctx->device.wanted[0])
-        memcpy(ctx->device.wanted, "cpu", sizeof "cpu");
+    if (r->count > 1)
+        take_processor(ctx);
     MC_THEN(status, check_possible(ctx));
     return r->parted ? status : mc_ranks_agree(ctx, MC_RANKS_OPEN, ctx->options.seed, status);
 }

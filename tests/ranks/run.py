@@ -45,13 +45,13 @@ class Folder:
         self.mercer = mercer
         self.path = pathlib.Path(tempfile.mkdtemp(prefix="mercer-ranks-"))
 
-    def started(self, words, ranks, **options):
+    def started(self, words, ranks, environment=None, **options):
         start = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks else []
-        return subprocess.Popen(start + [self.mercer] + words.split(), cwd=self.path, env=ENV, text=True, stdin=subprocess.DEVNULL,
+        return subprocess.Popen(start + [self.mercer] + words.split(), cwd=self.path, env={**ENV, **(environment or {})}, text=True, stdin=subprocess.DEVNULL,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
 
-    def run(self, words, ranks=0):
-        process = self.started(words, ranks)
+    def run(self, words, ranks=0, **environment):
+        process = self.started(words, ranks, environment)
         try:
             out, err = process.communicate(timeout=LIMIT)
         except subprocess.TimeoutExpired:
@@ -106,10 +106,13 @@ def failures(folder):
             ("bad data", "fit bad.csv -m ridge -o x", 2, "mercer: bad.csv"),
             ("no memory", fit + " -o x --memory 400K", 5, "mercer: "),
             ("a time limit", fit + " -o x --time-limit 5", 2, "mercer: time_limit: 2 ranks cannot plan"),
+            ("a card", fit + " -o x --device cuda", 2, "mercer: device cuda: 2 ranks compute on their processors"),
             ("standard input", "fit - -m ridge -o x", 2, "mercer: standard input is read by one process"),
             ("no place for the model", fit + " -o nowhere/x", 2, "mercer: cannot write")]:
         got, _, said = folder.run(words, 2)
         good &= report(got == code and said.count("mercer: ") == 1 and message in said, f"{name} is said once", f"exit {got}: {said}")
+    got, _, said = folder.run(fit + " -o x", 2, MERCER_DEVICE="cuda")
+    good &= report(got == 2 and said.count("mercer: device cuda") == 1, "a card of the environment is said once", f"exit {got}: {said}")
     return good & one_rank_lacks_the_file(folder, fit) & one_rank_is_killed(folder, fit)
 
 
