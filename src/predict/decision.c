@@ -65,9 +65,11 @@ static mercer_status kernel_product(mercer_ctx *ctx, const mc_fitted *f, int64_t
 static mercer_status measure_product(mercer_ctx *ctx, const mc_fitted *f, int64_t c, const mercer_data *rows,
                                      int64_t width, mc_product_error *error) {
     mercer_data *own = NULL;
-    MC_TRY(c >= 0 ? take_class(ctx, f, c, &own) : MERCER_OK);
-    const mercer_data *centres = own ? own : f->centres;
-    const mercer_status status = mc_gram_measure_error(ctx, f->kernel, rows, centres, MERCER_F64, width, error);
+    mc_gram *gram = NULL;
+    const mercer_status status = open_anew(ctx, f, c, rows, &own, &gram);
+    if (!status)
+        mc_gram_raise_error(gram, width, error);
+    mc_gram_close(gram);
     mercer_data_free(own);
     return status;
 }

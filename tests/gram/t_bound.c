@@ -390,39 +390,6 @@ static void test_sums_are_as_wrong_as_their_longest_chain_at_most(void **state) 
     }
 }
 
-/* What is measured without laying out the points is what the operator says of its products. */
-static void test_the_error_is_measured_without_an_operator(void **state) {
-    (void)state;
-    static const char *const texts[] = {"rbf(gamma=0.3)", "linear + 0.5*laplacian(gamma=0.1)",
-                                        "poly(degree=3, c=1)*matern(nu=1.5, length_scale=2)", "cosine"};
-    const cloud c = {.d = 3, .offset = 2, .scale = 5, .spread = 1};
-    double x[N * 3], z[N * 3];
-    mercer_ctx *ctx = open_ctx(1);
-    draw(&c, 1, x);
-    draw(&c, 2, z);
-    const mercer_table left = {.size = sizeof left, .n = N, .d = 3, .dtype = MERCER_F64, .values = x},
-                       right = {.size = sizeof right, .n = N, .d = 3, .dtype = MERCER_F64, .values = z};
-    mercer_data *rows = NULL, *centres = NULL;
-    assert_ok(ctx, mercer_data_make(ctx, &left, &rows));
-    assert_ok(ctx, mercer_data_make(ctx, &right, &centres));
-    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
-        for (int64_t t = 1; t < 12; t += 5) {
-            mercer_kernel *kernel = NULL;
-            mc_gram *gram = NULL;
-            mc_product_error opened = {0}, measured = {0};
-            assert_ok(ctx, mercer_kernel_parse(ctx, texts[k], &kernel));
-            assert_ok(ctx, mc_gram_open(ctx, kernel, rows, centres, MERCER_F64, &gram));
-            mc_gram_raise_error(gram, t, &opened);
-            assert_ok(ctx, mc_gram_measure_error(ctx, kernel, rows, centres, MERCER_F64, t, &measured));
-            assert_true(opened.entry > 0 && measured.entry == opened.entry && measured.sum == opened.sum);
-            mc_gram_close(gram);
-            mercer_kernel_free(kernel);
-        }
-    mercer_data_free(rows);
-    mercer_data_free(centres);
-    close_clean(ctx);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_no_error_passes_the_bound_on_ugly_points),
@@ -432,7 +399,6 @@ int main(void) {
         cmocka_unit_test(test_the_bound_is_a_number_where_squares_of_parameters_are_none),
         cmocka_unit_test(test_pieces_of_an_operator_of_whole_numbers_agree),
         cmocka_unit_test(test_whole_numbers_are_recognised_and_nothing_else_is),
-        cmocka_unit_test(test_the_error_is_measured_without_an_operator),
         cmocka_unit_test(test_sums_are_as_wrong_as_their_longest_chain_at_most),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

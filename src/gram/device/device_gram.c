@@ -143,8 +143,8 @@ static void set_ranges(mc_device_gram *op, int64_t t) {
     a->ranges = mc_chunk_count(a->m, a->range);
 }
 
-void mc_device_deepen(int64_t m, int64_t *tile, int64_t *wide) {
-    const int64_t sums = m / MC_DEVICE_TILE + BLOCKS_WANTED + 32;
+void mc_device_gram_deepen(const mc_device_gram *op, int64_t *tile, int64_t *wide) {
+    const int64_t sums = op->argument.m / MC_DEVICE_TILE + BLOCKS_WANTED + 32;
     *tile = *tile > MC_DEVICE_TILE ? *tile : MC_DEVICE_TILE;
     *wide = *wide > sums ? *wide : sums;
 }

@@ -24,8 +24,8 @@ bool mc_device_gram_leaves_it(mercer_ctx *ctx, const mc_device_gram *op, mercer_
 const mc_gram *mc_device_gram_of(const mc_device_gram *op);
 mc_device *mc_device_gram_device(const mc_device_gram *op);
 const mc_device_argument *mc_device_gram_argument(const mc_device_gram *op);
-/* Additions that one term of a product with m columns passes through, in the tiles' precision and in double, raised to
-   those made there. */
-void mc_device_deepen(int64_t m, int64_t *tile, int64_t *wide);
+/* Additions that one term of a product passes through, in the tiles' precision and in double, raised to those made
+   there. */
+void mc_device_gram_deepen(const mc_device_gram *op, int64_t *tile, int64_t *wide);
 
 #endif

@@ -221,8 +221,8 @@ mc_product_depths mc_product_depth(const mc_gram *g, int64_t t) {
         mc_chunk_count(panels, MC_BLOCK_PANELS) + mc_chunk_count(p.rows_each, g->ops->rows * MC_GROUPS_SUMMED);
     mc_product_depths depth = {.tile = row > column ? row : column,
                                .wide = flushes + 3 + (g->symmetric ? p.rounds_of + 1 : p.ranges)};
-    if (g->there || g->may_go_there)
-        mc_device_deepen(g->z->n, &depth.tile, &depth.wide);
+    if (g->there)
+        mc_device_gram_deepen(g->there, &depth.tile, &depth.wide);
     return depth;
 }
 

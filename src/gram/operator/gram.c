@@ -9,7 +9,6 @@
 #include "data/table/columns.h"
 #include "gram/device/device_block.h"
 #include "gram/operator/entry_fault.h"
-#include "gram/operator/factored.h"
 #include "gram/operator/precomputed.h"
 #include "gram/tile/multiply.h"
 #include "kernel/evaluate/self_values.h"
@@ -208,21 +207,6 @@ double mc_gram_sum_error(const mc_gram *gram, int64_t t) {
 void mc_gram_raise_error(const mc_gram *gram, int64_t t, mc_product_error *error) {
     error->entry = fmax(error->entry, mc_gram_entry_error(gram));
     error->sum = fmax(error->sum, mc_gram_sum_error(gram, t));
-}
-
-mercer_status mc_gram_measure_error(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x,
-                                    const mercer_data *z, mercer_dtype precision, int64_t t, mc_product_error *error) {
-    mc_gram g = {.kernel = kernel, .x = x, .z = z};
-    MC_TRY(check_pair(ctx, kernel, x, z));
-    const mercer_status status = mc_gram_choose(ctx, &g, precision);
-    if (!status) {
-        mc_factored_find(&g);
-        g.may_go_there = ctx->device.open && mc_device_can(&g);
-        mc_gram_raise_error(&g, t, error);
-    }
-    mc_tile_program_free(&g.plan);
-    mc_free(g.fault);
-    return status;
 }
 
 /* What floats lose near 0 is far below a rounding of the largest. */

@@ -128,9 +128,6 @@ typedef struct mc_product_error {
 } mc_product_error;
 /* The worse of *error and of products of gram, t of them at once. */
 void mc_gram_raise_error(const mc_gram *gram, int64_t t, mc_product_error *error);
-/* The same without an operator: the points are measured, and not laid out. */
-mercer_status mc_gram_measure_error(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x,
-                                    const mercer_data *z, mercer_dtype precision, int64_t t, mc_product_error *error);
 static inline double mc_product_doubt(mc_product_error error, double mass, double size) {
     return mass * ((1 + error.sum) * error.entry + error.sum * size);
 }

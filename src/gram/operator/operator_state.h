@@ -33,7 +33,6 @@ struct mc_gram {
     } factored;
     bool by_reference;            /* no tile serves these rows: the reference evaluator gives every entry */
     struct mc_device_gram *there; /* products are made on a device (gram/device/device_gram.h); NULL: here */
-    bool may_go_there;            /* a context with a device may make products there, whoever opens them */
     struct mc_entry_fault *fault; /* entries that are no numbers (entry_fault.h); NULL: there can be none */
 };
 
