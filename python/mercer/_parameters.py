@@ -195,6 +195,8 @@ def check(estimator: Any) -> None:
 
 ARGUMENTS: dict[str, str] = {
     "K": "the matrix, square.",
+    "keep_diagonal": "the diagonal stays as it is, as of a correlation.",
+    "tolerance": "diagonal entries of what is left that are at most this, by the largest of K, are left out; 0: rounding.",
     "V": "a vector or a matrix with a row for each row of Y (of X without Y).",
     "X": "rows: n x d, an array, a data frame or a SciPy matrix; or a list of texts, for kernels of texts.",
     "Y": "other rows; None: those of X.",

@@ -104,7 +104,7 @@ mercer_status mc_ranks_agree(mercer_ctx *ctx, mc_ranks_place place, uint64_t wha
     if (r->parted)
         return status ? status : mc_fail(ctx, MERCER_INTERNAL, "the other ranks have ended or gone another way");
     const mc_rank_note mine = {
-        .step = r->step++, .what = what, .place = place, .status = (int32_t)status, .asked = (int32_t)r->asked};
+        .step = r->step++, .what = what, .place = (int32_t)place, .status = (int32_t)status, .asked = (int32_t)r->asked};
     if (!r->calls->gather(r->self, &mine, sizeof mine, r->note))
         return lose_others(ctx);
     const int failed = first_failed(r), elsewhere = first_elsewhere(r);

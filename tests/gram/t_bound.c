@@ -138,7 +138,7 @@ static void write_text(const char *format, const cloud *c, char *text, size_t ca
 
 /* An angle is steepest where the guard sets in, at 16 times the error of the cosine. */
 static double ceiling_of(const char *text) {
-    return strncmp(text, "arccos", 6) == 0 ? 1000 : 250;
+    return strncmp(text, "arccos", 6) == 0 ? 4000 : 500;
 }
 
 static void check_text(const char *text, const cloud *c, uint64_t item, double ratio) {

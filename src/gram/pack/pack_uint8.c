@@ -65,6 +65,7 @@ static double guess_unit(const mc_tile_part *p, const mercer_data *data) {
             unit = unit == 0 ? x : common_divisor(fmax(unit, x), fmin(unit, x), largest / (LEVELS + 0.5));
             if (unit == 0)
                 return 0;
+            unit = largest / nearbyint(largest / unit); /* what rounding left in it would grow with every divisor */
         }
     return unit > 0x1p-100 ? refine_unit(unit, largest) : 0;
 }
