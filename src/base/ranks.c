@@ -4,10 +4,10 @@
 #include "base/hash.h"
 #include "base/library.h"
 #include "base/memory.h"
+#include "base/print.h"
 #include "base/status.h"
 #include <dlfcn.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -103,8 +103,11 @@ mercer_status mc_ranks_agree(mercer_ctx *ctx, mc_ranks_place place, uint64_t wha
     mc_ranks *r = ctx->ranks;
     if (r->parted)
         return status ? status : mc_fail(ctx, MERCER_INTERNAL, "the other ranks have ended or gone another way");
-    const mc_rank_note mine = {
-        .step = r->step++, .what = what, .place = (int32_t)place, .status = (int32_t)status, .asked = (int32_t)r->asked};
+    const mc_rank_note mine = {.step = r->step++,
+                               .what = what,
+                               .place = (int32_t)place,
+                               .status = (int32_t)status,
+                               .asked = (int32_t)r->asked};
     if (!r->calls->gather(r->self, &mine, sizeof mine, r->note))
         return lose_others(ctx);
     const int failed = first_failed(r), elsewhere = first_elsewhere(r);
@@ -202,12 +205,13 @@ static mercer_status check_possible(mercer_ctx *ctx) {
     return MERCER_OK;
 }
 
-/* A card that is named, here or in the environment, is refused by check_possible; one that nobody named is not taken. */
+/* A card that is named, here or in the environment, is refused by check_possible; one that nobody named is not
+   taken. */
 static void take_processor(mercer_ctx *ctx) {
     char *wanted = ctx->device.wanted;
     const char *outside = getenv("MERCER_DEVICE");
     if (!*wanted && outside)
-        snprintf(wanted, sizeof ctx->device.wanted, "%s", outside);
+        mc_print(wanted, sizeof ctx->device.wanted, "%s", outside);
     if (!*wanted || strcmp(wanted, "auto") == 0)
         memcpy(wanted, "cpu", sizeof "cpu");
 }
