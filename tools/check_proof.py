@@ -113,6 +113,8 @@ def exact_root(a):
 
 
 def sqrt(a):
+    if a[1] < 0:
+        raise Undecided("a root of what is negative")
     a = (max(a[0], Fraction(0)), a[1])
     if a[0] == a[1] and exact_root(a[0]) is not None:
         return point(exact_root(a[0]))
