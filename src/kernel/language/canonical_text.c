@@ -13,6 +13,7 @@ typedef enum print_level { SUM, PRODUCT, SIGN, POWER, VIEW, PRIMARY } print_leve
 
 static void print_node(mc_text *out, const mc_node *node, print_level place);
 static bool has_text(const mc_node *node);
+static bool is_inverse(const mc_node *node);
 
 /* A negative number, or a product that begins with one: the sign is printed first, or turns " + " into " - ". */
 static bool leads_with_minus(const mc_node *node) {
@@ -25,7 +26,7 @@ static print_level level_of(const mc_node *node) {
     case MC_NUMBER: return signbit(node->number) ? SIGN : PRIMARY;
     case MC_SUM: return SUM;
     case MC_PRODUCT: return PRODUCT;
-    case MC_POWER: return POWER;
+    case MC_POWER: return is_inverse(node) ? PRODUCT : POWER;
     case MC_COLUMNS: return VIEW;
     case MC_ATOM: return has_text(node) ? VIEW : PRIMARY;
     default: return PRIMARY;
@@ -123,15 +124,77 @@ void mc_atom_print(mc_text *out, const mc_node *node) {
     }
 }
 
-/* The factors without the sign of the first; -1 is its sign alone. */
+/* 3^-1, which k/3 stands for. */
+static bool is_inverse(const mc_node *node) {
+    return node->kind == MC_POWER && node->number == -1 && node->child[0]->kind == MC_NUMBER
+           && node->child[0]->number > 0;
+}
+
+static bool is_constant(const mc_node *node) {
+    return node->kind == MC_NUMBER || (node->kind == MC_POWER && is_constant(node->child[0]));
+}
+
+/* A product as it is printed: constants up to divisors, inverses of numbers up to factors, then all others. */
+typedef struct product_parts {
+    int first, divisors, factors; /* children before the first: a sign that is printed already */
+} product_parts;
+
+/* Text that has its divisors elsewhere parses back to the same order only when no constant follows them. */
+static product_parts parts_of(const mc_node *node, int first) {
+    product_parts p = {.first = first, .divisors = first};
+    while (p.divisors < node->children && is_constant(node->child[p.divisors]) && !is_inverse(node->child[p.divisors]))
+        p.divisors++;
+    for (p.factors = p.divisors; p.factors < node->children && is_inverse(node->child[p.factors]);)
+        p.factors++;
+    for (int i = p.factors; i < node->children; i++)
+        if (is_constant(node->child[i]))
+            p.factors = p.divisors;
+    return p;
+}
+
+static void print_power(mc_text *out, const mc_node *node) {
+    print_node(out, node->child[0], VIEW);
+    mc_text_add(out, "^");
+    mc_text_number(out, node->number);
+}
+
+static void print_factors(mc_text *out, const mc_node *node, int from, int to, bool follows) {
+    for (int i = from; i < to; i++) {
+        mc_text_add(out, "%s", i > from || follows ? "*" : "");
+        if (is_inverse(node->child[i]))
+            print_power(out, node->child[i]);
+        else
+            print_node(out, node->child[i], SIGN);
+    }
+}
+
+static void print_divisors(mc_text *out, const mc_node *node, product_parts p) {
+    for (int i = p.divisors; i < p.factors; i++) {
+        mc_text_add(out, "/");
+        mc_text_number(out, node->child[i]->child[0]->number);
+    }
+}
+
+/* The factors without the sign of the first; -1 is its sign alone. Divisors stand behind the numbers, where there are
+   some: 2/3*linear, and linear/3. */
 static void print_product(mc_text *out, const mc_node *node) {
     const bool minus = leads_with_minus(node), bare = minus && node->child[0]->number == -1 && node->children > 1;
+    const product_parts p = parts_of(node, minus ? 1 : 0);
+    const bool numbers = p.divisors > p.first || (minus && !bare), others = p.factors < node->children;
     if (minus && !bare)
         mc_text_number(out, -node->child[0]->number);
-    for (int i = minus ? 1 : 0; i < node->children; i++) {
-        mc_text_add(out, "%s", i > (bare ? 1 : 0) ? "*" : "");
-        print_node(out, node->child[i], SIGN);
-    }
+    print_factors(out, node, p.first, p.divisors, minus && !bare);
+    mc_text_add(out, "%s", numbers || others ? "" : "1");
+    if (numbers || !others)
+        print_divisors(out, node, p);
+    print_factors(out, node, p.factors, node->children, numbers);
+    if (!numbers && others)
+        print_divisors(out, node, p);
+}
+
+static void print_inverse(mc_text *out, const mc_node *node) {
+    mc_text_add(out, "1/");
+    mc_text_number(out, node->child[0]->number);
 }
 
 /* A term whose sign is already printed. */
@@ -197,11 +260,7 @@ static void print_bare(mc_text *out, const mc_node *node) {
         mc_text_add(out, "%s", leads_with_minus(node) ? "-" : "");
         print_product(out, node);
         break;
-    case MC_POWER:
-        print_node(out, node->child[0], VIEW);
-        mc_text_add(out, "^");
-        mc_text_number(out, node->number);
-        break;
+    case MC_POWER: (is_inverse(node) ? print_inverse : print_power)(out, node); break;
     case MC_EXP: print_call(out, "exp", node); break;
     case MC_NORMALIZE: print_call(out, "normalize", node); break;
     case MC_WEIGH: print_call(out, "weigh", node); break;

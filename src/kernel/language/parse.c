@@ -1,7 +1,7 @@
 /* parse.c: tokens to a tree, by recursive descent.
 
      sum      = product (('+' | '-') product)*               a - b is a + (-1)*b
-     product  = factor ('*' factor | '/' number)*            k/3 is 3^-1*k, without rounding
+     product  = factor ('*' factor | '/' number)*            k/3 is k*3^-1, without rounding
      factor   = ('-' | '+')* power                           -k^2 is -(k^2)
      power    = view ('^' signed number)?
      view     = primary ('[' columns ']')?

@@ -195,15 +195,51 @@ static bool leads_with_minus(const mc_term *term) {
     return is_negative(term->kind == MC_T_PRODUCT && term->children > 0 ? term->child[0] : term);
 }
 
+/* 3^-1 */
+static bool is_inverse(const mc_term *term) {
+    return term->kind == MC_T_POWER && term->amount.factor == -1 && term->child[0]->kind == MC_T_NUMBER
+           && !term->child[0]->amount.value && term->child[0]->amount.factor > 0;
+}
+
+static int count_inverses(const mc_term *term, int i) {
+    while (i < term->children && is_inverse(term->child[i]))
+        i++;
+    return i;
+}
+
+static void print_factors(const mc_term *term, int from, int to, bool follows, mc_text *out) {
+    for (int i = from; i < to; i++) {
+        mc_text_add(out, "%s", i > from || follows ? "*" : "");
+        print_term(term->child[i], SIGN, out);
+    }
+}
+
+static void print_divisors(const mc_term *term, int from, int to, mc_text *out) {
+    for (int i = from; i < to; i++) {
+        mc_text_add(out, "/");
+        mc_text_number(out, term->child[i]->child[0]->amount.factor);
+    }
+}
+
+/* Inverses of numbers are divisors, behind the numbers that come before them: 2/3*linear, and linear/3. */
 static void print_product(const mc_term *term, mc_text *out) {
     const bool minus = leads_with_minus(term),
                bare = minus && term->child[0]->amount.factor == -1 && term->children > 1;
+    const int first = minus ? 1 : 0;
+    int start = first;
+    while (start < term->children && term->child[start]->kind == MC_T_NUMBER)
+        start++;
+    const int end = count_inverses(term, start);
+    const bool numbers = start > first || (minus && !bare), others = end < term->children;
     if (minus && !bare)
         mc_text_number(out, -term->child[0]->amount.factor);
-    for (int i = minus ? 1 : 0; i < term->children; i++) {
-        mc_text_add(out, "%s", i > (bare ? 1 : 0) ? "*" : "");
-        print_term(term->child[i], SIGN, out);
-    }
+    print_factors(term, first, start, minus && !bare, out);
+    mc_text_add(out, "%s", numbers || others ? "" : "1");
+    if (numbers || !others)
+        print_divisors(term, start, end, out);
+    print_factors(term, end, term->children, numbers, out);
+    if (!numbers && others)
+        print_divisors(term, start, end, out);
 }
 
 static void print_sum(const mc_term *term, mc_text *out) {
@@ -255,7 +291,7 @@ static term_level level_of(const mc_term *term) {
     case MC_T_DOT:
     case MC_T_SPECIAL:
     case MC_T_PRODUCT: return PRODUCT;
-    case MC_T_POWER: return POWER;
+    case MC_T_POWER: return is_inverse(term) ? PRODUCT : POWER;
     case MC_T_COLUMNS: return VIEW;
     default: return PRIMARY;
     }
@@ -276,6 +312,11 @@ static void print_bare(const mc_term *term, mc_text *out) {
         print_product(term, out);
         break;
     case MC_T_POWER:
+        if (is_inverse(term)) {
+            mc_text_add(out, "1/");
+            mc_text_number(out, term->child[0]->amount.factor);
+            break;
+        }
         print_term(term->child[0], VIEW, out);
         mc_text_add(out, "^");
         mc_text_number(out, term->amount.factor);
