@@ -1,4 +1,5 @@
-/* mercer_classify says what the largest value of mercer_predict says, also where floats cannot tell. */
+/* The class that wins, screened in float32: that of the votes counted with the reference evaluator, and of the largest
+   value of mercer_predict, also where floats cannot tell. */
 #include "../learn/svm_of_test.h"
 #include "model/model.h"
 
@@ -133,6 +134,45 @@ static void test_coefficients_of_any_sign_are_decided_in_double(void **state) {
     close_clean(ctx);
 }
 
+/* The class with the most votes of its pairs, the first of several; -1: a pair is too close to say. */
+static int64_t voted(mercer_ctx *ctx, const mercer_model *model, const table *t, const double *x) {
+    double votes[4] = {0};
+    bool clear = true;
+    for (int64_t d = 0; d < mercer_model_decisions(model); d++) {
+        const long double value = expansion(ctx, model, t, d, x) + mercer_model_intercept(model, d);
+        int64_t first, second;
+        mercer_model_decision(model, d, &first, &second);
+        votes[value > 0 ? first : second]++;
+        clear &= fabsl(value) > 1e-9L;
+    }
+    return clear ? mc_largest_index(votes, 4) : -1;
+}
+
+static void test_votes_are_those_of_the_reference_evaluator(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    const table t = random_table(FITTED, 4, 10), other = random_table(ASKED, 4, 11);
+    mercer_data *asked = rows_at(ctx, other.x, ASKED);
+    for (int k = 0; k < 5; k++) {
+        mercer_svm set = plain("svc", 1e-3);
+        set.C = pow(10, k - 1);
+        mercer_model *model = fit(ctx, "svc", &set, kernels[k], &t);
+        int64_t out[ASKED], compared = 0;
+        bool floats = true;
+        assert_ok(ctx, mc_fitted_classify(ctx, &model->f, asked, &floats, out));
+        assert_true(floats || (k != 0 && k != 2)); /* entries that are never negative: floats tell */
+        for (int64_t i = 0; i < ASKED; i++) {
+            const int64_t winner = voted(ctx, model, &t, other.x + i * D);
+            assert_true(winner < 0 || winner == out[i]);
+            compared += winner >= 0;
+        }
+        assert_true(compared > ASKED * 9 / 10);
+        mercer_model_free(model);
+    }
+    mercer_data_free(asked);
+    close_clean(ctx);
+}
+
 static void test_numbers_have_no_class(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
@@ -153,6 +193,7 @@ int main(void) {
         cmocka_unit_test(test_machines_without_pairs_too),
         cmocka_unit_test(test_rows_at_the_boundary_are_decided_in_double),
         cmocka_unit_test(test_coefficients_of_any_sign_are_decided_in_double),
+        cmocka_unit_test(test_votes_are_those_of_the_reference_evaluator),
         cmocka_unit_test(test_numbers_have_no_class),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
