@@ -1,6 +1,8 @@
 /* workspace.c: one block cut into aligned slices. */
 #include "base/workspace.h"
+#include "base/status.h"
 #include <assert.h>
+#include <string.h>
 
 size_t mc_work_need(int64_t count, size_t size) {
     size_t bytes;
@@ -26,6 +28,18 @@ void *mc_work_take(mc_work *work, int64_t count, size_t size) {
 void mc_work_close(mc_work *work) {
     mc_free(work->block);
     *work = (mc_work){0};
+}
+
+mercer_status mc_work_slices(mercer_ctx *ctx, mc_work *work, const mc_slice *slices, int count) {
+    size_t bytes = 0;
+    for (int k = 0; k < count && bytes < SIZE_MAX / 4; k++)
+        bytes += mc_work_need(slices[k].count, slices[k].size);
+    MC_TRY(mc_work_open(ctx, work, bytes));
+    for (int k = 0; k < count; k++) {
+        void *const slice = mc_work_take(work, slices[k].count, slices[k].size);
+        memcpy(slices[k].pointer, &slice, sizeof slice); /* a pointer of another type */
+    }
+    return MERCER_OK;
 }
 
 size_t mc_slices_bytes(mc_slices *cut, void *self) {

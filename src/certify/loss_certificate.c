@@ -378,10 +378,9 @@ mercer_status mc_loss_certify(mercer_ctx *ctx, const mc_problem *p, mc_loss_task
     const int64_t k = tasks[0].k, width = k * count;
     mc_work work;
     mc_begin_phase(ctx, "check");
-    MC_TRY(mc_work_open(ctx, &work,
-                        2 * mc_work_need(p->n * width, sizeof(double)) + mc_work_need(k * (k + 2), sizeof(double))));
-    double *A = mc_work_take(&work, p->n * width, sizeof *A), *KA = mc_work_take(&work, p->n * width, sizeof *KA);
-    double *room = mc_work_take(&work, k * (k + 2), sizeof *room);
+    double *A = NULL, *KA = NULL, *room = NULL;
+    MC_TRY(
+        MC_WORK_SLICES(ctx, &work, MC_SLICE(A, p->n * width), MC_SLICE(KA, p->n * width), MC_SLICE(room, k * (k + 2))));
     const mercer_status status = certify_tasks(ctx, p, tasks, count, width, A, KA, room, out);
     mc_work_close(&work);
     return status;

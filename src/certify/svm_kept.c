@@ -106,9 +106,10 @@ static mercer_status multiply_rows(mercer_ctx *ctx, const mc_svm *s, mc_svm_prog
 
 static mercer_status decide_program(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t, mc_product_error *error) {
     mc_work work;
-    MC_TRY(mc_work_open(ctx, &work, mc_work_need(t->n, sizeof(int64_t)) + mc_work_need(t->n, sizeof(double))));
-    int64_t *rows = mc_work_take(&work, t->n, sizeof *rows);
-    const mercer_status status = multiply_rows(ctx, s, t, rows, mc_work_take(&work, t->n, sizeof(double)), error);
+    int64_t *rows = NULL;
+    double *c = NULL;
+    MC_TRY(MC_WORK_SLICES(ctx, &work, MC_SLICE(rows, t->n), MC_SLICE(c, t->n)));
+    const mercer_status status = multiply_rows(ctx, s, t, rows, c, error);
     mc_work_close(&work);
     t->decided = !status;
     return status;

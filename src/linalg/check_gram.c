@@ -66,8 +66,8 @@ static void report_spectrum(const double *w, int64_t n, mercer_gram_facts *out) 
 
 static mercer_status measure_spectrum(mercer_ctx *ctx, const double *K, int64_t n, mercer_gram_facts *out) {
     mc_work work;
-    MC_TRY(mc_work_open(ctx, &work, mc_work_need(n * n, sizeof(double)) + mc_work_need(n, sizeof(double))));
-    double *a = mc_work_take(&work, n * n, sizeof *a), *w = mc_work_take(&work, n, sizeof *w);
+    double *a = NULL, *w = NULL;
+    MC_TRY(MC_WORK_SLICES(ctx, &work, MC_SLICE(a, n * n), MC_SLICE(w, n)));
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++)
             a[i * n + j] = 0.5 * K[i * n + j] + 0.5 * K[j * n + i];

@@ -258,10 +258,9 @@ mercer_status mc_symmetric_eigenvalues(mercer_ctx *ctx, mc_dense A, double *w) {
     const int64_t n = A.rows;
     MC_TRY(check_layout(ctx, A));
     mc_work work;
-    MC_TRY(mc_work_open(
-        ctx, &work, 2 * mc_work_need(n, sizeof(double)) + mc_work_need(mc_tridiagonal_workspace(n), sizeof(double))));
-    double *below = mc_work_take(&work, n, sizeof *below), *tau = mc_work_take(&work, n, sizeof *tau);
-    double *scratch = mc_work_take(&work, mc_tridiagonal_workspace(n), sizeof *scratch);
+    double *below = NULL, *tau = NULL, *scratch = NULL;
+    MC_TRY(MC_WORK_SLICES(ctx, &work, MC_SLICE(below, n), MC_SLICE(tau, n),
+                          MC_SLICE(scratch, mc_tridiagonal_workspace(n))));
     const double scale = scale_into_range(A);
     const int order = (int)n;
     int info = 0;

@@ -100,13 +100,9 @@ mercer_status mc_lanczos_from(mercer_ctx *ctx, const mc_matrix *A, const double 
     lanczos z = {.n = A->n, .capacity = steps < A->n ? steps : A->n};
     const int64_t m = z.capacity, small = m * m + 1 + 6 * m + 2 * m * m + 3 + 5 * m;
     mc_work work;
-    MC_TRY(mc_work_open(ctx, &work, mc_work_need((m + 1) * z.n, 8) + 3 * mc_work_need(m, 8) + mc_work_need(small, 8)));
-    z.Q = mc_work_take(&work, (m + 1) * z.n, sizeof *z.Q);
+    MC_TRY(MC_WORK_SLICES(ctx, &work, MC_SLICE(z.Q, (m + 1) * z.n), MC_SLICE(z.a, m), MC_SLICE(z.b, m),
+                          MC_SLICE(z.w, m), MC_SLICE(z.T, small)));
     z.v = z.Q + m * z.n;
-    z.a = mc_work_take(&work, m, sizeof *z.a);
-    z.b = mc_work_take(&work, m, sizeof *z.b);
-    z.w = mc_work_take(&work, m, sizeof *z.w);
-    z.T = mc_work_take(&work, small, sizeof *z.T);
     const mercer_status status = iterate_lanczos(ctx, A, from, &z, out);
     mc_work_close(&work);
     return status;

@@ -301,9 +301,9 @@ static mercer_status recompute_gradient(mercer_ctx *ctx, mc_active_run *r, const
     const int64_t n = r->p->matrix.n;
     const mc_matrix *matrix = &r->p->matrix;
     mc_work work;
-    MC_TRY(mc_work_open(ctx, &work, mc_work_need(n, sizeof(double)) + 2 * mc_work_need(n, sizeof(int64_t))));
-    double *c = mc_work_take(&work, n, sizeof *c);
-    int64_t *ids = mc_work_take(&work, n, sizeof *ids), *row = mc_work_take(&work, n, sizeof *row);
+    double *c = NULL;
+    int64_t *ids = NULL, *row = NULL;
+    MC_TRY(MC_WORK_SLICES(ctx, &work, MC_SLICE(c, n), MC_SLICE(ids, n), MC_SLICE(row, n)));
     const int64_t count = list_coefficients(&r->p->dual, r->beta, n, c, ids);
     const int64_t near = list_near(r, e, NEAR * fmax(r->aim, sqrt(r->noise2)), row);
     mc_sum_error sum_error = {r->p->bound, INFINITY};
@@ -376,10 +376,9 @@ mercer_status mc_active_solve(mercer_ctx *ctx, const mc_active_problem *problem,
 mercer_status mc_active_product(mercer_ctx *ctx, const mc_matrix *matrix, const mc_dual *dual, const double *beta,
                                 double *f, double *bound) {
     mc_work work;
-    MC_TRY(
-        mc_work_open(ctx, &work, mc_work_need(matrix->n, sizeof(double)) + mc_work_need(matrix->n, sizeof(int64_t))));
-    double *c = mc_work_take(&work, matrix->n, sizeof *c);
-    int64_t *ids = mc_work_take(&work, matrix->n, sizeof *ids);
+    double *c = NULL;
+    int64_t *ids = NULL;
+    MC_TRY(MC_WORK_SLICES(ctx, &work, MC_SLICE(c, matrix->n), MC_SLICE(ids, matrix->n)));
     const int64_t count = list_coefficients(dual, beta, matrix->n, c, ids);
     mc_sum_error sum_error = {bound, INFINITY};
     memset(f, 0, (size_t)matrix->n * sizeof *f);

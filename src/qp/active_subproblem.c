@@ -78,10 +78,11 @@ static mercer_status interior_then_newton(mercer_ctx *ctx, mc_active_run *r, con
 static mercer_status interior_in_double(mercer_ctx *ctx, mc_active_run *r, bool *moved) {
     const int64_t n = r->rows;
     mc_work work;
-    MC_TRY(mc_work_open(ctx, &work, 2 * mc_work_need(n, sizeof(double)) + mc_work_need(n, sizeof(void *))));
-    double *c = mc_work_take(&work, n, sizeof *c), *K = mc_alloc_unset(ctx, n * n, sizeof *K);
-    const void **scratch = mc_work_take(&work, n, sizeof *scratch);
-    int64_t *ids = mc_work_take(&work, n, sizeof *ids);
+    double *c = NULL;
+    const void **scratch = NULL;
+    int64_t *ids = NULL;
+    MC_TRY(MC_WORK_SLICES(ctx, &work, MC_SLICE(c, n), MC_SLICE(scratch, n), MC_SLICE(ids, n)));
+    double *K = mc_alloc_unset(ctx, n * n, sizeof *K);
     const mc_matrix rows = mc_matrix_square(n, MERCER_F64, K, n, r->diagonal);
     mercer_status status = K ? MERCER_OK : MERCER_MEMORY;
     MC_THEN(status, mc_matrix_block(ctx, &r->p->matrix, MERCER_F64, r->row_id, n, K));
@@ -130,9 +131,8 @@ static mercer_status take_column(mercer_ctx *ctx, const void *arg, int64_t i, do
 static mercer_status update_gradient_low_rank(mercer_ctx *ctx, mc_active_run *r, const mc_pivoted_cholesky *low_rank) {
     const int64_t n = r->rows, wide = low_rank->panels * MC_PIVOTED_PANEL;
     mc_work work;
-    MC_TRY(mc_work_open(ctx, &work, mc_work_need(wide, sizeof(double)) + 2 * mc_work_need(n, sizeof(double))));
-    double *inner = mc_work_take(&work, wide, sizeof *inner), *c = mc_work_take(&work, n, sizeof *c),
-           *product = mc_work_take(&work, n, sizeof *product);
+    double *inner = NULL, *c = NULL, *product = NULL;
+    MC_TRY(MC_WORK_SLICES(ctx, &work, MC_SLICE(inner, wide), MC_SLICE(c, n), MC_SLICE(product, n)));
     memset(c, 0, (size_t)n * sizeof *c);
     for (int64_t k = 0; k < r->count; k++)
         c[r->row[k]] += r->own[k] - r->beta[r->variable[k]];

@@ -125,9 +125,9 @@ mercer_status mc_dict_sorted(const mc_dict *dict, char ***list, int64_t *rank) {
     *list = NULL;
     const int64_t count = dict->count;
     mc_work w;
-    MC_TRY(mc_work_open(dict->ctx, &w, mc_work_need(count, sizeof(sort_key)) + 2 * mc_work_need(count, 8)));
-    sort_key *key = mc_work_take(&w, count, sizeof *key);
-    int64_t *order = mc_work_take(&w, count, 8), *scratch = mc_work_take(&w, count, 8);
+    sort_key *key = NULL;
+    int64_t *order = NULL, *scratch = NULL;
+    MC_TRY(MC_WORK_SLICES(dict->ctx, &w, MC_SLICE(key, count), MC_SLICE(order, count), MC_SLICE(scratch, count)));
     for (int64_t id = 0; id < count; id++) {
         key[id] = key_of(dict, id);
         order[id] = id;

@@ -51,8 +51,8 @@ mercer_status mc_data_folds(mercer_ctx *ctx, const mercer_data *data, int64_t k,
         return mc_fail(ctx, MERCER_INVALID, "folds must be in [2, %lld], the number of rows, or 0, got %lld",
                        (long long)data->n, (long long)k);
     mc_work w;
-    MC_TRY(mc_work_open(ctx, &w, 2 * mc_work_need(data->n, sizeof(int32_t))));
-    int32_t *key = mc_work_take(&w, data->n, sizeof *key), *small = mc_work_take(&w, data->n, sizeof *small);
+    int32_t *key = NULL, *small = NULL;
+    MC_TRY(MC_WORK_SLICES(ctx, &w, MC_SLICE(key, data->n), MC_SLICE(small, data->n)));
     const mercer_status status =
         groups ? fold_groups(ctx, data->n, k, groups, seed, key, small) : fold_rows(ctx, data, k, seed, small);
     for (int64_t i = 0; i < data->n && !status; i++)

@@ -42,10 +42,9 @@ static mercer_status deal_groups(mercer_ctx *ctx, mc_rng *rng, int64_t n, int64_
                                  int32_t *fold) {
     const int64_t groups = count_keys(key, n);
     mc_work w;
-    MC_TRY(mc_work_open(ctx, &w, 4 * mc_work_need(groups, 8) + mc_work_need(k, 8)));
-    int64_t *size = mc_work_take(&w, groups, 8), *home = mc_work_take(&w, groups, 8),
-            *order = mc_work_take(&w, groups, 8);
-    int64_t *scratch = mc_work_take(&w, groups, 8), *load = mc_work_take(&w, k, 8), present = 0;
+    int64_t *size = NULL, *home = NULL, *order = NULL, *scratch = NULL, *load = NULL, present = 0;
+    MC_TRY(MC_WORK_SLICES(ctx, &w, MC_SLICE(size, groups), MC_SLICE(home, groups), MC_SLICE(order, groups),
+                          MC_SLICE(scratch, groups), MC_SLICE(load, k)));
     for (int64_t i = 0; i < n; i++)
         present += size[key[i]]++ == 0;
     mc_rng_shuffle(rng, order, groups);
@@ -64,8 +63,8 @@ static mercer_status deal_groups(mercer_ctx *ctx, mc_rng *rng, int64_t n, int64_
 
 static mercer_status deal_rows(mercer_ctx *ctx, mc_rng *rng, int64_t n, int64_t k, const int32_t *key, int32_t *fold) {
     mc_work w;
-    MC_TRY(mc_work_open(ctx, &w, 2 * mc_work_need(n, 8)));
-    int64_t *order = mc_work_take(&w, n, 8), *scratch = mc_work_take(&w, n, 8);
+    int64_t *order = NULL, *scratch = NULL;
+    MC_TRY(MC_WORK_SLICES(ctx, &w, MC_SLICE(order, n), MC_SLICE(scratch, n)));
     mc_rng_shuffle(rng, order, n);
     if (key)
         mc_sort(order, scratch, n, by_key, key);
@@ -88,9 +87,9 @@ mercer_status mc_folds_make(mercer_ctx *ctx, mc_folding kind, int64_t n, int64_t
 mercer_status mc_hold_out(mercer_ctx *ctx, int64_t n, int64_t held, uint64_t seed, int64_t *place) {
     mc_rng rng = mc_rng_at(seed, MC_STREAM_FOLDS, 0);
     mc_work w;
-    MC_TRY(mc_work_open(ctx, &w, mc_work_need(n, 8) + mc_work_need(n, 1)));
-    int64_t *order = mc_work_take(&w, n, 8), kept = 0, aside = n - held;
-    bool *out = mc_work_take(&w, n, 1);
+    int64_t *order = NULL, kept = 0, aside = n - held;
+    bool *out = NULL;
+    MC_TRY(MC_WORK_SLICES(ctx, &w, MC_SLICE(order, n), MC_SLICE(out, n)));
     mc_rng_shuffle(&rng, order, n);
     for (int64_t i = 0; i < held; i++)
         out[order[i]] = true;

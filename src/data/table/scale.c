@@ -207,15 +207,9 @@ static mercer_status fit_columns(mercer_ctx *ctx, const mercer_data *data, mc_sc
     const int64_t d = data->d, chunks = mc_chunk_count(data->n, row_grain(data));
     stats s = {.data = data, .chunks = chunks};
     mc_work w;
-    MC_TRY(mc_work_open(
-        ctx, &w, 5 * mc_work_need(d, 8) + 2 * mc_work_need(chunks * d, 8) + mc_work_need(mercer_threads(ctx) * d, 8)));
-    double **const slices[] = {&s.low, &s.high, &s.mean, &s.square};
-    for (size_t i = 0; i < sizeof slices / sizeof slices[0]; i++)
-        *slices[i] = mc_work_take(&w, d, 8);
-    s.count = mc_work_take(&w, d, 8);
-    s.part = mc_work_take(&w, chunks * d, 8);
-    s.part2 = mc_work_take(&w, chunks * d, 8);
-    s.scratch = mc_work_take(&w, mercer_threads(ctx) * d, 8);
+    MC_TRY(MC_WORK_SLICES(ctx, &w, MC_SLICE(s.low, d), MC_SLICE(s.high, d), MC_SLICE(s.mean, d), MC_SLICE(s.square, d),
+                          MC_SLICE(s.count, d), MC_SLICE(s.part, chunks * d), MC_SLICE(s.part2, chunks * d),
+                          MC_SLICE(s.scratch, mercer_threads(ctx) * d)));
     mercer_status status = measure_column_stats(ctx, &s);
     if (!status && out->kind == MC_SCALE_AUTO)
         out->kind = spreads_differ(&s) ? MC_SCALE_STANDARD : MC_SCALE_NONE;

@@ -98,8 +98,8 @@ static mercer_status kernel_block(mercer_ctx *ctx, const void *self, mercer_dtyp
     if (!m->store || dtype == MERCER_F64)
         return compute_block(ctx, m, dtype, ids, count, out);
     mc_work work;
-    MC_TRY(mc_work_open(ctx, &work, 2 * mc_work_need(count, sizeof(int64_t))));
-    int64_t *place = mc_work_take(&work, count, sizeof *place), *few = mc_work_take(&work, count, sizeof *few);
+    int64_t *place = NULL, *few = NULL;
+    MC_TRY(MC_WORK_SLICES(ctx, &work, MC_SLICE(place, count), MC_SLICE(few, count)));
     const mercer_status status = gather_block(ctx, m, ids, count, place, few, out);
     mc_work_close(&work);
     return status;
@@ -154,9 +154,9 @@ static mercer_status multiply_by_sign(mercer_ctx *ctx, const mc_kernel_matrix *m
                                       mc_sum_error *sum_error) {
     const int64_t most = count < MC_KERNEL_BATCH ? count : MC_KERNEL_BATCH;
     mc_work work;
-    MC_TRY(mc_work_open(ctx, &work, mc_work_need(most, sizeof(int64_t)) + mc_work_need(most, sizeof(double))));
-    int64_t *id = mc_work_take(&work, most, sizeof *id);
-    double *part = mc_work_take(&work, most, sizeof *part);
+    int64_t *id = NULL;
+    double *part = NULL;
+    MC_TRY(MC_WORK_SLICES(ctx, &work, MC_SLICE(id, most), MC_SLICE(part, most)));
     mercer_status status = MERCER_OK;
     sum_error->reach = 0;
     for (int sign = 1; sign >= -1; sign -= 2)
@@ -229,10 +229,7 @@ static int64_t partition_stored(const mc_row_store *store, const int64_t *ids, c
 }
 
 static mercer_status add_with_store(mercer_ctx *ctx, const mc_kernel_matrix *m, const int64_t *ids, const double *c,
-                                    int64_t count, mc_work *work, double *f) {
-    int64_t *id = mc_work_take(work, count, sizeof *id);
-    double *part = mc_work_take(work, count, sizeof *part);
-    void **to = mc_work_take(work, count, sizeof *to);
+                                    int64_t count, int64_t *id, double *part, void **to, double *f) {
     MC_TRY(keep_kernel_rows(ctx, m, ids, count, id, to));
     const int64_t stored = partition_stored(m->store, ids, c, count, id, part);
     if (stored)
@@ -249,10 +246,11 @@ static mercer_status add_kernel_rows(mercer_ctx *ctx, const void *self, mercer_d
     if (!m->store || precision == MERCER_F64)
         return multiply_by_sign(ctx, m, precision, ids, c, count, f, sum_error);
     mc_work work;
-    MC_TRY(mc_work_open(ctx, &work,
-                        mc_work_need(count, sizeof(int64_t)) + mc_work_need(count, sizeof(double))
-                            + mc_work_need(count, sizeof(void *))));
-    const mercer_status status = add_with_store(ctx, m, ids, c, count, &work, f);
+    int64_t *id = NULL;
+    double *part = NULL;
+    void **to = NULL;
+    MC_TRY(MC_WORK_SLICES(ctx, &work, MC_SLICE(id, count), MC_SLICE(part, count), MC_SLICE(to, count)));
+    const mercer_status status = add_with_store(ctx, m, ids, c, count, id, part, to, f);
     mc_work_close(&work);
     return status;
 }
@@ -327,9 +325,9 @@ static void bound_errors(const mc_kernel_matrix *m, int64_t count, double mass, 
 /* Have all these rows kept; those that never moved may not be. */
 static mercer_status keep_all(mercer_ctx *ctx, const mc_kernel_matrix *m, const int64_t *ids, int64_t count) {
     mc_work work;
-    MC_TRY(mc_work_open(ctx, &work, mc_work_need(count, sizeof(int64_t)) + mc_work_need(count, sizeof(void *))));
-    int64_t *fresh = mc_work_take(&work, count, sizeof *fresh);
-    void **to = mc_work_take(&work, count, sizeof *to);
+    int64_t *fresh = NULL;
+    void **to = NULL;
+    MC_TRY(MC_WORK_SLICES(ctx, &work, MC_SLICE(fresh, count), MC_SLICE(to, count)));
     const mercer_status status = keep_kernel_rows(ctx, m, ids, count, fresh, to);
     mc_work_close(&work);
     return status;

@@ -171,12 +171,11 @@ mercer_status mc_gp_maximise(mercer_ctx *ctx, mc_evidence *evidence, const merce
     *out = (mc_gp_found){.noise = noise};
     evidence_search s = {.evidence = evidence, .kernel = kernel, .slots = kernel->slots, .best_value = -INFINITY};
     mc_work w;
-    MC_TRY(mc_work_open(ctx, &w, 7 * mc_work_need(s.slots + 1, sizeof(double))));
-    double **all[] = {&s.value, &s.gradient, &s.low, &s.high, &s.start, &s.z, &s.best};
-    for (int i = 0; i < 7; i++)
-        *all[i] = mc_work_take(&w, s.slots + 1, sizeof(double));
+    const int64_t m = s.slots + 1;
+    MC_TRY(MC_WORK_SLICES(ctx, &w, MC_SLICE(s.value, m), MC_SLICE(s.gradient, m), MC_SLICE(s.low, m),
+                          MC_SLICE(s.high, m), MC_SLICE(s.start, m), MC_SLICE(s.z, m), MC_SLICE(s.best, m)));
     set_box(&s, noise, set);
-    memcpy(s.best, s.value, (size_t)(s.slots + 1) * sizeof *s.best);
+    memcpy(s.best, s.value, (size_t)m * sizeof *s.best);
     mercer_status status = all_searches(ctx, &s, set, out);
     const bool usable = !status || status == MERCER_TIME || status == MERCER_CANCELLED;
     out->noise = s.best[s.slots];

@@ -88,8 +88,8 @@ mercer_status mc_loss_correct(mercer_ctx *ctx, mc_loss_workspace *workspace, mc_
                               bool *arrived) {
     mc_work work;
     *arrived = false;
-    MC_TRY(mc_work_open(ctx, &work, 2 * mc_work_need(t->n * t->k, sizeof(double))));
-    double *f = mc_work_take(&work, t->n * t->k, sizeof *f), *shift = mc_work_take(&work, t->n * t->k, sizeof *shift);
+    double *f = NULL, *shift = NULL;
+    MC_TRY(MC_WORK_SLICES(ctx, &work, MC_SLICE(f, t->n * t->k), MC_SLICE(shift, t->n * t->k)));
     memset(shift, 0, (size_t)(t->n * t->k) * sizeof *shift);
     t->shift = shift;
     mercer_status status =

@@ -126,11 +126,12 @@ static mercer_status fit_fourier_features(mercer_ctx *ctx, mc_approximate *a, co
     mc_normal_equations normal;
     mc_work work;
     MC_TRY(mc_normal_open(ctx, w.m, a->t, &normal));
-    mercer_status status = mc_work_open(ctx, &work, mc_work_need(ROWS * (w.m + a->t), 8) + mc_work_need(w.m * a->t, 8));
+    double *weights = NULL;
+    mercer_status status =
+        MC_WORK_SLICES(ctx, &work, MC_SLICE(w.Z, ROWS * (w.m + a->t)), MC_SLICE(weights, w.m * a->t));
     if (!status) {
-        w.Z = mc_work_take(&work, ROWS * (w.m + a->t), 8);
         w.R = w.Z + ROWS * w.m;
-        status = solve_fourier_features(ctx, a, &w, &normal, mc_work_take(&work, w.m * a->t, 8));
+        status = solve_fourier_features(ctx, a, &w, &normal, weights);
     }
     mc_work_close(&work);
     mc_normal_close(&normal);

@@ -233,9 +233,9 @@ mercer_status mc_svm_rows_open(mercer_ctx *ctx, mc_svm *s) {
    look at again. */
 static mercer_status know_product_error(mercer_ctx *ctx, mc_svm_program *t, const mc_kernel_matrix *matrix) {
     mc_work work;
-    MC_TRY(mc_work_open(ctx, &work, mc_work_need(t->n, sizeof(double)) + mc_work_need(t->n, sizeof(int64_t))));
-    double *c = mc_work_take(&work, t->n, sizeof *c);
-    int64_t *ids = mc_work_take(&work, t->n, sizeof *ids), count = 0;
+    double *c = NULL;
+    int64_t *ids = NULL, count = 0;
+    MC_TRY(MC_WORK_SLICES(ctx, &work, MC_SLICE(c, t->n), MC_SLICE(ids, t->n)));
     for (int64_t i = 0; i < t->n; i++) {
         c[count] = mc_svm_program_multiplier(t, i);
         ids[count] = i;

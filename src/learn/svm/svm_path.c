@@ -120,10 +120,9 @@ static mercer_status move_fitted_values(mercer_ctx *ctx, const mc_dual *dual, co
                                         const double *beta, const double *next, double *f) {
     mc_work work;
     int64_t count = 0;
-    MC_TRY(mc_work_open(ctx, &work,
-                        2 * mc_work_need(matrix->n, sizeof(double)) + mc_work_need(matrix->n, sizeof(int64_t))));
-    double *change = mc_work_take(&work, matrix->n, sizeof *change), *c = mc_work_take(&work, matrix->n, sizeof *c);
-    int64_t *ids = mc_work_take(&work, matrix->n, sizeof *ids);
+    double *change = NULL, *c = NULL;
+    int64_t *ids = NULL;
+    MC_TRY(MC_WORK_SLICES(ctx, &work, MC_SLICE(change, matrix->n), MC_SLICE(c, matrix->n), MC_SLICE(ids, matrix->n)));
     for (int64_t v = 0; v < dual->m; v++)
         change[mc_dual_row(dual, v)] += next[v] - beta[v];
     for (int64_t i = 0; i < matrix->n; i++)
@@ -144,8 +143,8 @@ mercer_status mc_svm_program_warm_start(mercer_ctx *ctx, const mc_svm *s, mc_svm
     const double slope = -now.linear - common_to_duplicates(t->beta, duplicate, t->m);
     const double factor = now.square > 0 ? fmin(rise, fmax(1, slope / now.square)) : rise;
     mc_work work;
-    MC_TRY(mc_work_open(ctx, &work, mc_work_need(t->m, sizeof(double)) + mc_work_need(t->n, sizeof(double))));
-    double *next = mc_work_take(&work, t->m, sizeof *next), *f = mc_work_take(&work, t->n, sizeof *f);
+    double *next = NULL, *f = NULL;
+    MC_TRY(MC_WORK_SLICES(ctx, &work, MC_SLICE(next, t->m), MC_SLICE(f, t->n)));
     memcpy(f, t->f, (size_t)t->n * sizeof *f);
     mercer_status status = MERCER_OK;
     bool better = factor < rise && press_to_feasible(dual, t->beta, duplicate, rise, next);

@@ -169,18 +169,9 @@ static mercer_status allocate_and_cluster(mercer_ctx *ctx, clusters *s, const me
                                           mercer_clusters *out) {
     mc_work work;
     const int64_t n = s->n, k = s->k;
-    MC_TRY(mc_work_open(ctx, &work,
-                        3 * mc_work_need(n, 8) + 2 * mc_work_need(n * k, 8) + 2 * mc_work_need(k, 8)
-                            + 2 * mc_work_need(n, 8)));
-    s->own = mc_work_take(&work, n, 8);
-    s->near = mc_work_take(&work, n, 8);
-    s->row = mc_work_take(&work, n, 8);
-    s->V = mc_work_take(&work, n * k, 8);
-    s->KV = mc_work_take(&work, n * k, 8);
-    s->self = mc_work_take(&work, k, 8);
-    s->size = mc_work_take(&work, k, 8);
-    s->group = mc_work_take(&work, n, 8);
-    s->best = mc_work_take(&work, n, 8);
+    MC_TRY(MC_WORK_SLICES(ctx, &work, MC_SLICE(s->own, n), MC_SLICE(s->near, n), MC_SLICE(s->row, n),
+                          MC_SLICE(s->V, n * k), MC_SLICE(s->KV, n * k), MC_SLICE(s->self, k), MC_SLICE(s->size, k),
+                          MC_SLICE(s->group, n), MC_SLICE(s->best, n)));
     mercer_status status = mc_gram_diagonal(ctx, s->gram, s->own);
     if (!status)
         status = total_spread(ctx, s, &out->total);

@@ -183,12 +183,8 @@ static mercer_status allocate_and_cluster(mercer_ctx *ctx, spectral *s, const me
                                           double *eigenvalues, mercer_clusters *out) {
     mc_work work;
     const int64_t wide = s->n * s->block;
-    MC_TRY(mc_work_open(ctx, &work, 2 * mc_work_need(s->n, 8) + 2 * mc_work_need(wide, 8) + mc_work_need(s->block, 8)));
-    s->own = mc_work_take(&work, s->n, 8);
-    s->root = mc_work_take(&work, s->n, 8);
-    s->V = mc_work_take(&work, wide, 8);
-    s->X = mc_work_take(&work, wide, 8);
-    s->theta = mc_work_take(&work, s->block, 8);
+    MC_TRY(MC_WORK_SLICES(ctx, &work, MC_SLICE(s->own, s->n), MC_SLICE(s->root, s->n), MC_SLICE(s->V, wide),
+                          MC_SLICE(s->X, wide), MC_SLICE(s->theta, s->block)));
     const mercer_status status = embed_and_group_rows(ctx, s, set, group, eigenvalues, out);
     mc_work_close(&work);
     return status;
