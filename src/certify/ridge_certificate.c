@@ -139,7 +139,8 @@ static double residual_at(const ridge_check *c, int64_t i, int64_t k, double *le
 /* What (K alpha)_i can be wrong by. */
 static double product_error(const ridge_check *c, int64_t i, int64_t k, const alpha_sums *t) {
     const double mass = (double)t->absolute,
-                 plain = (1 + c->sum) * c->entry * mass + c->sum * c->root[i] * (double)t->reach;
+                 plain =
+                     (1 + c->sum) * c->entry * mass + c->sum * c->root[i] * (double)t->reach + mc_flushed_share(c->sum);
     return c->sized ? fmin(plain, c->relative * fabs(c->size[i * c->p->outputs + k]) + c->rest * mass) : plain;
 }
 
@@ -232,7 +233,9 @@ static void prepare_gradient(const ridge_check *c, int64_t k, const double *scal
         trace += (long double)(s * c->root[i]) * (s * c->root[i]);
     }
     for (int64_t i = 0; i < c->p->n; i++)
-        e2 += powl(mc_problem_root(c->p, i) * ((1 + c->sum) * c->entry * absolute + c->sum * c->root[i] * reach), 2);
+        e2 += powl(mc_problem_root(c->p, i)
+                       * ((1 + c->sum) * c->entry * absolute + c->sum * c->root[i] * reach + mc_flushed_share(c->sum)),
+                   2);
     out->residual = c->intercept ? (double)(fabsl(along) / sqrtl(length)) : 0;
     if (c->scale > 0)
         out->rounding = slack * (double)((out->rounding * trace + sqrtl(e2)) / c->scale);
@@ -505,7 +508,7 @@ static mercer_status compare_row(mercer_ctx *ctx, const mc_cached_product *w, in
             sizes += fabsl((long double)row[j] * v);
         }
         const double seen = w->KV[i * w->outputs + k];
-        if (!(fabsl(value - seen) <= 2.02L * (w->entry * absolute + w->sum * sizes)))
+        if (!(fabsl(value - seen) <= 2.02L * (w->entry * absolute + w->sum * sizes + mc_flushed_share(w->sum))))
             return mc_fail(ctx, MERCER_INTERNAL,
                            "check: row %lld of K alpha is %.17g by the K that was kept and %.17g by the rows of the "
                            "data; use another "

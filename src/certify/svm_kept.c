@@ -142,7 +142,7 @@ static mercer_status compare_value(mercer_ctx *ctx, const mc_svm *s, const mc_sv
         mass += fabs(c);
         sizes += fabsl((long double)entry * c);
     }
-    if (fabsl(value - t->f[i]) <= 2.02L * (error.entry * mass + error.sum * sizes))
+    if (fabsl(value - t->f[i]) <= 2.02L * (error.entry * mass + error.sum * sizes + mc_flushed_share(error.sum)))
         return MERCER_OK;
     return mc_fail(ctx, MERCER_INTERNAL,
                    "check: the function at row %lld is %.17g by the K that was kept and %.17g by the rows of the data; "

@@ -61,22 +61,28 @@ static void test_the_multipliers_of_nu_svr_are_balanced(void **state) {
     close_clean(ctx);
 }
 
-/* The margin of nu-svc shrinks with the kernel; looking for it below a tolerance of its own must end. */
+static void expect_margin_or_refusal(mercer_ctx *ctx, const char *kernel, const table *t, bool nearest) {
+    mercer_svm set = plain("nu-svc", 1e-3);
+    mercer_model *model = NULL;
+    set.nu = 0.01;
+    set.nearest_nu = nearest;
+    const mercer_status status = try_fit(ctx, "nu-svc", &set, kernel, t, &model);
+    if (status != MERCER_OK && status != MERCER_NUMERIC)
+        fail_msg("%s: %s", kernel, mercer_message(ctx));
+    mercer_model_free(model);
+}
+
+/* The margin of nu-svc shrinks with the kernel; looking for it below a tolerance of its own must end. Of the smallest
+   kernels every product is flushed to 0: that is within what the certificate allows for. */
 static void test_a_kernel_of_any_size_has_a_margin_or_is_refused(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
-    const table t = random_table(60, 2, 18);
     const char *kernels[] = {"1e-300*rbf(gamma=1)", "1e-310*rbf(gamma=1)", "1e-20*rbf(gamma=1)", "1e20*rbf(gamma=1)"};
-    for (int nearest = 0; nearest < 2; nearest++)
-        for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
-            mercer_svm set = plain("nu-svc", 1e-3);
-            mercer_model *model = NULL;
-            set.nu = 0.01;
-            set.nearest_nu = nearest;
-            const mercer_status status = try_fit(ctx, "nu-svc", &set, kernels[k], &t, &model);
-            assert_true(status == MERCER_OK || status == MERCER_NUMERIC);
-            mercer_model_free(model);
-        }
+    for (uint64_t item = 100; item < 108; item++) {
+        const table t = random_table(60, 2, item);
+        for (size_t k = 0; k < 2 * sizeof kernels / sizeof *kernels; k++)
+            expect_margin_or_refusal(ctx, kernels[k / 2], &t, k % 2);
+    }
     close_clean(ctx);
 }
 

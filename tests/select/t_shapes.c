@@ -5,6 +5,7 @@
 #include "data/table/data.h"
 #include "gram/operator/gram.h"
 #include "kernel/language/kernel.h"
+#include "kernel/language/localise.h"
 #include "random_shape.h"
 #include <math.h>
 #include <stdlib.h>
@@ -111,12 +112,14 @@ static void check_product(const scene *s, const mc_gram *gram, const double *K, 
 static void check_gram(const scene *s, const mercer_data *x, const mercer_data *z, mercer_dtype precision) {
     mc_gram *gram = NULL;
     mercer_kernel *bound = NULL;
-    assert_ok(s->ctx, mc_kernel_bind(s->ctx, s->kernel, x, &bound));
-    assert_ok(s->ctx, mc_gram_open(s->ctx, bound, x, z, precision, &gram));
+    mc_aligned both;
+    assert_ok(s->ctx, mc_align_tables(s->ctx, s->kernel, x, z, &both));
+    assert_ok(s->ctx, mc_kernel_bind(s->ctx, s->kernel, both.x, &bound));
+    assert_ok(s->ctx, mc_gram_open(s->ctx, bound, both.x, both.z, precision, &gram));
     const int64_t n = x->n, m = z ? z->n : n;
     double *K = doubles(n * m), *row = doubles(m);
     assert_ok(s->ctx, mc_gram_block(s->ctx, gram, 0, n, 0, m, MERCER_F64, K, m));
-    check_entries(s, gram, K, x, z ? z : x, precision);
+    check_entries(s, gram, K, both.x, both.z ? both.z : both.x, precision);
     check_product(s, gram, K, precision);
     const int64_t last = n - 1;
     assert_ok(s->ctx, mc_gram_take(s->ctx, gram, &last, 1, MERCER_F64, row, m));
@@ -126,6 +129,7 @@ static void check_gram(const scene *s, const mercer_data *x, const mercer_data *
     free(K), free(row);
     mc_gram_close(gram);
     mercer_kernel_free(bound);
+    mc_aligned_free(&both);
 }
 
 /* All rows against all, against some, and some against all, in two layouts. */

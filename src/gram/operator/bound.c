@@ -330,7 +330,8 @@ mc_bound mc_tile_program_bound(const mc_tile_program *plan, const mc_tile_ops *b
                                larger_or_infinity(v.size, target->size));
     }
     mc_bound all = temporary[0];
-    all.error *= worst ? 1.01 : 1;
+    if (worst) /* what a line flushes to 0 on its way to the entry, its function, factor and sum, is below this */
+        all.error = 1.01 * all.error + 4 * plan->lines * (u > 0x1p-50 ? FLT_MIN : DBL_MIN);
     if (!(all.error <= DBL_MAX)) /* infinity times 0 on the way */
         all.error = INFINITY;
     return all;

@@ -59,7 +59,11 @@ static mercer_status fill_diagonal(mercer_ctx *ctx, mc_gram *g) {
 static mercer_status check_pair(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x,
                                 const mercer_data *z) {
     MC_TRY(mc_kernel_check_data(ctx, kernel, x));
-    return z ? mc_kernel_check_data(ctx, kernel, z) : MERCER_OK;
+    MC_TRY(z ? mc_kernel_check_data(ctx, kernel, z) : MERCER_OK);
+    if (z && !mc_kept_same(x, z))
+        return mc_fail(ctx, MERCER_INTERNAL, "the two tables keep %lld and %lld columns: give both the same ones",
+                       (long long)x->d, (long long)z->d);
+    return MERCER_OK;
 }
 
 static mercer_status prepare_operator(mercer_ctx *ctx, mc_gram *g, mercer_dtype precision) {

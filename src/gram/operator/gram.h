@@ -15,8 +15,9 @@
 
 typedef struct mc_gram mc_gram;
 
-/* z NULL: symmetric, each pair is evaluated once. kernel must be bound to the columns of x. precision is that of the
-   tiles; sums over tiles are kept in double. Borrows kernel, x and z: they must outlive the operator. */
+/* z NULL: symmetric, each pair is evaluated once. kernel must be bound to the columns of x, and z keep the same ones
+   (mc_align_tables), or it fails. precision is that of the tiles; sums over tiles are kept in double. Borrows kernel, x
+   and z: they must outlive the operator. */
 mercer_status mc_gram_open(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, const mercer_data *z,
                            mercer_dtype precision, mc_gram **out);
 /* x against itself for mc_gram_block alone, in double: values from elsewhere, a matrix or a function, are written as
@@ -128,8 +129,12 @@ typedef struct mc_product_error {
 } mc_product_error;
 /* The worse of *error and of products of gram, t of them at once. */
 void mc_gram_raise_error(const mc_gram *gram, int64_t t, mc_product_error *error);
+/* Any of the roundings that make up a share `sum` may flush a subnormal to 0 instead: 2^-1022, not 2^-53 of a value. */
+static inline double mc_flushed_share(double sum) {
+    return 0x1p-968 * sum;
+}
 static inline double mc_product_doubt(mc_product_error error, double mass, double size) {
-    return mass * ((1 + error.sum) * error.entry + error.sum * size);
+    return mass * ((1 + error.sum) * error.entry + error.sum * size) + mc_flushed_share(error.sum);
 }
 /* A bound on |K_ij| over all pairs; infinite where none is known. */
 double mc_gram_entry_size(const mc_gram *gram);
