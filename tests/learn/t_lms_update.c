@@ -182,14 +182,20 @@ static mercer_data *noisy_rows(mercer_ctx *ctx, mc_rng *rng, int64_t n, double n
     return data;
 }
 
-/* Squares on the data: of class indicators, where it is classes. */
+/* What the k-th output should be: of the model's classes, of which the data may have some only, 1 or -1. */
+static double target_of(const mercer_model *model, const mercer_data *data, int64_t i, int64_t k) {
+    if (mercer_model_classes(model) == 0)
+        return mercer_data_target(data, i, k);
+    return strcmp(mercer_data_label(data, mercer_data_class(data, i)), mercer_model_label(model, k)) == 0 ? 1 : -1;
+}
+
+/* Squares on the data. */
 static double squares_on(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data) {
     double f[2 * ROWS], sum = 0;
-    const int64_t t = mercer_data_classes(data) ? 2 : 1;
+    const int64_t t = mercer_model_outputs(model);
     assert_ok(ctx, mercer_predict(ctx, model, data, f));
     for (int64_t i = 0; i < mercer_data_rows(data) * t; i++)
-        sum +=
-            pow((t == 2 ? mercer_data_class(data, i / 2) == i % 2 ? 1 : -1 : mercer_data_target(data, i, 0)) - f[i], 2);
+        sum += pow(target_of(model, data, i / t, i % t) - f[i], 2);
     return sum;
 }
 

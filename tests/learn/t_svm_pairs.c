@@ -35,6 +35,7 @@ static void test_the_bits_depend_neither_on_threads_nor_on_memory(void **state) 
         const table t = m ? random_table(ROWS, classes, 41) : unequal_table(ROWS, 40);
         mercer_svm set = plain(machines[m], 1e-3);
         set.nu = m == 1 ? 0.2 : set.nu;
+        set.nu_fallback = m == 1; /* at some seeds two classes have no margin at 0.2: their pair goes on as svc */
         double *first = NULL;
         for (size_t k = 0; k < sizeof each / sizeof *each; k++) {
             mercer_ctx *ctx = NULL;
