@@ -3,10 +3,10 @@
 #include "backend/dispatch.h"
 
 static const mc_bodies bodies[MC_ISA_COUNT] = {
-    [MC_PORTABLE] = {mc_tile_portable, &mc_symv_f32_portable, &mc_nearest_portable},
+    [MC_PORTABLE] = {mc_tile_portable, &mc_symv_f32_portable, &mc_nearest_portable, &mc_few_columns_portable},
 #if defined(__x86_64__)
-    [MC_AVX2] = {mc_tile_avx2, &mc_symv_f32_avx2, &mc_nearest_avx2},
-    [MC_AVX512] = {mc_tile_avx512, &mc_symv_f32_avx512, &mc_nearest_avx512},
+    [MC_AVX2] = {mc_tile_avx2, &mc_symv_f32_avx2, &mc_nearest_avx2, &mc_few_columns_avx2},
+    [MC_AVX512] = {mc_tile_avx512, &mc_symv_f32_avx512, &mc_nearest_avx512, &mc_few_columns_avx512},
 #endif
 };
 

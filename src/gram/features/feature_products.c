@@ -1,6 +1,5 @@
 /* feature_products.c: see feature_products.h. Rows go through in chunks whose size depends on the shape alone; sums
-   over rows are made segment by segment and added in order. A chunk is a product of BLAS, or of a few dot products in
-   lanes where a matrix product would not pay for its packing. */
+   over rows are made segment by segment and added in order. */
 #include "gram/features/feature_products.h"
 #include "base/ctx.h"
 #include "base/memory.h"
@@ -8,11 +7,11 @@
 #include "base/status.h"
 #include "base/workspace.h"
 #include "data/table/data.h"
-#include "linalg/dense.h"
+#include "linalg/narrow_product.h"
 #include <string.h>
 
-enum { LANES = 8, FEW = 3, SEGMENTS = 16, BLOCK = 128 }; /* FEW: right-hand sides that are dot products */
-static const double CHUNK = 1 << 17, SEGMENT = 1 << 18;  /* products worth a thread */
+enum { LANES = 8, SEGMENTS = 16, BLOCK = 128 };
+static const double CHUNK = 1 << 17, SEGMENT = 1 << 18; /* products worth a thread */
 
 static bool is_plain(const mercer_kernel *kernel, const mercer_data *x) {
     return mc_kernel_linear(kernel) && !x->row_start && x->dtype == MERCER_F64;
@@ -87,6 +86,7 @@ static bool is_sparse(const mc_feature_products *z) {
 
 typedef struct feature_product {
     const mc_feature_products *z;
+    mc_isa isa;
     int64_t t;
     const double *from; /* V, or W */
     double *to;         /* segments x t x D, or Y */
@@ -190,13 +190,10 @@ static void expand_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, in
     const int64_t D = p->z->D, t = p->t;
     for (int64_t i = begin, count; i < end; i += count) {
         const double *rows = rows_of(p, i, end, thread, &count);
-        double *out = p->to + i * t;
-        if (t > FEW)
-            mc_gemm(1, mc_row_major(rows, count, D, D), mc_column_major(p->from, D, t, D), 0,
-                    mc_row_major(out, count, t, t));
-        for (int64_t r = 0; t <= FEW && r < count; r++)
-            for (int64_t k = 0; k < t; k++)
-                out[r * t + k] = dot_in_lanes(rows + r * D, p->from + k * D, D);
+        mc_narrow_product(
+            p->isa,
+            &(mc_few_columns){
+                .A = rows, .ld = D, .m = count, .n = D, .t = t, .V = p->from, .vs = D, .Y = p->to + i * t, .ys = t});
     }
 }
 
@@ -205,11 +202,10 @@ static void expand_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, in
 static void project_block(const feature_product *p, const double *rows, int64_t i, int64_t count, double *sum,
                           double *out) {
     const int64_t D = p->z->D, t = p->t;
-    const mc_dense V = mc_row_major(p->from + i * t, count, t, t), Z = mc_column_major(rows, D, count, D);
-    if (t > FEW)
-        mc_gemm(1, Z, V, 0, mc_column_major(sum, D, t, D));
-    for (int64_t k = 0; t <= FEW && k < t; k++)
-        mc_gemv(1, Z, mc_submatrix(V, 0, k, count, 1), 0, mc_column_major(sum + k * D, D, 1, D));
+    memset(sum, 0, (size_t)(t * D) * sizeof *sum);
+    mc_narrow_transposed_product(
+        p->isa, &(mc_few_columns){
+                    .A = rows, .ld = D, .m = count, .n = D, .t = t, .U = p->from + i * t, .us = t, .Z = sum, .zs = D});
     for (int64_t j = 0; j < t * D; j++)
         out[j] += sum[j];
 }
@@ -237,7 +233,7 @@ static mercer_status open_blocks(mercer_ctx *ctx, feature_product *p, int64_t ch
 
 mercer_status mc_feature_expand(mercer_ctx *ctx, const mc_feature_products *z, int64_t t, const double *W, double *Y) {
     const int64_t grain = rows_worth(z, t, CHUNK);
-    feature_product p = {.z = z, .t = t, .from = W, .to = Y};
+    feature_product p = {.z = z, .isa = ctx->isa, .t = t, .from = W, .to = Y};
     MC_TRY(open_blocks(ctx, &p, mc_chunk_count(z->n, grain)));
     const mercer_status status = mc_for(ctx, z->n, grain, is_sparse(z) ? expand_sparse : expand_rows, &p);
     mc_free(p.block);
@@ -246,7 +242,7 @@ mercer_status mc_feature_expand(mercer_ctx *ctx, const mc_feature_products *z, i
 
 mercer_status mc_feature_squares(mercer_ctx *ctx, const mc_feature_products *z, double *out) {
     const int64_t grain = rows_worth(z, 1, CHUNK);
-    feature_product p = {.z = z, .t = 1, .to = out};
+    feature_product p = {.z = z, .isa = ctx->isa, .t = 1, .to = out};
     MC_TRY(open_blocks(ctx, &p, mc_chunk_count(z->n, grain)));
     const mercer_status status = mc_for(ctx, z->n, grain, square_rows, &p);
     mc_free(p.block);
@@ -262,7 +258,7 @@ static void add_segments(int64_t segments, int64_t count, const double *part, do
 
 mercer_status mc_feature_project(mercer_ctx *ctx, const mc_feature_products *z, int64_t t, const double *V, double *W) {
     const int64_t grain = segment_rows(z, t), segments = mc_chunk_count(z->n, grain);
-    feature_product p = {.z = z, .t = t, .from = V, .to = W};
+    feature_product p = {.z = z, .isa = ctx->isa, .t = t, .from = V, .to = W};
     if (segments == 0) {
         memset(W, 0, (size_t)(t * z->D) * sizeof *W);
         return MERCER_OK;

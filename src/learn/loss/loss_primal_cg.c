@@ -5,6 +5,7 @@
 #include "base/progress.h"
 #include "base/status.h"
 #include "linalg/dense.h"
+#include "linalg/narrow_product.h"
 #include <math.h>
 #include <string.h>
 
@@ -64,6 +65,7 @@ static mercer_status apply_preconditioner(mercer_ctx *ctx, const mc_loss_primal 
 
 typedef struct panel_pass {
     const mc_loss_primal *s;
+    mc_isa isa;
     const double *x;
     int64_t rows_each;
 } panel_pass;
@@ -77,8 +79,20 @@ static void curve_segment(void *arg, int64_t chunk, int64_t begin, int64_t end, 
     memset(out, 0, (size_t)s->M * sizeof *out);
     for (int64_t i = begin; i < end; i += MC_LOSS_PRIMAL_ROWS) {
         const int64_t m = end - i < MC_LOSS_PRIMAL_ROWS ? end - i : MC_LOSS_PRIMAL_ROWS;
-        const mc_dense Z = mc_row_major(s->z.Z + i * D, m, D, D), e = mc_row_major(E, m, k, k);
-        mc_gemm(1, Z, mc_column_major(p->x, D, k, P), 0, e);
+        const mc_few_columns z = {.A = s->z.Z + i * D,
+                                  .ld = D,
+                                  .m = m,
+                                  .n = D,
+                                  .t = k,
+                                  .V = p->x,
+                                  .vs = P,
+                                  .Y = E,
+                                  .ys = k,
+                                  .U = E,
+                                  .us = k,
+                                  .Z = out,
+                                  .zs = P};
+        mc_narrow_product(p->isa, &z);
         for (int64_t r = 0; r < m; r++) {
             for (int64_t a = 0; a < k && P > D; a++)
                 E[r * k + a] += p->x[a * P + D];
@@ -86,13 +100,13 @@ static void curve_segment(void *arg, int64_t chunk, int64_t begin, int64_t end, 
             for (int64_t a = 0; a < k && P > D; a++)
                 out[a * P + D] += E[r * k + a];
         }
-        mc_gemm(1, mc_transposed(Z), e, 1, mc_column_major(out, D, k, P));
+        mc_narrow_transposed_product(p->isa, &z);
     }
 }
 
 static mercer_status apply_hessian(mercer_ctx *ctx, const mc_loss_primal *s, const double *x, double *y) {
     const int64_t segments = mc_loss_primal_segments(s->n, 2.0 * (double)s->M, s->M);
-    panel_pass p = {s, x, mc_chunk_count(s->n, segments)};
+    panel_pass p = {s, ctx->isa, x, mc_chunk_count(s->n, segments)};
     MC_TRY(mc_for(ctx, s->n, p.rows_each, curve_segment, &p));
     for (int64_t j = 0; j < s->M; j++)
         y[j] = s->P > s->D && j % s->P == s->D ? 0 : s->lambda * x[j];
