@@ -1022,6 +1022,12 @@ typedef struct mercer_scores {
 /* Row weights of the data count. Data without a target, or with a class the model does not know, are an error. */
 MERCER_API mercer_status mercer_score(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data,
                                       mercer_scores *out);
+/* The same, and which classes are taken for which: confusion is (classes + 1) x classes, row-major, in the model's
+   order; entry (k, j) is the weight of the rows of class k that are given j, their number where they have no weights.
+   The last row is of classes that the model does not know. Entry (k, k) over the sum of its row is the recall of class
+   k, over the sum of its column its precision. NULL: not wanted. A model of numbers is an error where it is. */
+MERCER_API mercer_status mercer_score_classes(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data,
+                                              mercer_scores *out, double *confusion);
 
 /* The calibration curve of a machine that gives probabilities: the rows of data whose predicted class has a probability
    from low to high, their mean probability, and the share of them that is right. Where probabilities mean what they say

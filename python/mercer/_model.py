@@ -370,6 +370,23 @@ class Model:
             context.call("mercer_score", self.address, handle.address, ctypes.byref(scores))
         return Record(record(scores))
 
+    def confusion(self, X: Rows, y: ArrayLike | None = None) -> NDArray:
+        """Which classes are predicted for which: entry (k, j) counts the rows of class labels[k] that are predicted as labels[j], on rows
+        with a target or on a data file that holds it. One row more, the last: those of classes that the model does not know.
+
+        >>> import mercer
+        >>> model = mercer.fit([[0.], [0.1], [5.], [5.1]], ["a", "a", "b", "b"], "svc", "rbf(gamma=1)")
+        >>> model.confusion([[0.], [5.], [5.2]], ["a", "b", "a"]).astype(int).tolist()
+        [[1, 1], [0, 1], [0, 0]]
+        """
+        array, handle = self._rows(X, _header.MERCER_TARGET_CLASS)
+        scores, table = _header.mercer_scores(), np.empty((len(self.labels) + 1, len(self.labels)))
+        with session() as context:
+            if handle is None:
+                handle = self._with_target(context, array, y)
+            context.call("mercer_score_classes", self.address, handle.address, ctypes.byref(scores), table.ctypes.data)
+        return table
+
     def _with_target(self, context, X, y):
         kind = _header.MERCER_TARGET_CLASS if self.labels else _header.MERCER_TARGET_NUMBER
         return _arrays.data(context, X, **_arrays.target_of(kind, y, X.shape[0]))

@@ -253,6 +253,12 @@ typedef struct report_column {
 void say_titles(session *s, const report_column *columns);
 void say_row(session *s, const json_t *row, const report_column *columns, const char *note);
 
+/* class_scores.c: classes, confusion and unknown of the object, from what mercer_score_classes counts; what people see
+   of them. */
+void json_put_class_scores(json_t *object, const mercer_model *model, const double *confusion);
+int say_class_scores(session *s, const json_t *object);
+void say_confusion(session *s, const json_t *object);
+
 /* ---- Input (input_file.c, job.c) ---- */
 
 extern const option common_options[];  /* every verb: json, quiet, memory, threads, time limit, help */

@@ -36,6 +36,7 @@ typedef struct mc_scored_values {
     bool proba;           /* the values say probabilities */
     bool plain;           /* without the area under the curve, which wants the rows sorted */
     double tau;           /* of pinball; NaN: none */
+    double *confusion;    /* of classes: (outputs + 1) x outputs; NULL: not wanted */
 } mc_scored_values;
 mc_scored_values mc_model_scored_values(const mercer_model *model, const mercer_data *data, const double *values);
 /* The target of the data must be of the kind of the values. */

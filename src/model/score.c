@@ -141,36 +141,50 @@ void mc_match_classes(const mercer_data *x, const mercer_data *data, int64_t *nu
     }
 }
 
-/* right and all: weights of the model's classes, and of any other. */
-static void score_accuracy(const scoring *s, const int64_t *number, double *right, double *all, mercer_scores *out) {
-    for (int64_t i = 0; i < s->data->n; i++) {
-        const int64_t k = number[s->data->class_of[i]];
-        all[k] += weight_of(s->data, i);
-        if (mc_largest_index(s->values + i * s->outputs, s->outputs) == k)
-            right[k] += weight_of(s->data, i);
-    }
+/* Weights of rows by class: those of the class, those given it, those that are both. Place `classes` is of classes that
+   the model does not know, which nothing is given. */
+typedef struct class_weights {
+    int64_t classes;
+    double *all, *given, *right;
+} class_weights;
+
+static void add_row(const scoring *s, const class_weights *w, int64_t k, int64_t given, double weight) {
+    w->all[k] += weight;
+    w->given[given] += weight;
+    w->right[k] += k == given ? weight : 0;
+    if (s->confusion)
+        s->confusion[k * w->classes + given] += weight;
+}
+
+static void weigh_classes(const scoring *s, const int64_t *number, const class_weights *w) {
+    if (s->confusion)
+        memset(s->confusion, 0, (size_t)(w->classes * (w->classes + 1)) * sizeof *s->confusion);
+    for (int64_t i = 0; i < s->data->n; i++)
+        add_row(s, w, number[s->data->class_of[i]], mc_largest_index(s->values + i * s->outputs, s->outputs),
+                weight_of(s->data, i));
+}
+
+static void score_accuracy(const scoring *s, const class_weights *w, mercer_scores *out) {
     double sum = 0, shares = 0, present = 0;
-    for (int64_t k = 0; k <= s->outputs; k++) {
-        sum += right[k];
-        shares += all[k] > 0 ? right[k] / all[k] : 0;
-        present += all[k] > 0;
+    for (int64_t k = 0; k <= w->classes; k++) {
+        sum += w->right[k];
+        shares += w->all[k] > 0 ? w->right[k] / w->all[k] : 0;
+        present += w->all[k] > 0;
     }
     out->accuracy = sum / total_weight(s->data);
     out->balanced_accuracy = shares / present;
 }
 
-static double f1_of(double right, double all, double chosen) {
-    return all + chosen > 0 ? 2 * right / (all + chosen) : 0;
+static double f1_of(const class_weights *w, int64_t k) {
+    const double met = w->all[k] + w->given[k];
+    return met > 0 ? 2 * w->right[k] / met : 0;
 }
 
-/* chosen: the weight of the rows given to each class. */
-static void score_f1(const scoring *s, const double *right, const double *all, double *chosen, mercer_scores *out) {
+static void score_f1(const class_weights *w, mercer_scores *out) {
     double sum = 0;
-    for (int64_t i = 0; i < s->data->n; i++)
-        chosen[mc_largest_index(s->values + i * s->outputs, s->outputs)] += weight_of(s->data, i);
-    for (int64_t k = 0; k < s->outputs; k++)
-        sum += f1_of(right[k], all[k], chosen[k]);
-    out->f1 = s->outputs == 2 ? f1_of(right[1], all[1], chosen[1]) : sum / (double)s->outputs;
+    for (int64_t k = 0; k < w->classes; k++)
+        sum += f1_of(w, k);
+    out->f1 = w->classes == 2 ? f1_of(w, 1) : sum / (double)w->classes;
 }
 
 static double margin_of_row(const scoring *s, int64_t i) {
@@ -243,9 +257,11 @@ static mercer_status score_classes(mercer_ctx *ctx, const scoring *s, mercer_sco
     mercer_status status = MC_ALLOC(ctx, number, s->data->classes);
     MC_THEN(status, MC_ALLOC(ctx, sums, 3 * width));
     if (!status) {
+        const class_weights w = {s->outputs, sums, sums + width, sums + 2 * width};
         mc_match_classes(s->known, s->data, number);
-        score_accuracy(s, number, sums, sums + width, out);
-        score_f1(s, sums, sums + width, sums + 2 * width, out);
+        weigh_classes(s, number, &w);
+        score_accuracy(s, &w, out);
+        score_f1(&w, out);
     }
     if (!status && s->proba) {
         mercer_calibration_bin bin[MERCER_CALIBRATION_BINS];
@@ -261,7 +277,7 @@ static mercer_status score_classes(mercer_ctx *ctx, const scoring *s, mercer_sco
 
 /* The rows of a region with numbers as their target: positive means inside. */
 static mercer_status score_region(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data,
-                                  const double *values, mercer_scores *out) {
+                                  const scoring *scored, mercer_scores *out) {
     mercer_data sides = *data; /* borrows everything but the classes */
     int32_t *side = NULL;
     MC_TRY(MC_ALLOC(ctx, side, data->n));
@@ -272,7 +288,8 @@ static mercer_status score_region(mercer_ctx *ctx, const mercer_model *model, co
     sides.class_of = side;
     *out =
         (mercer_scores){.n = data->n, .log_loss = NAN, .ece = NAN, .rmse = NAN, .mae = NAN, .r2 = NAN, .pinball = NAN};
-    const scoring s = {.known = model->f.centres, .data = &sides, .outputs = 2, .values = values};
+    scoring s = *scored;
+    s.data = &sides;
     const mercer_status status = score_classes(ctx, &s, out);
     mc_free(side);
     return status;
@@ -302,16 +319,6 @@ static mercer_status check_target(mercer_ctx *ctx, const mercer_model *model, co
         return mc_fail(ctx, MERCER_DATA, "score: the model has %lld outputs and the data %lld targets",
                        (long long)outputs, (long long)data->outputs);
     return MERCER_OK;
-}
-
-mercer_status mercer_score(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, mercer_scores *out) {
-    MC_NEED(ctx, model, data, out);
-    mc_begin_call(ctx);
-    MC_TRY(mc_sized_check(ctx, "mercer_scores", out));
-    mercer_scores scores = {0};
-    const mercer_status status = mc_model_score(ctx, model, data, &scores);
-    mc_sized_write(&scores, sizeof scores, out);
-    return status;
 }
 
 mc_scored_values mc_model_scored_values(const mercer_model *model, const mercer_data *data, const double *values) {
@@ -350,18 +357,42 @@ static mercer_status choose_classes(mercer_ctx *ctx, const mercer_model *model, 
     return status;
 }
 
-mercer_status mc_model_score(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, mercer_scores *out) {
+static mercer_status score_model(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data,
+                                 mercer_scores *out, double *confusion) {
     const mercer_data *x = model->f.centres;
     MC_TRY(check_target(ctx, model, data));
     double *values = NULL;
     MC_TRY(MC_ALLOC(ctx, values, data->n * model->f.outputs));
     mercer_status status = wants_classes_alone(model) ? choose_classes(ctx, model, data, values)
                                                       : mc_model_predict(ctx, model, data, values);
-    const scoring s = mc_model_scored_values(model, data, values);
+    scoring s = mc_model_scored_values(model, data, values);
+    s.confusion = confusion;
     if (!status && x->classes && !data->class_of)
-        status = score_region(ctx, model, data, values, out);
+        status = score_region(ctx, model, data, &s, out);
     else if (!status)
         status = mc_score_values(ctx, &s, out);
     mc_free(values);
     return status;
+}
+
+mercer_status mc_model_score(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, mercer_scores *out) {
+    return score_model(ctx, model, data, out, NULL);
+}
+
+mercer_status mercer_score_classes(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data,
+                                   mercer_scores *out, double *confusion) {
+    MC_NEED(ctx, model, data, out);
+    mc_begin_call(ctx);
+    MC_TRY(mc_sized_check(ctx, "mercer_scores", out));
+    if (confusion && !model->f.centres->classes)
+        return mc_fail(ctx, MERCER_INVALID, "score: %s predicts numbers here, which have no confusion of classes",
+                       model->f.report.machine);
+    mercer_scores scores = {0};
+    const mercer_status status = score_model(ctx, model, data, &scores, confusion);
+    mc_sized_write(&scores, sizeof scores, out);
+    return status;
+}
+
+mercer_status mercer_score(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, mercer_scores *out) {
+    return mercer_score_classes(ctx, model, data, out, NULL);
 }

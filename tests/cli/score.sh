@@ -33,3 +33,19 @@ hit = sum(r[0] == c for r, c in zip(rows[1:], y)) / len(y)
 print(math.isclose(s["auc"], auc, rel_tol=1e-9), math.isclose(s["accuracy"], hit, rel_tol=1e-12), s["log_loss"])'
 cut -d, -f 1,2 trees.csv > bare.csv; mercer score trees.mercer bare.csv; echo "exit $?"
 sed '2s/oak/fir/' trees.csv > unseen.csv; mercer score trees.mercer unseen.csv; echo "exit $?"
+# Class by class: what one counts from the predictions.
+mercer generate blobs -n 200 --noise 2 --seed 3 -o blobs.csv -q && mercer fit blobs.csv -m svc --C 1 -k 'rbf(gamma=1)' -q
+mercer score blobs.mercer blobs.csv --json > s.json; mercer predict blobs.mercer blobs.csv > p.csv 2> note
+python3 -c '
+import csv, json
+s = json.load(open("s.json"))
+true, given = [[r[-1] for r in csv.reader(open(f))][1:] for f in ("blobs.csv", "p.csv")]
+names = [c["class"] for c in s["classes"]]
+table = [[sum(t == a and g == b for t, g in zip(true, given)) for b in names] for a in names]
+print(table == s["confusion"], names == sorted(set(true)), "unknown" in s)
+for k, c in enumerate(s["classes"]):
+    right, rows, taken = table[k][k], sum(table[k]), sum(r[k] for r in table)
+    print([c["rows"], c["predicted"]] == [rows, taken], abs(c["precision"] - right / taken) < 1e-12, abs(c["recall"] - right / rows) < 1e-12)'
+mercer score sine.mercer sine.csv --confusion; echo "exit $?"
+printf '+1 1:1\n-1 1:2\n' > two.svm; mercer fit two.svm -m svc -k linear -q; printf '+1 1:1\n7 1:2\n-1 1:3\n' > three.svm
+mercer score two.mercer three.svm --confusion; echo "exit $?"

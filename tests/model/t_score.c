@@ -129,6 +129,34 @@ static void test_two_classes_have_an_area(void **state) {
     close_clean(ctx);
 }
 
+/* Echo's classes are in the order of the labels it was trained with: b where x > 0, a elsewhere. */
+static void test_classes_are_counted_against_each_other(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    static const char *const train[] = {"a", "b", "a"}, *const labels[] = {"z", "b", "a", "b", "a", "a"};
+    mercer_model *model = echo(ctx, train, 0), *numbers = echo(ctx, NULL, 1);
+    const double x[] = {1, 1, 1, -1, -1, -2}, w[] = {1, 2, 3, 4, 5, 0.5};
+    mercer_table table = {
+        .size = sizeof table, .n = 6, .d = 1, .dtype = MERCER_F64, .values = x, .labels = labels, .weights = w};
+    mercer_data *data = NULL;
+    mercer_scores with = {.size = sizeof with}, without = with;
+    double confusion[6] = {9, 9, 9, 9, 9, 9};
+    assert_ok(ctx, mercer_data_make(ctx, &table, &data));
+    assert_ok(ctx, mercer_score(ctx, model, data, &without));
+    assert_ok(ctx, mercer_score_classes(ctx, model, data, &with, confusion));
+    const double expected[] = {5.5, 3, 4, 2, 0, 1}; /* a; b; z, which the model does not know */
+    for (int k = 0; k < 6; k++)
+        assert_close(confusion[k], expected[k], 1e-15);
+    assert_close(with.accuracy, 7.5 / 15.5, 1e-15);
+    assert_close(with.f1, 2 * 2 / (6.0 + 6), 1e-15);
+    assert_true(with.accuracy == without.accuracy && with.f1 == without.f1);
+    assert_fails(ctx, mercer_score_classes(ctx, numbers, data, &with, confusion), MERCER_INVALID, "predicts numbers");
+    mercer_data_free(data);
+    mercer_model_free(numbers);
+    mercer_model_free(model);
+    close_clean(ctx);
+}
+
 /* Whatever made them: no loop waits for two of them to be equal. */
 static void test_values_that_are_no_numbers_have_no_area(void **state) {
     (void)state;
@@ -256,6 +284,7 @@ int main(void) {
         cmocka_unit_test(test_large_numbers_have_finite_scores),
         cmocka_unit_test(test_several_outputs_are_averaged),
         cmocka_unit_test(test_two_classes_have_an_area),
+        cmocka_unit_test(test_classes_are_counted_against_each_other),
         cmocka_unit_test(test_values_that_are_no_numbers_have_no_area),
         cmocka_unit_test(test_what_cannot_be_scored_is_refused),
         cmocka_unit_test(test_columns_are_compared_by_name),

@@ -321,6 +321,11 @@ static mercer_status score(mercer_ctx *ctx, void *out) {
     return mercer_score(ctx, world.svc, world.classes, &scores);
 }
 
+static mercer_status score_classes(mercer_ctx *ctx, void *out) {
+    mercer_scores scores = {.size = sizeof scores};
+    return mercer_score_classes(ctx, world.svc, world.classes, &scores, out);
+}
+
 static mercer_status plan_fit(mercer_ctx *ctx, void *out) {
     (void)out;
     mercer_plan plan = {.size = sizeof plan};
@@ -432,7 +437,7 @@ static void test_every_call_survives_failing_memory(void **state) {
         loss_path,         svm_rows,
         tune_run,          tune_default,
         search_fit,        plan_tune,
-        plan_default,
+        plan_default,      score_classes,
     };
     static double out[MOST];
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)

@@ -132,36 +132,19 @@ int draw_gram(session *s, picture *p) {
 
 /* ---- Confusion ---- */
 
-static int count_pairs(session *s, const picture *p, int64_t *table) {
-    const int64_t classes = mercer_model_classes(p->model);
-    double *value = session_take(s, p->n, classes, sizeof *value);
-    int64_t *truth = value ? classes_of_rows(s, p) : NULL;
-    int code = truth ? EXIT_DONE : EXIT_MEMORY;
-    if (truth) {
-        const mercer_status status = mercer_predict(s->ctx, p->model, p->data, value);
-        code = status ? session_fail(s, status) : session_alive(s);
-    }
-    for (int64_t i = 0; code == EXIT_DONE && i < p->n; i++)
-        if (truth[i] >= 0)
-            table[truth[i] * classes + index_of_largest(value + i * classes, classes)]++;
-    free(value);
-    free(truth);
-    return code;
-}
-
 /* A cell is as dark as its share of the row's true class; the diagonal is what was right. */
-static void draw_counts(chart *g, const int64_t *table, int64_t classes) {
+static void draw_counts(chart *g, const double *table, int64_t classes) {
     for (int64_t i = 0; i < classes; i++) {
-        int64_t whole = 0;
+        double whole = 0;
         for (int64_t j = 0; j < classes; j++)
             whole += table[i * classes + j];
         for (int64_t j = 0; j < classes; j++) {
-            const double share = whole ? (double)table[i * classes + j] / (double)whole : 0;
+            const double share = whole > 0 ? table[i * classes + j] / whole : 0;
             const canvas_point a = chart_at(g, (double)j - 0.5, (double)i - 0.5),
                                b = chart_at(g, (double)j + 0.5, (double)i + 0.5);
             canvas_box(g->on, colour_tint(colour_of(i == j ? 0 : 1), share), (box){a.x, a.y, b.x, b.y});
             char number[24];
-            snprintf(number, sizeof number, "%lld", (long long)table[i * classes + j]);
+            snprintf(number, sizeof number, "%.6g", table[i * classes + j]);
             if (classes <= 20)
                 canvas_label(g->on, (canvas_point){(a.x + b.x) / 2, (a.y + b.y) / 2 + 3}, number, 9, SIDE_MIDDLE, false,
                              share > 0.5 ? colour_paper : colour_ink);
@@ -169,10 +152,10 @@ static void draw_counts(chart *g, const int64_t *table, int64_t classes) {
     }
 }
 
-static int draw_table(session *s, picture *p, const int64_t *table) {
+static int draw_table(session *s, picture *p, const double *table) {
     const int64_t classes = mercer_model_classes(p->model);
     const char **names = session_take(s, classes, 1, sizeof *names);
-    int64_t right = 0, all = 0;
+    double right = 0, all = 0;
     chart g;
     char title[240];
     if (!names)
@@ -183,8 +166,7 @@ static int draw_table(session *s, picture *p, const int64_t *table) {
         all += table[k];
         right += k % (classes + 1) == 0 ? table[k] : 0;
     }
-    snprintf(title, sizeof title, "%lld of %lld correct (%.1f%%)", (long long)right, (long long)all,
-             all ? 100.0 * (double)right / (double)all : 0);
+    snprintf(title, sizeof title, "%.6g of %.6g correct (%.1f%%)", right, all, all > 0 ? 100 * right / all : 0);
     const axis across = {
         .label = "predicted", .low = -0.5, .high = (double)classes - 0.5, .names = names, .count = classes};
     axis down = across;
@@ -202,9 +184,12 @@ int draw_confusion(session *s, picture *p) {
     if (classes < 2 || !mercer_data_classes(p->data))
         return print_error("confusion is of classes, and %s",
                            classes < 2 ? "the model predicts numbers" : "the data have none");
-    int64_t *table = session_take(s, classes, classes, sizeof *table);
-    int code = table ? count_pairs(s, p, table) : EXIT_MEMORY;
-    THEN(code, draw_table(s, p, table));
+    double *table = session_take(s, classes, classes + 1, sizeof *table); /* a row more: of classes not known */
+    mercer_scores scores = {.size = sizeof scores};
+    if (!table)
+        return EXIT_MEMORY;
+    const mercer_status status = mercer_score_classes(s->ctx, p->model, p->data, &scores, table);
+    const int code = status ? session_fail(s, status) : draw_table(s, p, table);
     free(table);
     return code;
 }

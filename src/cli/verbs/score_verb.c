@@ -5,6 +5,7 @@
 #include <string.h>
 
 static const option options[] = {
+    {"confusion", 0, NULL, "print which classes are predicted for which, one line per true class (--json: always)"},
     {"bins", 0, "N",
      "print the calibration curve in so many bins; for machines that give probabilities (with --json: default 15)"},
     {0},
@@ -154,20 +155,47 @@ static int report_region(session *s, const mercer_model *model, const mercer_dat
     return report_fields(s, object, score_rows);
 }
 
+/* ---- Everything else ---- */
+
+enum { MOST_CLASSES = 1000 }; /* that are told one by one: their table has as many entries as this squared */
+
+static bool tells_classes(const mercer_model *model) {
+    return mercer_model_classes(model) > 0 && mercer_model_classes(model) <= MOST_CLASSES;
+}
+
 static int report_model_scores(session *s, const mercer_model *model, const mercer_data *data,
-                               const calibration_curve *c) {
+                               const calibration_curve *c, double *confusion) {
     mercer_scores scores = {.size = sizeof scores};
-    if (strcmp(mercer_model_report(model)->machine, "one-class") == 0)
-        return report_region(s, model, data);
-    TRY_CTX(s, mercer_score(s->ctx, model, data, &scores));
+    TRY_CTX(s, mercer_score_classes(s->ctx, model, data, &scores, confusion));
     if (c->bins)
         TRY_CTX(s, mercer_calibration(s->ctx, model, data, c->bins, c->bin));
     json_t *object = json_scores(model, &scores);
+    if (confusion)
+        json_put_class_scores(object, model, confusion);
     if (c->bins)
         json_put(object, "calibration", json_curve(c));
     say_fields(s, object, score_rows);
+    const int code = say_class_scores(s, object);
+    if (args_flag(&s->args, "confusion"))
+        say_confusion(s, object);
     say_curve(s, json_object_get(object, "calibration"));
-    return json_finish(s, object);
+    const int end = json_finish(s, object);
+    return code ? code : end;
+}
+
+static int score_by_class(session *s, const mercer_model *model, const mercer_data *data, const calibration_curve *c) {
+    const int64_t classes = mercer_model_classes(model);
+    if (strcmp(mercer_model_report(model)->machine, "one-class") == 0)
+        return report_region(s, model, data);
+    if (args_flag(&s->args, "confusion") && !tells_classes(model))
+        return print_error("--confusion: the model %s",
+                           classes ? "has more than 1000 classes, too many for a table" : "predicts numbers");
+    double *confusion = tells_classes(model) ? session_take(s, classes, classes + 1, sizeof *confusion) : NULL;
+    if (tells_classes(model) && !confusion)
+        return EXIT_MEMORY;
+    const int code = report_model_scores(s, model, data, c, confusion);
+    free(confusion);
+    return code;
 }
 
 static int score_with_calibration(session *s, const mercer_model *model, const mercer_data *data) {
@@ -179,7 +207,7 @@ static int score_with_calibration(session *s, const mercer_model *model, const m
     c.bin = session_take(s, c.bins, 1, sizeof *c.bin);
     if (!c.bin)
         return EXIT_MEMORY;
-    const int code = report_model_scores(s, model, data, &c);
+    const int code = score_by_class(s, model, data, &c);
     free(c.bin);
     return code;
 }
@@ -201,9 +229,11 @@ const verb verb_score = {
     .usage = "MODEL DATA [options]",
     .notes = "Numbers: root mean square error, mean absolute error, R2. Classes: accuracy, balanced accuracy, F1 and, "
              "for two classes, the area\n"
-             "under the ROC curve; of probabilities the log loss and the calibration error.\n\n"
+             "under the ROC curve; of each class its precision, recall and F1; of probabilities the log loss and the "
+             "calibration error.\n\n"
              "  mercer score houses.mercer new.csv\n"
              "  mercer score flowers.mercer flowers.csv --bins 10\n"
+             "  mercer score flowers.mercer flowers.csv --confusion\n"
              "  mercer score houses.mercer new.csv --json",
     .least = 2,
     .most = 2,
