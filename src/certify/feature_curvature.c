@@ -26,10 +26,6 @@ bool mc_curvature_pays(int64_t n, int64_t D) {
     return D <= MC_CURVATURE_FEATURES && (double)n * (double)D * (double)D <= WORK;
 }
 
-size_t mc_curvature_bytes(int64_t D) {
-    return D <= MC_CURVATURE_FEATURES ? 2 * mc_work_need(D * D, 8) + mc_work_need(D, 8) : 0;
-}
-
 /* What depends on x is not a number where x is none. */
 mercer_status mc_constant_features(mercer_ctx *ctx, const mc_panels *panels, bool *constant) {
     const int64_t d = panels->p->x->d, scratch = mc_features_scratch(panels->map);
@@ -152,14 +148,23 @@ static mercer_status find_least(mercer_ctx *ctx, curvature *c, double *least) {
     return search_smallest_curvature(ctx, c, least);
 }
 
+static void lay_out_curvature(mc_work *work, void *self) {
+    curvature *c = self;
+    const int64_t D = c->panels->D;
+    c->mean = mc_work_take(work, D, sizeof *c->mean);
+    c->G = mc_work_take(work, D * D, sizeof *c->G);
+    c->A = mc_work_take(work, D * D, sizeof *c->A);
+}
+
+size_t mc_curvature_bytes(int64_t D) {
+    mc_panels panels = {.D = D};
+    return D <= MC_CURVATURE_FEATURES ? mc_slices_bytes(lay_out_curvature, &(curvature){.panels = &panels}) : 0;
+}
+
 mercer_status mc_feature_curvature(mercer_ctx *ctx, mc_panels *panels, const bool *skip, double *least) {
     curvature c = {.p = panels->p, .skip = skip, .panels = panels};
-    const int64_t D = panels->D;
     mc_work work;
-    MC_TRY(mc_work_open(ctx, &work, mc_curvature_bytes(D)));
-    c.mean = mc_work_take(&work, D, 8);
-    c.G = mc_work_take(&work, D * D, 8);
-    c.A = mc_work_take(&work, D * D, 8);
+    MC_TRY(mc_work_lay(ctx, &work, lay_out_curvature, &c));
     const mercer_status status = find_least(ctx, &c, least);
     panels->mean = NULL;
     mc_work_close(&work);

@@ -445,8 +445,15 @@ size_t mc_certify_bytes(int64_t n, int64_t outputs) {
 
 /* ---- The cached product ---- */
 
+static void lay_out_product(mc_work *work, void *self) {
+    mc_cached_product *w = self;
+    w->diagonal = mc_work_take(work, w->n, sizeof *w->diagonal);
+    w->V = mc_work_take(work, w->n * w->outputs, sizeof *w->V);
+    w->KV = mc_work_take(work, w->n * w->outputs, sizeof *w->KV);
+}
+
 size_t mc_cached_product_bytes(int64_t n, int64_t outputs) {
-    return mc_work_need(n, 8) + 2 * mc_work_need(n * outputs, 8) + 6 * MC_ALIGN;
+    return mc_slices_bytes(lay_out_product, &(mc_cached_product){.n = n, .outputs = outputs}) + 2 * MC_ALIGN;
 }
 
 mercer_status mc_cached_product_open(mercer_ctx *ctx, const mc_gram *gram, int64_t outputs, mc_cached_product *out) {
@@ -457,16 +464,12 @@ mercer_status mc_cached_product_open(mercer_ctx *ctx, const mc_gram *gram, int64
                                .outputs = outputs,
                                .entry = mc_gram_entry_error(gram),
                                .sum = mc_gram_sum_error(gram, outputs)};
-    MC_TRY(MC_ALLOC(ctx, out->diagonal, n));
-    MC_TRY(MC_ALLOC(ctx, out->V, n * outputs));
-    MC_TRY(MC_ALLOC(ctx, out->KV, n * outputs));
+    MC_TRY(mc_work_lay(ctx, &out->work, lay_out_product, out));
     return mc_gram_diagonal(ctx, gram, out->diagonal);
 }
 
 void mc_cached_product_close(mc_cached_product *w) {
-    mc_free(w->diagonal);
-    mc_free(w->V);
-    mc_free(w->KV);
+    mc_work_close(&w->work);
     *w = (mc_cached_product){0};
 }
 

@@ -2,6 +2,7 @@
 #ifndef MC_CERTIFY_RIDGE_CERTIFICATE_H
 #define MC_CERTIFY_RIDGE_CERTIFICATE_H
 
+#include "base/workspace.h"
 #include "gram/operator/gram.h"
 #include "linalg/matrix.h"
 #include "problem/problem.h"
@@ -56,6 +57,7 @@ typedef struct mc_cached_product {
     double entry, sum; /* error of one computed entry of K, and of adding up (mc_gram_sum_error) */
     bool filled;
     double *diagonal, *V, *KV; /* of K; n x outputs */
+    mc_work work;
 } mc_cached_product;
 
 size_t mc_cached_product_bytes(int64_t n, int64_t outputs);

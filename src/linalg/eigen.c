@@ -22,8 +22,20 @@ static int64_t integer_workspace_size(int64_t n) {
     return 3 + 5 * n;
 }
 
+typedef struct eigen_scratch {
+    int64_t n;
+    double *reals;
+    int *integers;
+} eigen_scratch;
+
+static void lay_out_scratch(mc_work *work, void *self) {
+    eigen_scratch *s = self;
+    s->reals = mc_work_take(work, real_workspace_size(s->n), sizeof *s->reals);
+    s->integers = mc_work_take(work, integer_workspace_size(s->n), sizeof *s->integers);
+}
+
 size_t mc_eigen_bytes(int64_t n) {
-    return mc_work_need(real_workspace_size(n), sizeof(double)) + mc_work_need(integer_workspace_size(n), sizeof(int));
+    return mc_slices_bytes(lay_out_scratch, &(eigen_scratch){.n = n});
 }
 
 static mercer_status not_converged(mercer_ctx *ctx, int64_t n, int info) {
@@ -82,12 +94,16 @@ static mercer_status decompose_large(mercer_ctx *ctx, mc_dense A, double *w, dou
     return MERCER_OK;
 }
 
-static mercer_status decompose_symmetric(mercer_ctx *ctx, mc_dense A, double *w, mc_work *work) {
+static mercer_status decompose_here(mercer_ctx *ctx, mc_dense A, double *w) {
     const int64_t n = A.rows;
-    double *scratch = mc_work_take(work, real_workspace_size(n), sizeof *scratch);
-    int *counts = mc_work_take(work, integer_workspace_size(n), sizeof *counts);
     const bool large = n >= LARGE && mc_tridiagonal_workspace(n) <= 1 + 4 * n + n * n;
-    return large ? decompose_large(ctx, A, w, scratch, counts) : decompose_small(ctx, A, w, scratch, counts);
+    eigen_scratch s = {.n = n};
+    mc_work work;
+    MC_TRY(mc_work_lay(ctx, &work, lay_out_scratch, &s));
+    const mercer_status status =
+        large ? decompose_large(ctx, A, w, s.reals, s.integers) : decompose_small(ctx, A, w, s.reals, s.integers);
+    mc_work_close(&work);
+    return status;
 }
 
 static mercer_status check_layout(mercer_ctx *ctx, mc_dense A) {
@@ -158,13 +174,7 @@ mercer_status mc_syevd(mercer_ctx *ctx, mc_dense A, double *w) {
                        (long long)n);
     bool done = false;
     MC_TRY(decompose_there(ctx, A, w, A, &done));
-    if (done)
-        return MERCER_OK;
-    mc_work work;
-    MC_TRY(mc_work_open(ctx, &work, mc_eigen_bytes(n)));
-    const mercer_status status = decompose_symmetric(ctx, A, w, &work);
-    mc_work_close(&work);
-    return status;
+    return done ? MERCER_OK : decompose_here(ctx, A, w);
 }
 
 /* ---- The largest ---- */

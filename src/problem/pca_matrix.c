@@ -17,18 +17,22 @@ static double root_of(const mc_pca_matrix *m, int64_t i) {
     return m->root ? m->root[i] : 1;
 }
 
+static void lay_out_pca_matrix(mc_work *work, void *self) {
+    mc_pca_matrix *m = self;
+    m->q = mc_work_take(work, m->n, sizeof *m->q);
+    m->scratch = mc_work_take(work, m->n * m->most, sizeof *m->scratch);
+}
+
 size_t mc_pca_matrix_bytes(int64_t n, int64_t most) {
-    return mc_work_need(n, 8) + mc_work_need(n * most, 8) + 4 * MC_ALIGN;
+    return mc_slices_bytes(lay_out_pca_matrix, &(mc_pca_matrix){.n = n, .most = most}) + 2 * MC_ALIGN;
 }
 
 mercer_status mc_pca_matrix_open(mercer_ctx *ctx, const mc_problem *p, bool center, int64_t most, mc_pca_matrix *out) {
     *out = (mc_pca_matrix){.n = p->n, .most = most, .root = p->root};
-    MC_TRY(MC_ALLOC(ctx, out->scratch, p->n * most));
-    if (!center)
+    MC_TRY(mc_work_lay(ctx, &out->work, lay_out_pca_matrix, out));
+    if (!center) {
+        out->q = NULL;
         return MERCER_OK;
-    if (MC_ALLOC(ctx, out->q, p->n)) {
-        mc_pca_matrix_close(out);
-        return MERCER_MEMORY;
     }
     long double W = 0;
     for (int64_t i = 0; i < p->n; i++)
@@ -39,8 +43,7 @@ mercer_status mc_pca_matrix_open(mercer_ctx *ctx, const mc_problem *p, bool cent
 }
 
 void mc_pca_matrix_close(mc_pca_matrix *m) {
-    mc_free(m->scratch);
-    mc_free(m->q);
+    mc_work_close(&m->work);
     *m = (mc_pca_matrix){0};
 }
 

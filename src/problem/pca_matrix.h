@@ -3,6 +3,7 @@
 #ifndef MC_PROBLEM_PCA_MATRIX_H
 #define MC_PROBLEM_PCA_MATRIX_H
 
+#include "base/workspace.h"
 #include "linalg/matrix.h"
 #include "problem/problem.h"
 
@@ -12,6 +13,7 @@ typedef struct mc_pca_matrix {
     const double *root; /* S; NULL: the identity */
     double *q;          /* NULL: not centred */
     double *scratch;    /* n x most */
+    mc_work work;       /* that both lie in */
     mc_matrix K;
 } mc_pca_matrix;
 

@@ -16,16 +16,26 @@ static int64_t panels_of(int64_t rank) {
     return (rank + MC_PIVOTED_PANEL - 1) / MC_PIVOTED_PANEL;
 }
 
-size_t mc_pivoted_cholesky_bytes(int64_t n, int64_t rank) {
-    return (size_t)(n * (panels_of(rank) * MC_PIVOTED_PANEL + 2)) * sizeof(double) + 4 * MC_ALIGN;
-}
-
 typedef struct factor_growth {
     mc_pivoted_cholesky *low_rank;
     double *left, *column; /* n */
     int64_t pivot;
     double root; /* of what was left at the pivot */
+    int64_t most;
 } factor_growth;
+
+static void lay_out_growth(mc_work *work, void *self) {
+    factor_growth *g = self;
+    mc_pivoted_cholesky *t = g->low_rank;
+    t->F = mc_work_take(work, panels_of(g->most) * MC_PIVOTED_PANEL * t->n, sizeof *t->F);
+    g->left = mc_work_take(work, t->n, sizeof *g->left);
+    g->column = mc_work_take(work, t->n, sizeof *g->column);
+}
+
+size_t mc_pivoted_cholesky_bytes(int64_t n, int64_t rank) {
+    mc_pivoted_cholesky low_rank = {.n = n};
+    return mc_slices_bytes(lay_out_growth, &(factor_growth){.low_rank = &low_rank, .most = rank}) + 2 * MC_ALIGN;
+}
 
 static double *place_of(const mc_pivoted_cholesky *t, int64_t i, int64_t k) {
     return t->F + (k / MC_PIVOTED_PANEL * t->n + i) * MC_PIVOTED_PANEL + k % MC_PIVOTED_PANEL;
@@ -72,14 +82,13 @@ static mercer_status add_column(mercer_ctx *ctx, factor_growth *g, mc_column_of 
     return MERCER_OK;
 }
 
-static mercer_status factor_to_tolerance(mercer_ctx *ctx, factor_growth *g, mc_column_of *column, const void *arg,
-                                         int64_t most) {
+static mercer_status factor_to_tolerance(mercer_ctx *ctx, factor_growth *g, mc_column_of *column, const void *arg) {
     const double end = LEFT * g->left[place_of_largest(g->left, g->low_rank->n)];
     for (;;) {
         g->pivot = place_of_largest(g->left, g->low_rank->n);
         if (g->left[g->pivot] <= end)
             return MERCER_OK;
-        if (g->low_rank->rank == most || !isfinite(g->left[g->pivot])) {
+        if (g->low_rank->rank == g->most || !isfinite(g->left[g->pivot])) {
             g->low_rank->rank = -1;
             return MERCER_OK;
         }
@@ -89,16 +98,11 @@ static mercer_status factor_to_tolerance(mercer_ctx *ctx, factor_growth *g, mc_c
 
 mercer_status mc_pivoted_cholesky_open(mercer_ctx *ctx, int64_t n, const double *diagonal, mc_column_of *column,
                                        const void *arg, int64_t most, mc_pivoted_cholesky *out) {
-    factor_growth g = {.low_rank = out};
+    factor_growth g = {.low_rank = out, .most = most};
     *out = (mc_pivoted_cholesky){.n = n};
-    mercer_status status = MC_ALLOC(ctx, out->F, panels_of(most) * MC_PIVOTED_PANEL * n);
-    MC_THEN(status, MC_ALLOC(ctx, g.left, 2 * n));
-    if (!status) {
-        g.column = g.left + n;
-        memcpy(g.left, diagonal, (size_t)n * sizeof *g.left);
-        status = factor_to_tolerance(ctx, &g, column, arg, most);
-    }
-    mc_free(g.left);
+    MC_TRY(mc_work_lay(ctx, &out->work, lay_out_growth, &g));
+    memcpy(g.left, diagonal, (size_t)n * sizeof *g.left);
+    const mercer_status status = factor_to_tolerance(ctx, &g, column, arg);
     out->panels = panels_of(out->rank);
     if (status || out->rank < 0)
         mc_pivoted_cholesky_close(out);
@@ -106,7 +110,7 @@ mercer_status mc_pivoted_cholesky_open(mercer_ctx *ctx, int64_t n, const double 
 }
 
 void mc_pivoted_cholesky_close(mc_pivoted_cholesky *low_rank) {
-    mc_free(low_rank->F);
+    mc_work_close(&low_rank->work);
     low_rank->F = NULL;
 }
 

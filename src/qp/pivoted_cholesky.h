@@ -8,7 +8,7 @@
 #ifndef MC_QP_PIVOTED_CHOLESKY_H
 #define MC_QP_PIVOTED_CHOLESKY_H
 
-#include <mercer.h>
+#include "base/workspace.h"
 
 /* Columns of F lie in panels of this width, row after row; those of the last one that are not F's are zero. */
 enum { MC_PIVOTED_PANEL = 8 };
@@ -16,6 +16,7 @@ enum { MC_PIVOTED_PANEL = 8 };
 typedef struct mc_pivoted_cholesky {
     int64_t n, rank, panels; /* rank -1: it is above what was asked for, and there is no F */
     double *F;               /* F_ik at [(k / MC_PIVOTED_PANEL * n + i) * MC_PIVOTED_PANEL + k % MC_PIVOTED_PANEL] */
+    mc_work work;            /* that it lies in, with what its growth took */
 } mc_pivoted_cholesky;
 
 /* out <- column i of K, n numbers, in double */

@@ -3,6 +3,7 @@
 #ifndef MC_QP_PRINCIPAL_SUBMATRIX_H
 #define MC_QP_PRINCIPAL_SUBMATRIX_H
 
+#include "base/workspace.h"
 #include "linalg/matrix.h"
 
 typedef struct mc_principal {
@@ -10,6 +11,8 @@ typedef struct mc_principal {
     mercer_dtype dtype; /* the whole's */
     char *K;            /* n x n */
     double *diagonal;
+    const void **row; /* where the rows of the whole lay */
+    mc_work work;
 } mc_principal;
 
 /* Bytes it takes. */

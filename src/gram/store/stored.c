@@ -41,6 +41,7 @@ struct mc_stored {
     double *V;                 /* t planes of n */
     float *V_f32;              /* the same as floats */
     double *part[GROUPS];      /* t planes of the rows up to the group's last */
+    mc_work work;              /* of all but values and low, which are written before they are read */
 };
 
 static int64_t rows_of(const mc_stored *k, int64_t stripe) {
@@ -79,23 +80,24 @@ static int64_t height_of(const mc_stored *k, int64_t g) {
     return width_of(k, k->first[g + 1] - 1);
 }
 
+static void lay_out_stored(mc_work *work, void *self) {
+    mc_stored *k = self;
+    k->V = mc_work_take(work, k->n * k->t, sizeof *k->V);
+    k->V_f32 = mc_work_take(work, k->n * k->t, sizeof *k->V_f32);
+    k->stripe = mc_work_take(work, k->stripes, sizeof *k->stripe);
+    for (int64_t g = 0; g < k->groups; g++)
+        k->part[g] = mc_work_take(work, height_of(k, g) * k->t, sizeof *k->part[g]);
+}
+
 size_t mc_stored_bytes(int64_t n, int64_t t, bool split) {
     mc_stored k = {.n = n, .t = t, .stripes = mc_chunk_count(n, BAND)};
     group_stripes(&k);
-    const size_t block = 2 * MC_ALIGN;
-    size_t bytes = sizeof k + (size_t)k.stripes * sizeof(float *) + (size_t)(n * t) * (sizeof(double) + sizeof(float))
-                   + (size_t)values_before(&k, k.stripes) * (sizeof(float) + (split ? sizeof(int16_t) : 0)) + 6 * block;
-    for (int64_t g = 0; g < k.groups; g++)
-        bytes += (size_t)(height_of(&k, g) * t) * sizeof(double) + block;
-    return bytes;
+    return sizeof k + mc_slices_bytes(lay_out_stored, &k) + 8 * MC_ALIGN
+           + (size_t)values_before(&k, k.stripes) * (sizeof(float) + (split ? sizeof(int16_t) : 0));
 }
 
 static mercer_status allocate_stripes(mercer_ctx *ctx, mc_stored *k, bool split) {
-    MC_TRY(MC_ALLOC(ctx, k->V, k->n * k->t));
-    MC_TRY(MC_ALLOC(ctx, k->V_f32, k->n * k->t));
-    MC_TRY(MC_ALLOC(ctx, k->stripe, k->stripes));
-    for (int64_t g = 0; g < k->groups; g++)
-        MC_TRY(MC_ALLOC(ctx, k->part[g], height_of(k, g) * k->t));
+    MC_TRY(mc_work_lay(ctx, &k->work, lay_out_stored, k));
     k->values = mc_alloc_unset(ctx, values_before(k, k->stripes), sizeof(float));
     for (int64_t s = 0; k->values && s < k->stripes; s++)
         k->stripe[s] = k->values + values_before(k, s);
@@ -151,11 +153,7 @@ void mc_stored_close(mc_stored *k) {
         return;
     mc_free(k->values);
     mc_free(k->low);
-    for (int64_t g = 0; g < k->groups; g++)
-        mc_free(k->part[g]);
-    mc_free(k->stripe);
-    mc_free(k->V);
-    mc_free(k->V_f32);
+    mc_work_close(&k->work);
     mc_free(k);
 }
 

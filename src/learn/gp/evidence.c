@@ -28,46 +28,51 @@ struct mc_evidence {
     const mc_problem *estimated; /* NULL: it is computed */
     uint64_t seed;
     double error;
+    mc_work work;
 };
 
+static void lay_out_evidence(mc_work *work, void *self) {
+    mc_evidence *e = self;
+    e->alpha = mc_work_take(work, e->n * e->t, sizeof *e->alpha);
+    if (e->estimated)
+        return;
+    e->shift = mc_work_take(work, e->n, sizeof *e->shift);
+    e->diagonal = mc_work_take(work, e->n, sizeof *e->diagonal);
+}
+
 size_t mc_evidence_bytes(int64_t n, int64_t t) {
-    return (size_t)(mc_packed_count(n) + n * t + 2 * n) * sizeof(double) + 5 * 2 * MC_ALIGN;
+    return sizeof(mc_evidence) + (size_t)mc_packed_count(n) * sizeof(double)
+           + mc_slices_bytes(lay_out_evidence, &(mc_evidence){.n = n, .t = t}) + 6 * MC_ALIGN;
+}
+
+static mercer_status allocate_evidence(mercer_ctx *ctx, mc_evidence made, mc_evidence **out) {
+    *out = NULL;
+    mc_evidence *e = NULL;
+    MC_TRY(MC_ALLOC(ctx, e, 1));
+    *e = made;
+    if (mc_work_lay(ctx, &e->work, lay_out_evidence, e)) {
+        mc_free(e);
+        return MERCER_MEMORY;
+    }
+    *out = e;
+    return MERCER_OK;
 }
 
 mercer_status mc_evidence_open(mercer_ctx *ctx, const mercer_data *x, int64_t t, const double *Y, const double *root,
                                mc_evidence **out) {
-    *out = NULL;
-    mc_evidence *e = NULL;
-    MC_TRY(MC_ALLOC(ctx, e, 1));
-    *e = (mc_evidence){.x = x, .n = x->n, .t = t, .Y = Y, .root = root};
-    if (MC_ALLOC(ctx, e->alpha, e->n * t) || MC_ALLOC(ctx, e->shift, e->n) || MC_ALLOC(ctx, e->diagonal, e->n)) {
-        mc_evidence_close(e);
-        return MERCER_MEMORY;
-    }
-    *out = e;
-    return MERCER_OK;
+    return allocate_evidence(ctx, (mc_evidence){.x = x, .n = x->n, .t = t, .Y = Y, .root = root}, out);
 }
 
 mercer_status mc_evidence_open_estimated(mercer_ctx *ctx, const mc_problem *p, uint64_t seed, mc_evidence **out) {
-    *out = NULL;
-    mc_evidence *e = NULL;
-    MC_TRY(MC_ALLOC(ctx, e, 1));
-    *e = (mc_evidence){.x = p->x, .n = p->n, .t = p->outputs, .estimated = p, .seed = seed};
-    if (MC_ALLOC(ctx, e->alpha, e->n * e->t)) {
-        mc_evidence_close(e);
-        return MERCER_MEMORY;
-    }
-    *out = e;
-    return MERCER_OK;
+    const mc_evidence made = {.x = p->x, .n = p->n, .t = p->outputs, .estimated = p, .seed = seed};
+    return allocate_evidence(ctx, made, out);
 }
 
 void mc_evidence_close(mc_evidence *e) {
     if (!e)
         return;
     mc_dense_free(&e->A);
-    mc_free(e->alpha);
-    mc_free(e->shift);
-    mc_free(e->diagonal);
+    mc_work_close(&e->work);
     mc_free(e);
 }
 

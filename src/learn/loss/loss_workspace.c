@@ -34,9 +34,32 @@ static size_t bytes_of_doubles(int64_t count) {
     return mc_work_need(count, sizeof(double)) + MC_ALIGN;
 }
 
+static void lay_out_vectors(mc_work *work, void *self) {
+    mc_loss_workspace *s = self;
+    const int64_t count = s->n * s->columns, k = s->columns;
+    double **const vectors[] = {&s->tau, &s->rest, &s->u, &s->V};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        *vectors[i] = mc_work_take(work, count, sizeof(double));
+    s->X = mc_work_take(work, 4 * count, sizeof *s->X);
+    s->mean.C = mc_work_take(work, k * k, sizeof *s->mean.C);
+    s->mean.scratch = mc_work_take(work, 2 * k, sizeof *s->mean.scratch);
+    s->sums = mc_work_take(work, k, sizeof *s->sums);
+}
+
+static void lay_out_triangles(mc_work *work, void *self) {
+    mc_loss_workspace *s = self;
+    s->packed = mc_work_take(work, mc_packed_count(s->n), sizeof *s->packed);
+    s->A = mc_work_take(work, mc_packed_count(s->n), sizeof *s->A);
+    s->active = mc_work_take(work, s->n, sizeof *s->active);
+}
+
 static size_t vectors_bytes(int64_t n, int64_t k) {
-    return 5 * bytes_of_doubles(n * k) + bytes_of_doubles(3 * n * k) + bytes_of_doubles(k * (k + 4))
+    return mc_slices_bytes(lay_out_vectors, &(mc_loss_workspace){.n = n, .columns = k}) + 2 * MC_ALIGN
            + mc_loss_newton_bytes(n, k) + mc_loss_correct_bytes(n, k);
+}
+
+static size_t triangles_bytes(int64_t n) {
+    return mc_slices_bytes(lay_out_triangles, &(mc_loss_workspace){.n = n}) + 2 * MC_ALIGN;
 }
 
 static size_t operators_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t k) {
@@ -66,7 +89,7 @@ size_t mc_loss_workspace_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t col
         return mc_loss_primal_bytes(ctx, p, columns);
     const size_t always = vectors_bytes(p->n, columns) + operators_bytes(ctx, p, columns);
     return always
-           + (method == MC_LOSS_CHOLESKY ? 2 * bytes_of_doubles(mc_packed_count(p->n)) + bytes_of_doubles(p->n)
+           + (method == MC_LOSS_CHOLESKY ? triangles_bytes(p->n)
                                          : factor_bytes(ctx, p->n, 0, columns) + whole_bytes(p->n));
 }
 
@@ -78,9 +101,7 @@ size_t mc_loss_workspace_most(mercer_ctx *ctx, const mc_problem *p, int64_t colu
 }
 
 static mercer_status open_cholesky(mercer_ctx *ctx, mc_loss_workspace *s) {
-    MC_TRY(MC_ALLOC(ctx, s->packed, mc_packed_count(s->n)));
-    MC_TRY(MC_ALLOC(ctx, s->A, mc_packed_count(s->n)));
-    MC_TRY(MC_ALLOC(ctx, s->active, s->n));
+    MC_TRY(mc_work_lay(ctx, &s->triangles, lay_out_triangles, s));
     mc_begin_phase(ctx, "gram");
     s->K = mc_gram_matrix(s->exact);
     return s->K.packed(ctx, s->K.self, NULL, s->packed);
@@ -188,14 +209,7 @@ mercer_status mc_loss_workspace_store(mercer_ctx *ctx, mc_loss_workspace *s) {
 }
 
 static mercer_status open_vectors(mercer_ctx *ctx, mc_loss_workspace *s) {
-    const int64_t n = s->n, k = s->columns;
-    double **const vectors[] = {&s->tau, &s->rest, &s->u, &s->V};
-    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
-        MC_TRY(MC_ALLOC(ctx, *vectors[i], n * k));
-    MC_TRY(MC_ALLOC(ctx, s->X, 4 * n * k));
-    MC_TRY(MC_ALLOC(ctx, s->mean.C, k * (k + 3)));
-    s->mean.scratch = s->mean.C + k * k;
-    s->sums = s->mean.scratch + 2 * k;
+    MC_TRY(mc_work_lay(ctx, &s->vectors, lay_out_vectors, s));
     return mc_gram_open(ctx, s->p->kernel, s->p->x, NULL, MERCER_F64, &s->exact);
 }
 
@@ -241,9 +255,10 @@ void mc_loss_workspace_close(mc_loss_workspace *s) {
     mc_stored_close(s->stored);
     mc_gram_close(s->fast);
     mc_gram_close(s->exact);
-    void *const blocks[] = {s->whole, s->packed, s->A, s->active, s->tau, s->rest, s->u, s->V, s->X, s->mean.C, s};
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        mc_free(blocks[i]);
+    mc_work_close(&s->vectors);
+    mc_work_close(&s->triangles);
+    mc_free(s->whole);
+    mc_free(s);
 }
 
 mc_loss_primal *mc_loss_workspace_primal(const mc_loss_workspace *s) {

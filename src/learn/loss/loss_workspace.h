@@ -3,6 +3,7 @@
 #ifndef MC_LEARN_LOSS_LOSS_WORKSPACE_H
 #define MC_LEARN_LOSS_LOSS_WORKSPACE_H
 
+#include "base/workspace.h"
 #include "gram/operator/gram.h"
 #include "gram/lowrank/lowrank.h"
 #include "gram/store/stored.h"
@@ -47,6 +48,7 @@ struct mc_loss_workspace {
     double *packed, *A;                    /* Cholesky: K, and the system */
     int64_t *active, actives;              /* the rows of the system */
     double *tau, *rest, *u, *V, *X, *sums; /* X: four of them */
+    mc_work vectors, triangles;            /* that these and those of Cholesky lie in */
     mc_loss_mean mean;
     const mc_loss_task *task; /* the system now being solved */
     const double *root;

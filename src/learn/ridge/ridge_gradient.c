@@ -52,6 +52,7 @@ typedef struct ridge_slopes {
     int64_t *of;          /* n: the fold of a row, counted from 0 in the order of by */
     double *residual;     /* n x outputs: unscaled */
     double *edge;         /* largest x outputs, of one fold */
+    mc_work work;
 } ridge_slopes;
 
 static double C_at(const ridge_slopes *x, int64_t i, int64_t j) {
@@ -302,6 +303,23 @@ size_t mc_ridge_slopes_bytes(int64_t n, bool folds) {
     return (size_t)(mc_packed_count(n) + (folds ? 0 : n * n)) * sizeof(double);
 }
 
+static void lay_out_slopes(mc_work *work, void *self) {
+    ridge_slopes *x = self;
+    const int64_t n = x->r.p->n, t = x->r.p->outputs;
+    x->A = mc_work_take(work, mc_packed_count(n), sizeof *x->A);
+    x->part = mc_work_take(work, mc_packed_count(x->by.largest), sizeof *x->part);
+    x->G = x->folds ? NULL : mc_work_take(work, n * n, sizeof *x->G);
+    x->r.X = mc_work_take(work, n * x->r.columns, sizeof *x->r.X);
+    x->r.mean = mc_work_take(work, t, sizeof *x->r.mean);
+    double **const vectors[] = {&x->E, &x->V, &x->residual};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        *vectors[i] = mc_work_take(work, n * t, sizeof(double));
+    x->D = mc_work_take(work, n, sizeof *x->D);
+    x->edge = mc_work_take(work, x->by.largest * t, sizeof *x->edge);
+    x->left = mc_work_take(work, n * x->terms, sizeof *x->left);
+    x->right = mc_work_take(work, n * x->terms, sizeof *x->right);
+}
+
 static mercer_status allocate_slopes(mercer_ctx *ctx, ridge_slopes *x) {
     const int64_t n = x->r.p->n, t = x->r.p->outputs;
     char what[80];
@@ -310,25 +328,11 @@ static mercer_status allocate_slopes(mercer_ctx *ctx, ridge_slopes *x) {
         ctx, mc_ridge_slopes_bytes(n, x->folds) + mc_gram_contract_bytes(ctx, x->r.p->kernel, x->r.p->x), what));
     MC_TRY(MC_ALLOC(ctx, x->of, n));
     x->terms = 2 * t * (1 + (x->folds ? number_folds(x) : 0));
-    MC_TRY(MC_ALLOC(ctx, x->r.X, n * x->r.columns));
-    MC_TRY(MC_ALLOC(ctx, x->r.mean, t));
-    MC_TRY(MC_ALLOC(ctx, x->E, n * t));
-    MC_TRY(MC_ALLOC(ctx, x->V, n * t));
-    MC_TRY(MC_ALLOC(ctx, x->D, n));
-    MC_TRY(MC_ALLOC(ctx, x->residual, n * t));
-    MC_TRY(MC_ALLOC(ctx, x->edge, x->by.largest * t));
-    MC_TRY(MC_ALLOC(ctx, x->left, n * x->terms));
-    MC_TRY(MC_ALLOC(ctx, x->right, n * x->terms));
-    if (!(x->part = mc_alloc_unset(ctx, mc_packed_count(x->by.largest), 8))
-        || !(x->A = mc_alloc_unset(ctx, mc_packed_count(n), 8)))
-        return MERCER_MEMORY;
-    return x->folds || (x->G = mc_alloc_unset(ctx, n * n, 8)) ? MERCER_OK : MERCER_MEMORY;
+    return mc_work_lay(ctx, &x->work, lay_out_slopes, x);
 }
 
 static void free_slopes(ridge_slopes *x) {
-    double *all[] = {x->r.X, x->r.mean, x->E, x->V, x->D, x->residual, x->edge, x->left, x->right, x->part, x->A, x->G};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        mc_free(all[i]);
+    mc_work_close(&x->work);
     mc_free(x->of);
     mc_fold_order_close(&x->by);
 }

@@ -34,6 +34,7 @@ typedef struct leaving {
     double *E;          /* largest x outputs: residuals of a fold */
     double *left;       /* n x outputs: y - f - b */
     double *variances;  /* n; NULL: not wanted */
+    mc_work work;
 } leaving;
 
 mc_leave_out mc_ridge_leave_out(const mc_ridge_system *r) {
@@ -106,27 +107,25 @@ static mercer_status leave_out(mercer_ctx *ctx, leaving *x, double lambda, bool 
     return x->folds ? leave_folds_out(ctx, x, &by, defined) : leave_rows_out(ctx, x, &by, defined);
 }
 
-static mercer_status allocate_residuals(mercer_ctx *ctx, leaving *x) {
+static void lay_out_residuals(mc_work *work, void *self) {
+    leaving *x = self;
     const int64_t n = x->r.p->n, outputs = x->r.p->outputs;
+    x->A = mc_work_take(work, mc_packed_count(n), sizeof *x->A);
+    x->part = mc_work_take(work, mc_packed_count(x->by.largest), sizeof *x->part);
+    x->r.X = mc_work_take(work, n * x->r.columns, sizeof *x->r.X);
+    x->r.mean = mc_work_take(work, outputs, sizeof *x->r.mean);
+    x->diagonal = mc_work_take(work, x->folds ? 0 : n, sizeof *x->diagonal);
+    x->left = mc_work_take(work, n * outputs, sizeof *x->left);
+    x->E = mc_work_take(work, x->by.largest * outputs, sizeof *x->E);
+}
+
+static mercer_status allocate_residuals(mercer_ctx *ctx, leaving *x) {
+    const int64_t n = x->r.p->n;
     char what[80];
     mc_print(what, sizeof what, x->folds ? "ridge folds: the inverse of %lld rows" : "ridge: the rows left out of %lld",
              (long long)n);
-    MC_TRY(mc_memory_check(ctx, (size_t)(mc_packed_count(n) + mc_packed_count(x->by.largest)) * sizeof(double), what));
-    MC_TRY(MC_ALLOC(ctx, x->r.X, n * x->r.columns));
-    MC_TRY(MC_ALLOC(ctx, x->r.mean, outputs));
-    MC_TRY(MC_ALLOC(ctx, x->diagonal, x->folds ? 0 : n));
-    MC_TRY(MC_ALLOC(ctx, x->left, n * outputs));
-    MC_TRY(MC_ALLOC(ctx, x->E, x->by.largest * outputs));
-    x->A = mc_alloc_unset(ctx, mc_packed_count(n), sizeof *x->A);
-    x->part = x->A ? mc_alloc_unset(ctx, mc_packed_count(x->by.largest), sizeof *x->part) : NULL;
-    return x->part ? MERCER_OK : MERCER_MEMORY;
-}
-
-static void free_residuals(leaving *x) {
-    double *all[] = {x->r.X, x->r.mean, x->diagonal, x->left, x->E, x->A, x->part};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        mc_free(all[i]);
-    mc_fold_order_close(&x->by);
+    MC_TRY(mc_memory_check(ctx, mc_slices_bytes(lay_out_residuals, x), what));
+    return mc_work_lay(ctx, &x->work, lay_out_residuals, x);
 }
 
 static mercer_status leave_all_out(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
@@ -143,7 +142,8 @@ static mercer_status leave_all_out(mercer_ctx *ctx, const mercer_kernel *kernel,
         status = leave_out(ctx, &x, lambdas[l], &defined);
         MC_THEN(status, each(ctx, arg, l, defined ? x.left : NULL));
     }
-    free_residuals(&x);
+    mc_work_close(&x.work);
+    mc_fold_order_close(&x.by);
     mc_problem_close(&problem);
     return status;
 }
@@ -156,9 +156,10 @@ mercer_status mc_ridge_leave_one_out(mercer_ctx *ctx, const mercer_kernel *kerne
 }
 
 size_t mc_ridge_leave_one_out_bytes(mercer_ctx *ctx, const mc_problem *problem, bool intercept, int64_t largest) {
-    const int64_t vectors = problem->n * (2 * problem->outputs + intercept + 2) + problem->outputs,
-                  fold = largest ? mc_packed_count(largest) + largest * problem->outputs + 4 * problem->n : 0;
-    return (size_t)(mc_packed_count(problem->n) + vectors + fold) * sizeof(double)
+    leaving x = {.r = {.p = problem, .columns = problem->outputs + intercept}, .folds = largest > 0};
+    x.by.largest = largest;
+    const int64_t fold = largest ? 4 * problem->n : 0; /* their order */
+    return mc_slices_bytes(lay_out_residuals, &x) + (size_t)fold * sizeof(double)
            + mc_gram_bytes(ctx, problem->kernel, problem->x, NULL, MERCER_F64, 0) + (1 << 16);
 }
 

@@ -34,19 +34,29 @@ typedef struct mixed {
     mc_gram *fast, *exact;
     float *A, *panel, *F; /* packed; PANEL x n; n x t */
     double *diagonal, *B, *X, *V;
+    mc_work work;
 } mixed;
 
 static int64_t batch_of(int64_t columns) {
     return columns < BATCH ? columns : BATCH;
 }
 
+static void lay_out_mixed(mc_work *work, void *self) {
+    mixed *s = self;
+    s->A = mc_work_take(work, mc_packed_count(s->n), sizeof *s->A);
+    s->panel = mc_work_take(work, PANEL * s->n, sizeof *s->panel);
+    s->F = mc_work_take(work, s->n * s->t, sizeof *s->F);
+    s->diagonal = mc_work_take(work, s->n, sizeof *s->diagonal);
+    double **const vectors[] = {&s->B, &s->X, &s->V};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        *vectors[i] = mc_work_take(work, s->n * s->t, sizeof(double));
+}
+
 size_t mc_ridge_mixed_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t columns) {
     const int64_t n = p->n, t = batch_of(columns);
-    const size_t floats = mc_work_need(mc_packed_count(n), sizeof(float)) + mc_work_need(PANEL * n, sizeof(float))
-                          + mc_work_need(n * t, sizeof(float));
-    const size_t vectors =
-        mc_work_need(n, 8) + 3 * mc_work_need(n * t, 8) + mc_cached_product_bytes(n, t) + mc_pcg_bytes(n, t);
-    return floats + vectors + mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F32, t)
+    const size_t own = mc_slices_bytes(lay_out_mixed, &(mixed){.n = n, .t = t});
+    return own + mc_cached_product_bytes(n, t) + mc_pcg_bytes(n, t)
+           + mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F32, t)
            + mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, t) + 32 * MC_ALIGN;
 }
 
@@ -164,20 +174,11 @@ static mercer_status open_mixed_precision(mercer_ctx *ctx, mixed *s) {
     MC_TRY(mc_gram_open(ctx, p->kernel, p->x, NULL, MERCER_F64, &s->exact));
     if (!s->r->intercept && s->t == p->outputs)
         MC_TRY(mc_cached_product_open(ctx, s->exact, p->outputs, &s->r->cached_product));
-    MC_TRY(MC_ALLOC(ctx, s->diagonal, s->n));
-    MC_TRY(MC_ALLOC(ctx, s->B, s->n * s->t));
-    MC_TRY(MC_ALLOC(ctx, s->X, s->n * s->t));
-    MC_TRY(MC_ALLOC(ctx, s->V, s->n * s->t));
-    MC_TRY(MC_ALLOC(ctx, s->F, s->n * s->t));
-    MC_TRY(MC_ALLOC(ctx, s->panel, PANEL * s->n));
-    s->A = mc_alloc_unset(ctx, mc_packed_count(s->n), sizeof *s->A);
-    return s->A ? MERCER_OK : MERCER_MEMORY;
+    return mc_work_lay(ctx, &s->work, lay_out_mixed, s);
 }
 
 static void put_away(mixed *s) {
-    void *const blocks[] = {s->A, s->panel, s->F, s->diagonal, s->B, s->X, s->V};
-    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
-        mc_free(blocks[i]);
+    mc_work_close(&s->work);
     mc_gram_close(s->fast);
     mc_gram_close(s->exact);
 }

@@ -49,7 +49,17 @@ typedef struct nystrom {
     mc_gram *xz, *zx;
     double *on_rows, *on_marks, *theta, *C, *diagonal; /* n x t, m x t, m x t, m x t, m */
     mc_normal_equations normal;
+    mc_work work; /* of the vectors */
 } nystrom;
+
+static void lay_out_nystrom(mc_work *work, void *self) {
+    nystrom *s = self;
+    s->on_rows = mc_work_take(work, s->n * s->t, sizeof *s->on_rows);
+    double **const vectors[] = {&s->on_marks, &s->theta, &s->C};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        *vectors[i] = mc_work_take(work, s->m * s->t, sizeof(double));
+    s->diagonal = mc_work_take(work, s->m, sizeof *s->diagonal);
+}
 
 int64_t mc_nystrom_count(int64_t n, int64_t asked) {
     return asked ? (asked < n ? asked : n) : mc_rank_cap(n);
@@ -78,7 +88,7 @@ static size_t solving_bytes(mercer_ctx *ctx, const mc_problem *p, const mercer_d
     const int64_t n = p->n, m = z->n;
     const size_t grams =
         mc_gram_bytes(ctx, p->kernel, p->x, z, MERCER_F64, t) + mc_gram_bytes(ctx, p->kernel, z, p->x, MERCER_F64, t);
-    const size_t vectors = mc_work_need(n * t, 8) + 3 * mc_work_need(m * t, 8) + mc_work_need(m, 8);
+    const size_t vectors = mc_slices_bytes(lay_out_nystrom, &(nystrom){.n = n, .m = m, .t = t});
     const size_t rows = mc_work_need(ROWS * m, 8) + sample_bytes(ctx, p, z);
     return mc_work_need(m * m, 8) + mc_normal_bytes(m, 0) + grams + vectors + larger_size(rows, mc_pcg_bytes(m, t));
 }
@@ -281,11 +291,7 @@ static mercer_status open_operators(mercer_ctx *ctx, nystrom *s) {
     const mc_problem *p = s->a->p;
     MC_TRY(mc_gram_open(ctx, p->kernel, p->x, s->z, MERCER_F64, &s->xz));
     MC_TRY(mc_gram_open(ctx, p->kernel, s->z, p->x, MERCER_F64, &s->zx));
-    MC_TRY(MC_ALLOC(ctx, s->on_rows, s->n * s->t));
-    MC_TRY(MC_ALLOC(ctx, s->on_marks, s->m * s->t));
-    MC_TRY(MC_ALLOC(ctx, s->theta, s->m * s->t));
-    MC_TRY(MC_ALLOC(ctx, s->C, s->m * s->t));
-    return MC_ALLOC(ctx, s->diagonal, s->m);
+    return mc_work_lay(ctx, &s->work, lay_out_nystrom, s);
 }
 
 static mercer_status landmark_coefficients(mercer_ctx *ctx, nystrom *s) {
@@ -323,9 +329,8 @@ mercer_status mc_approximate_nystrom(mercer_ctx *ctx, mc_approximate *a) {
     const mercer_status status = solve_nystrom(ctx, &s);
     mc_gram_close(s.xz);
     mc_gram_close(s.zx);
-    double *const vectors[] = {s.T, s.on_rows, s.on_marks, s.theta, s.C, s.diagonal};
-    for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++)
-        mc_free(vectors[i]);
+    mc_free(s.T);
+    mc_work_close(&s.work);
     mc_normal_close(&s.normal);
     mercer_data_free(s.z);
     return status;

@@ -87,6 +87,7 @@ typedef struct solver {
     double written, writing; /* when the last checkpoint was written and how long that took */
     double step, product;    /* seconds of the last step, of the last exact product */
     mercer_status stop;
+    mc_work work; /* of the vectors */
 } solver;
 
 /* ---- Bytes ---- */
@@ -95,14 +96,18 @@ static int64_t batch_of(int64_t columns) {
     return columns < BATCH ? columns : BATCH;
 }
 
-static size_t bytes_of_doubles(int64_t count) {
-    return mc_work_need(count, sizeof(double)) + 2 * MC_ALIGN;
+static void lay_out_vectors(mc_work *work, void *self) {
+    solver *s = self;
+    s->diagonal = mc_work_take(work, s->n, sizeof *s->diagonal);
+    double **const vectors[] = {&s->B, &s->X, &s->V};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        *vectors[i] = mc_work_take(work, s->n * s->t, sizeof(double));
 }
 
 /* Everything but the operators, the stored matrix and the factor. */
 static size_t vectors_bytes(int64_t n, int64_t t) {
-    return bytes_of_doubles(n) + 3 * bytes_of_doubles(n * t) + mc_cached_product_bytes(n, t)
-           + mc_cached_product_check_bytes(n) + mc_pcg_bytes(n, t) + 4 * MC_ALIGN;
+    return mc_slices_bytes(lay_out_vectors, &(solver){.n = n, .t = t}) + mc_cached_product_bytes(n, t)
+           + mc_cached_product_check_bytes(n) + mc_pcg_bytes(n, t) + 6 * MC_ALIGN;
 }
 
 static size_t factor_bytes(mercer_ctx *ctx, int64_t n, int64_t rank, int64_t t) {
@@ -188,15 +193,11 @@ static mc_matrix view_scaled(const scaled_kernel *s) {
 static mercer_status open_operators(mercer_ctx *ctx, solver *s) {
     const mc_problem *p = s->r->p;
     MC_TRY(mc_gram_open(ctx, p->kernel, p->x, NULL, MERCER_F64, &s->exact));
-    MC_TRY(MC_ALLOC(ctx, s->diagonal, s->n));
+    MC_TRY(mc_work_lay(ctx, &s->work, lay_out_vectors, s));
     for (int64_t i = 0; i < s->n; i++)
         s->diagonal[i] = s->r->lambda;
-    MC_TRY(MC_ALLOC(ctx, s->B, s->n * s->t));
-    MC_TRY(MC_ALLOC(ctx, s->X, s->n * s->t));
     if (s->choice.stored ? p->outputs <= s->t : !s->r->intercept && s->t == p->outputs)
         MC_TRY(mc_cached_product_open(ctx, s->exact, p->outputs, &s->r->cached_product));
-    if (p->root)
-        MC_TRY(MC_ALLOC(ctx, s->V, s->n * s->t));
     return MERCER_OK;
 }
 
@@ -527,10 +528,7 @@ static void put_away(solver *s) {
     mc_stored_close(s->stored);
     mc_gram_close(s->fast);
     mc_gram_close(s->exact);
-    mc_free(s->diagonal);
-    mc_free(s->B);
-    mc_free(s->X);
-    mc_free(s->V);
+    mc_work_close(&s->work);
     mc_free(s->negative_direction);
 }
 

@@ -233,23 +233,23 @@ typedef struct float_square {
     float *K, *V, *Y; /* n x n; n x t each */
     double *out;      /* of the product at hand */
     int64_t columns;
+    mc_work work;
 } float_square;
 
-static size_t square_bytes(int64_t n, int64_t t) {
-    return mc_work_need(n * n, sizeof(float)) + 2 * mc_work_need(n * t, sizeof(float)) + 6 * MC_ALIGN;
+static void lay_out_square(mc_work *work, void *self) {
+    float_square *s = self;
+    s->K = mc_work_take(work, s->n * s->n, sizeof *s->K);
+    s->V = mc_work_take(work, s->n * s->t, sizeof *s->V);
+    s->Y = mc_work_take(work, s->n * s->t, sizeof *s->Y);
 }
 
-static void close_square(float_square *s) {
-    mc_free(s->K);
-    mc_free(s->V);
-    mc_free(s->Y);
+static size_t square_bytes(int64_t n, int64_t t) {
+    return mc_slices_bytes(lay_out_square, &(float_square){.n = n, .t = t}) + 2 * MC_ALIGN;
 }
 
 static mercer_status open_square(mercer_ctx *ctx, const mc_gram *gram, float_square *s) {
-    MC_TRY(MC_ALLOC(ctx, s->V, s->n * s->t));
-    MC_TRY(MC_ALLOC(ctx, s->Y, s->n * s->t));
-    s->K = mc_alloc_unset(ctx, s->n * s->n, sizeof *s->K);
-    return s->K ? mc_gram_block(ctx, gram, 0, s->n, 0, s->n, MERCER_F32, s->K, s->n) : MERCER_MEMORY;
+    MC_TRY(mc_work_lay(ctx, &s->work, lay_out_square, s));
+    return mc_gram_block(ctx, gram, 0, s->n, 0, s->n, MERCER_F32, s->K, s->n);
 }
 
 static void multiply_square_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
@@ -340,7 +340,7 @@ mercer_status mc_pca_krylov(mercer_ctx *ctx, mc_pca_search *search, mc_pca_resul
     if (!status)
         m.K = stored.K ? (mc_matrix){.n = p->n, .apply = apply_square, .self = &stored} : mc_gram_matrix(gram);
     MC_THEN(status, search_with(ctx, search, gram, &m, out));
-    close_square(&stored);
+    mc_work_close(&stored.work);
     mc_gram_close(gram);
     mc_pca_matrix_close(&m);
     return status;
