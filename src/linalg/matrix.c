@@ -5,11 +5,12 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/status.h"
+#include "base/workspace.h"
 #include "data/table/data.h"
 
 enum {
     COLUMNS = 512, /* a stretch of f that stays in the first-level cache while the rows pass */
-    GRAIN = 16      /* rows copied by a thread at a time */
+    GRAIN = 16     /* rows copied by a thread at a time */
 };
 
 mc_dense mc_matrix_whole(int64_t n, mercer_dtype dtype, const void *K, int64_t ld) {
@@ -134,4 +135,8 @@ mercer_status mc_matrix_diagonal(mercer_ctx *ctx, const mc_matrix *K, double *ou
         out[i] = K->diag ? K->diag[i] : entry_of(&(copied_rows){.from = K->dtype, .row = &row}, 0, i);
     }
     return MERCER_OK;
+}
+
+size_t mc_matrix_bytes(mercer_ctx *ctx, const mc_matrix *K, mercer_dtype dtype, int64_t count) {
+    return K->bytes ? K->bytes(ctx, K->self, dtype, count) : mc_work_need(count, sizeof(void *)) + 2 * MC_ALIGN;
 }

@@ -10,6 +10,7 @@
        view                      the other solvers of qp, over the part of K that an active set has
        packed                    factorisations of all of K
        errors                    what is promised of an answer
+       bytes                     who asks for a large block, and must know whether there is room
 
    The functions mc_matrix_... below answer from what lies in memory where an implementation has no function of its own.
    */
@@ -60,6 +61,8 @@ typedef struct mc_matrix {
     mercer_status (*packed)(mercer_ctx *ctx, const void *self, const double *shift, double *out);
     /* With t columns to a product. */
     mc_matrix_errors (*errors)(const void *self, int64_t t);
+    /* Bytes at most that block or pairs of count rows take while they run, beside out. */
+    size_t (*bytes)(mercer_ctx *ctx, const void *self, mercer_dtype dtype, int64_t count);
 
     /* What lies in memory, for solvers that step from row to row: in the precision dtype. */
     mercer_dtype dtype;
@@ -92,5 +95,6 @@ mercer_status mc_matrix_rows(mercer_ctx *ctx, const mc_matrix *K, mercer_dtype d
                              void *out, int64_t ld);
 mercer_status mc_matrix_pairs(mercer_ctx *ctx, const mc_matrix *K, const int64_t *ids, int64_t count, double *out);
 mercer_status mc_matrix_diagonal(mercer_ctx *ctx, const mc_matrix *K, double *out);
+size_t mc_matrix_bytes(mercer_ctx *ctx, const mc_matrix *K, mercer_dtype dtype, int64_t count);
 
 #endif

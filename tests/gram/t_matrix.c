@@ -146,6 +146,28 @@ static void check_errors(const setup *s, const mc_matrix *K) {
     }
 }
 
+/* A block of a few rows, of many and of all in a context of its own takes what was said, and that is of the size of what
+   it takes. */
+static void check_bytes(const mc_matrix *K) {
+    static double out[N * N];
+    static const int64_t counts[] = {5, 100, N};
+    int64_t ids[N];
+    for (int64_t i = 0; i < N; i++)
+        ids[i] = i;
+    for (int k = 0; k < 3; k++) {
+        mercer_ctx *fresh = open_ctx(2);
+        const size_t before = mercer_memory_used(fresh), said = mc_matrix_bytes(fresh, K, K->dtype, counts[k]);
+        if (K->block || K->whole.a)
+            assert_ok(fresh, mc_matrix_block(fresh, K, K->dtype, ids, counts[k], out));
+        else
+            assert_ok(fresh, mc_matrix_pairs(fresh, K, ids, counts[k], out));
+        const size_t took = mercer_memory_peak(fresh) - before;
+        if (took > said || said > 3 * took + (1 << 18))
+            fail_msg("a block of %d rows: %zu bytes were said, %zu taken", (int)counts[k], said, took);
+        close_clean(fresh);
+    }
+}
+
 static void check(const setup *s, mc_matrix K, double tolerance) {
     assert_int_equal(K.n, N);
     if (K.apply)
@@ -158,6 +180,7 @@ static void check(const setup *s, mc_matrix K, double tolerance) {
         check_packed(s, &K, tolerance);
     if (K.errors)
         check_errors(s, &K);
+    check_bytes(&K);
 }
 
 static void test_every_implementation_is_the_same_matrix(void **state) {

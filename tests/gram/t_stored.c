@@ -177,7 +177,7 @@ static void test_pairs_and_rows_are_entries_of_the_matrix(void **state) {
     double pairs[25], same[25], exact;
     float *also = calloc(5 * N, sizeof *also);
     float *taken = calloc(5 * N, sizeof *taken);
-    mercer_ctx *limited = open_limited(mc_gram_pairs_bytes(ctx, s->kernel, s->data, 5));
+    mercer_ctx *limited = open_limited(mc_gram_part_bytes(ctx, s->kernel, s->data, MERCER_F64, 5));
     assert_ok(limited, entries.pairs(limited, entries.self, rows, 5, pairs));
     close_clean(limited);
     assert_ok(ctx, entries.rows(ctx, entries.self, MERCER_F32, rows, 5, taken, N));

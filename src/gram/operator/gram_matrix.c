@@ -63,19 +63,6 @@ static mercer_status operator_pairs(mercer_ctx *ctx, const void *self, const int
     return operator_block(ctx, self, MERCER_F64, ids, count, out);
 }
 
-mc_matrix mc_gram_matrix(const mc_gram *gram) {
-    return (mc_matrix){.n = mc_gram_rows(gram),
-                       .self = gram,
-                       .apply = operator_apply,
-                       .block = operator_block,
-                       .rows = operator_rows,
-                       .pairs = operator_pairs,
-                       .diagonal = operator_diagonal,
-                       .packed = operator_packed,
-                       .errors = operator_errors,
-                       .dtype = mc_gram_precision(gram)};
-}
-
 static int64_t widest_row(const mercer_data *x) {
     int64_t widest = x->row_start ? 0 : x->d;
     for (int64_t i = 0; x->row_start && i < x->n; i++)
@@ -86,10 +73,30 @@ static int64_t widest_row(const mercer_data *x) {
 
 /* The rows taken, with places of sparse values and numbered names, then their operator: that of data with fewer rows.
    */
-size_t mc_gram_pairs_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, int64_t count) {
+size_t mc_gram_part_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, mercer_dtype precision,
+                          int64_t count) {
     mercer_data few = values_of(x);
     few.n = count < x->n ? count : x->n;
     const size_t each = mc_dtype_size(x->dtype) + (x->row_start ? sizeof(int32_t) : 0);
     return (size_t)(count * widest_row(x)) * each + (size_t)(count + 1) * sizeof(int64_t) + (size_t)x->d * 32
-           + 16 * MC_ALIGN + sizeof(mercer_data) + mc_gram_bytes(ctx, kernel, &few, NULL, MERCER_F64, 1);
+           + 16 * MC_ALIGN + sizeof(mercer_data) + mc_gram_bytes(ctx, kernel, &few, NULL, precision, 0);
+}
+
+static size_t operator_bytes(mercer_ctx *ctx, const void *self, mercer_dtype dtype, int64_t count) {
+    const mc_gram *gram = self;
+    return mc_gram_part_bytes(ctx, gram->kernel, gram->x, dtype, count);
+}
+
+mc_matrix mc_gram_matrix(const mc_gram *gram) {
+    return (mc_matrix){.n = mc_gram_rows(gram),
+                       .self = gram,
+                       .apply = operator_apply,
+                       .block = operator_block,
+                       .rows = operator_rows,
+                       .pairs = operator_pairs,
+                       .diagonal = operator_diagonal,
+                       .packed = operator_packed,
+                       .errors = operator_errors,
+                       .bytes = operator_bytes,
+                       .dtype = mc_gram_precision(gram)};
 }

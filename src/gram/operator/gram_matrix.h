@@ -8,6 +8,7 @@
 /* gram, and what that borrows, must outlive it. */
 mc_matrix mc_gram_matrix(const mc_gram *gram);
 /* Bytes that pairs takes for count rows of such a matrix while it runs. */
-size_t mc_gram_pairs_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, int64_t count);
+size_t mc_gram_part_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, mercer_dtype precision,
+                          int64_t count);
 
 #endif

@@ -332,6 +332,12 @@ static mercer_status stored_pairs(mercer_ctx *ctx, const void *self, const int64
     return MERCER_OK;
 }
 
+/* Pairs are read where they lie. */
+static size_t no_bytes(mercer_ctx *ctx, const void *self, mercer_dtype dtype, int64_t count) {
+    (void)ctx, (void)self, (void)dtype, (void)count;
+    return 0;
+}
+
 /* ---- As solvers see it ---- */
 
 /* Less than a unit is lost; an entry is read with two roundings, of unit low and of the sum. A product adds n terms in
@@ -351,6 +357,7 @@ static mc_matrix matrix_of(const mc_stored *k) {
                        .rows = take_rows,
                        .pairs = stored_pairs,
                        .diagonal = stored_diagonal,
+                       .bytes = no_bytes,
                        .dtype = MERCER_F32};
 }
 

@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "base/workspace.h"
 #include "data/table/data.h"
+#include "gram/operator/gram_matrix.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -298,12 +299,22 @@ static mercer_status add_at(mercer_ctx *ctx, const void *self, const int64_t *id
     return status;
 }
 
+/* The most is where no row is kept. */
+static size_t kernel_bytes(mercer_ctx *ctx, const void *self, mercer_dtype dtype, int64_t count) {
+    const mc_kernel_matrix *m = self;
+    const size_t part = mc_gram_part_bytes(ctx, m->kernel, m->x, dtype, count);
+    if (!m->store || dtype == MERCER_F64)
+        return part;
+    return part + 2 * mc_work_need(count, sizeof(int64_t)) + mc_work_need(count * count, sizeof(float)) + 4 * MC_ALIGN;
+}
+
 mc_matrix mc_kernel_matrix_view(const mc_kernel_matrix *m, mercer_dtype dtype, const double *diagonal) {
     return (mc_matrix){.n = m->x->n,
                        .self = m,
                        .add = add_kernel_rows,
                        .add_at = add_at,
                        .block = kernel_block,
+                       .bytes = kernel_bytes,
                        .dtype = dtype,
                        .diag = diagonal};
 }
@@ -366,7 +377,7 @@ mercer_status mc_kernel_matrix_store(mercer_ctx *ctx, const mc_matrix *matrix, v
     const int64_t n = matrix->n;
     const size_t entry = mc_dtype_size(matrix->dtype), bytes = (size_t)(n * n) * entry;
     *out = NULL;
-    if (bytes > mc_memory_left(ctx) / 2)
+    if (bytes + mc_matrix_bytes(ctx, matrix, matrix->dtype, n) > mc_memory_left(ctx) / 2)
         return MERCER_OK;
     int64_t *ids = NULL;
     MC_TRY(MC_ALLOC(ctx, ids, n));

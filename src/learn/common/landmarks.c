@@ -27,8 +27,8 @@ size_t mc_landmarks_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t m) {
     mercer_data few = *p->x;
     few.n = pool;
     return mc_lowrank_bytes(ctx, pool, m) + mc_gram_bytes(ctx, p->kernel, &few, NULL, MERCER_F32, 0)
-           + mc_gram_pairs_bytes(ctx, p->kernel, p->x, PAIRS) + (size_t)(pool * p->x->d) * 12 + mc_work_need(p->n, 8)
-           + 2 * mc_work_need(pool, 8) + 32 * MC_ALIGN;
+           + mc_gram_part_bytes(ctx, p->kernel, p->x, MERCER_F64, PAIRS) + (size_t)(pool * p->x->d) * 12
+           + mc_work_need(p->n, 8) + 2 * mc_work_need(pool, 8) + 32 * MC_ALIGN;
 }
 
 void mc_landmarks_uniform(uint64_t seed, uint64_t item, int64_t n, int64_t count, int64_t *rows) {

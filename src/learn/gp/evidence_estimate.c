@@ -249,7 +249,7 @@ size_t mc_estimate_evidence_bytes(mercer_ctx *ctx, const mc_problem *p) {
     const int64_t n = p->n, columns = mc_estimate_evidence_columns(p),
                   rank = mc_rank_cap(n) < 256 ? mc_rank_cap(n) : 256;
     return mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, columns)
-           + mc_gram_pairs_bytes(ctx, p->kernel, p->x, PAIRS) + mc_lowrank_bytes(ctx, n, rank)
+           + mc_gram_part_bytes(ctx, p->kernel, p->x, MERCER_F64, PAIRS) + mc_lowrank_bytes(ctx, n, rank)
            + mc_precondition_bytes(ctx, n, rank, columns) + mc_quadrature_bytes(n, columns, STEPS)
            + (size_t)(n * (3 * columns + 5 * PROBES + 2 * p->outputs)) * sizeof(double)
            + mc_gram_contract_bytes(ctx, p->kernel, p->x) + 16 * MC_ALIGN;

@@ -122,8 +122,8 @@ static size_t exact_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t t) {
 static size_t fast_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t t, bool stored) {
     if (stored)
         return mc_stored_bytes(p->n, t, true);
-    return mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F32, t) + mc_gram_pairs_bytes(ctx, p->kernel, p->x, PAIRS)
-           + 2 * MC_ALIGN;
+    return mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F32, t)
+           + mc_gram_part_bytes(ctx, p->kernel, p->x, MERCER_F64, PAIRS) + 2 * MC_ALIGN;
 }
 
 static double values_of_row(const mercer_data *x) {

@@ -286,7 +286,7 @@ mc_pca_shape mc_pca_shape_of(int64_t n, int64_t k) {
 
 size_t mc_pca_krylov_bytes(mercer_ctx *ctx, const mc_problem *p, const mc_pca_shape *s) {
     const size_t begin = mc_lowrank_bytes(ctx, p->n, s->rank) + start_bytes(ctx, s->rank, s->block)
-                         + mc_eigen_bytes(s->rank) + mc_gram_pairs_bytes(ctx, p->kernel, p->x, s->rank);
+                         + mc_eigen_bytes(s->rank) + mc_gram_part_bytes(ctx, p->kernel, p->x, MERCER_F64, s->rank);
     const size_t run = mc_krylov_bytes(ctx, p->n, s->block, s->steps);
     return (s->stored ? square_bytes(p->n, s->block) : 0)
            + mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F32, s->block) + mc_pca_matrix_bytes(p->n, s->block)
