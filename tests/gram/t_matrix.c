@@ -146,8 +146,7 @@ static void check_errors(const setup *s, const mc_matrix *K) {
     }
 }
 
-/* A block of a few rows, of many and of all in a context of its own takes what was said, and that is of the size of what
-   it takes. */
+/* A block of a few rows, of many and of all, in a context of its own, takes no more than is said, and not far less. */
 static void check_bytes(const mc_matrix *K) {
     static double out[N * N];
     static const int64_t counts[] = {5, 100, N};
