@@ -59,16 +59,16 @@ static mc_shared *find_work(void) {
 }
 
 /* Sleepers that what is open could use, at most so many: each who comes wakes others in turn. */
-static void wake(int wanted) {
+static void wake_sleepers(int wanted) {
     for (int count = wanted < pool.asleep ? wanted : pool.asleep; count > 0; count--)
         pthread_cond_signal(&pool.work);
 }
 
-static void help(mc_shared *s) {
+static void help_loop(mc_shared *s) {
     const int thread = ++s->joined;
     atomic_fetch_add(&s->active, 1);
     if (wants_helper(s))
-        wake(WOKEN_BY_ONE);
+        wake_sleepers(WOKEN_BY_ONE);
     pthread_mutex_unlock(&pool.lock);
     s->take(s, thread);
     pthread_mutex_lock(&pool.lock);
@@ -95,7 +95,7 @@ static void sleep_until_called(void) {
     pool.asleep--;
 }
 
-static void *serve(void *unused) {
+static void *serve_loops(void *unused) {
     (void)unused;
     pthread_mutex_lock(&pool.lock);
     for (;;) {
@@ -105,7 +105,7 @@ static void *serve(void *unused) {
             s = find_work();
         }
         if (s)
-            help(s);
+            help_loop(s);
         else
             sleep_until_called();
     }
@@ -118,7 +118,7 @@ static bool add_thread(void) {
     pthread_t thread;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    const bool made = pthread_create(&thread, NULL, serve, NULL) == 0;
+    const bool made = pthread_create(&thread, NULL, serve_loops, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (made)
         pthread_detach(thread);
@@ -141,7 +141,7 @@ void mc_share_begin(mc_shared *shared) {
     pool.first = shared;
     atomic_fetch_add(&pool.opened, 1);
     const int wanted = shared->helpers - atomic_load(&pool.looking);
-    wake(wanted < WOKEN_BY_ONE ? wanted : WOKEN_BY_ONE);
+    wake_sleepers(wanted < WOKEN_BY_ONE ? wanted : WOKEN_BY_ONE);
     pthread_mutex_unlock(&pool.lock);
 }
 

@@ -71,7 +71,7 @@ static double size_of_sum(int64_t count, int64_t step, const double *v) {
 
 /* How far the columns are from summing to 0 once every row of many classes does, its own class taking up the rounding.
  */
-static double imbalance(const mc_loss_task *t) {
+static double column_imbalance(const mc_loss_task *t) {
     double off = 0;
     for (int64_t j = 0; j < t->k; j++)
         off += size_of_sum(t->n, t->k, t->alpha + j);
@@ -82,7 +82,7 @@ static double imbalance(const mc_loss_task *t) {
 
 /* lambda |b*| |sum alpha|, over the columns: from the crude bound on |f*|, then from how near it is to f. */
 static double infeasibility_bound(const mc_loss_task *t, const mc_loss_findings *found, double reach) {
-    const double worst = t->intercept ? imbalance(t) : 0;
+    const double worst = t->intercept ? column_imbalance(t) : 0;
     double largest = 0;
     for (int64_t i = 0; i < t->n * t->k; i++)
         largest = fmax(largest, fabs(t->f[i]));

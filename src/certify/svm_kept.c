@@ -124,14 +124,6 @@ static mercer_status decide_others(mercer_ctx *ctx, mc_svm *s, mc_product_error 
 
 /* ---- Rows made anew ---- */
 
-/* The place in the program of row r of the data; -1: it has none. */
-static int64_t place_in_program(const mc_svm *s, const mc_svm_program *t, int64_t r) {
-    if (t->b < 0)
-        return r;
-    const int64_t a = r - s->start[t->a], b = r - s->start[t->b];
-    return a >= 0 && a < t->split ? a : b >= 0 && b < t->n - t->split ? t->split + b : -1;
-}
-
 /* f of place i, from row r of K as the rows of the data make it. */
 static mercer_status compare_value(mercer_ctx *ctx, const mc_svm *s, const mc_svm_program *t, int64_t i, int64_t r,
                                    const double *row, mc_product_error error) {
@@ -154,7 +146,7 @@ static mercer_status compare_rows(mercer_ctx *ctx, const mc_svm *s, const int64_
                                   mc_product_error error) {
     for (int64_t k = 0; k < SAMPLED_ROWS * s->tasks; k++) {
         const mc_svm_program *t = &s->task[k / SAMPLED_ROWS];
-        const int64_t at = k % SAMPLED_ROWS, i = place_in_program(s, t, sampled[at]);
+        const int64_t at = k % SAMPLED_ROWS, i = mc_svm_program_place(s, t, sampled[at]);
         if (i >= 0)
             MC_TRY(compare_value(ctx, s, t, i, sampled[at], rows + at * s->p.n, error));
     }

@@ -19,7 +19,7 @@ static int number_in(const char *name) {
     return found ? atoi(found) : 0;
 }
 
-static int started(int *rank) {
+static int count_started(int *rank) {
     for (size_t i = 0; i < sizeof starters / sizeof *starters; i++) {
         const int count = number_in(starters[i].count);
         *rank = number_in(starters[i].rank);
@@ -43,7 +43,7 @@ static bool hushed, joined;
 
 void ranks_hush(int argc, char **argv) {
     int rank;
-    hushed = started(&rank) && rank > 0 && !refuses_ranks(argc, argv);
+    hushed = count_started(&rank) && rank > 0 && !refuses_ranks(argc, argv);
     if (hushed && (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)))
         exit(EXIT_BAD);
 }
@@ -58,13 +58,13 @@ int ranks_options(const session *s, mercer_options *options) {
     static const char *const names[] = {"auto", "none", "mpi"};
     int choice = 0, rank;
     TRY(args_choice(&s->args, "ranks", "auto|none|mpi", &choice));
-    options->ranks = choice ? names[choice] : started(&rank) ? "mpi" : "none";
+    options->ranks = choice ? names[choice] : count_started(&rank) ? "mpi" : "none";
     return EXIT_DONE;
 }
 
 int ranks_check(const session *s) {
     int rank;
-    const int count = started(&rank);
+    const int count = count_started(&rank);
     joined = mercer_ranks(s->ctx) > 1;
     if (args_text(&s->args, "ranks") || !count || mercer_ranks(s->ctx) == count)
         return EXIT_DONE;

@@ -6,6 +6,7 @@
    by a safeguarded parabola. A pair enters the memory only when its curvature y's is positive, so the implied Hessian
    stays positive definite. */
 #include "iterative/lbfgs.h"
+#include "linalg/block_vectors.h"
 #include "base/progress.h"
 #include "base/status.h"
 #include "base/workspace.h"
@@ -24,13 +25,6 @@ typedef struct memory {
     int pairs, newest;
     double f;
 } memory;
-
-static double dot(int64_t n, const double *a, const double *b) {
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
 
 static double into_box(const mc_lbfgs *p, int64_t i, double v) {
     return fmin(fmax(v, p->low[i]), p->high[i]);
@@ -55,18 +49,18 @@ static void choose_direction(memory *m) {
     for (int64_t i = 0; i < m->n; i++)
         m->direction[i] = is_held(m, i) ? 0 : -m->g[i];
     for (int c = 0, k = m->newest; c < m->pairs; c++, k = (k + PAIRS - 1) % PAIRS) {
-        a[k] = m->rho[k] * dot(m->n, m->s[k], m->direction);
+        a[k] = m->rho[k] * mc_dot(m->n, m->s[k], m->direction);
         for (int64_t i = 0; i < m->n; i++)
             m->direction[i] -= a[k] * m->y[k][i];
     }
     if (m->pairs) {
-        const double scale = 1 / (m->rho[m->newest] * dot(m->n, m->y[m->newest], m->y[m->newest]));
+        const double scale = 1 / (m->rho[m->newest] * mc_dot(m->n, m->y[m->newest], m->y[m->newest]));
         for (int64_t i = 0; i < m->n; i++)
             m->direction[i] *= scale;
     }
     for (int c = m->pairs - 1; c >= 0; c--) {
         const int k = (m->newest - c + PAIRS) % PAIRS;
-        const double b = m->rho[k] * dot(m->n, m->y[k], m->direction);
+        const double b = m->rho[k] * mc_dot(m->n, m->y[k], m->direction);
         for (int64_t i = 0; i < m->n; i++)
             m->direction[i] += (a[k] - b) * m->s[k][i];
     }
@@ -77,12 +71,12 @@ static void choose_direction(memory *m) {
 
 /* Downhill, or the memory has become useless here and plain descent takes over. */
 static double safeguard_direction(memory *m) {
-    const double along = dot(m->n, m->direction, m->g);
+    const double along = mc_dot(m->n, m->direction, m->g);
     if (along < 0 && isfinite(along))
         return along;
     m->pairs = 0;
     choose_direction(m);
-    return dot(m->n, m->direction, m->g);
+    return mc_dot(m->n, m->direction, m->g);
 }
 
 static void remember_pair(memory *m) {
@@ -91,8 +85,8 @@ static void remember_pair(memory *m) {
         m->s[k][i] = m->trial[i] - m->x[i];
         m->y[k][i] = m->slope[i] - m->g[i];
     }
-    const double curvature = dot(m->n, m->s[k], m->y[k]);
-    if (curvature <= 1e-10 * dot(m->n, m->y[k], m->y[k]))
+    const double curvature = mc_dot(m->n, m->s[k], m->y[k]);
+    if (curvature <= 1e-10 * mc_dot(m->n, m->y[k], m->y[k]))
         return;
     m->rho[k] = 1 / curvature;
     m->newest = k;

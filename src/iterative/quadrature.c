@@ -48,7 +48,7 @@ size_t mc_quadrature_bytes(int64_t n, int64_t t, int64_t most) {
     return own_bytes(n, t, most) + mc_eigen_bytes(most) + 4 * MC_ALIGN;
 }
 
-static mercer_status begin(mercer_ctx *ctx, steps *s) {
+static mercer_status begin_lanczos(mercer_ctx *ctx, steps *s) {
     const mc_quadrature *p = s->p;
     memset(s->X, 0, (size_t)(p->n * p->t) * sizeof *s->X);
     memcpy(s->R, p->B, (size_t)(p->n * p->t) * sizeof *s->R);
@@ -137,9 +137,9 @@ static mercer_status add_up_logs(mercer_ctx *ctx, steps *s, int64_t k, double *o
     return MERCER_OK;
 }
 
-static mercer_status iterate(mercer_ctx *ctx, steps *s, mc_quadrature_result *out) {
+static mercer_status iterate_lanczos(mercer_ctx *ctx, steps *s, mc_quadrature_result *out) {
     bool positive = true;
-    MC_TRY(begin(ctx, s));
+    MC_TRY(begin_lanczos(ctx, s));
     memcpy(out->squares, s->first, (size_t)s->p->t * sizeof *out->squares);
     for (out->steps = 0; out->steps < s->p->steps_max && positive && !all_done(s); out->steps++) {
         MC_TRY(take_step(ctx, s, &positive));
@@ -156,7 +156,7 @@ mercer_status mc_quadrature_solve(mercer_ctx *ctx, const mc_quadrature *p, doubl
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, own_bytes(p->n, p->t, p->steps_max)));
     lay_out(&work, p->n, p->t, p->steps_max, &s);
-    const mercer_status status = iterate(ctx, &s, out);
+    const mercer_status status = iterate_lanczos(ctx, &s, out);
     mc_work_close(&work);
     return status;
 }

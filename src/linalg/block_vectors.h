@@ -5,6 +5,21 @@
 
 #include <mercer.h>
 
+/* a'b, summed in the order of the rows; and with the sum in extended precision. */
+static inline double mc_dot(int64_t n, const double *a, const double *b) {
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+static inline double mc_dot_extended(int64_t n, const double *a, const double *b) {
+    long double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += (long double)a[i] * b[i];
+    return (double)sum;
+}
+
 /* Doubles of scratch that mc_dot_columns needs. */
 int64_t mc_dot_columns_scratch(int64_t n, int64_t t);
 /* out_k <- sum_i A_ik B_ik. */

@@ -24,7 +24,7 @@ static mc_address address_of(mc_dense A) {
 }
 
 /* Rows of the rectangle that both triangles lie in: those of the first begin a line below those of the second. */
-static int64_t aligned(int64_t n) {
+static int64_t aligned_rows(int64_t n) {
     return (n + 2 * MC_DEVICE_LINE - 1) / MC_DEVICE_LINE * MC_DEVICE_LINE;
 }
 
@@ -36,7 +36,7 @@ mercer_status mc_dense_allocate(mercer_ctx *ctx, mc_device *device, mc_layout la
                       .rows = rows,
                       .columns = columns,
                       .device = device};
-    out->ld = layout == MC_PACKED ? (device ? aligned(rows) : 0) : layout == MC_ROW_MAJOR ? columns : rows;
+    out->ld = layout == MC_PACKED ? (device ? aligned_rows(rows) : 0) : layout == MC_ROW_MAJOR ? columns : rows;
     if (!device) {
         out->a = mc_alloc_unset(ctx, numbers_of(*out), mc_dtype_size(dtype));
         return out->a ? MERCER_OK : MERCER_MEMORY;

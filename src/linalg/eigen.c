@@ -210,7 +210,7 @@ size_t mc_eigen_largest_bytes(int64_t n, int64_t k) {
     return mc_slices_bytes(lay_out_largest, &(largest){.n = n, .k = k});
 }
 
-static mercer_status reduce(mercer_ctx *ctx, const largest *l, mc_dense A) {
+static mercer_status reduce_to_tridiagonal(mercer_ctx *ctx, const largest *l, mc_dense A) {
     const int order = (int)l->n, ld = (int)A.ld, size = (int)(64 * l->n);
     int info = 0; /* only a wrong argument sets it */
     if (is_large(l->n))
@@ -255,7 +255,7 @@ mercer_status mc_syevr_largest(mercer_ctx *ctx, mc_dense A, double *w, mc_dense 
         return MERCER_OK;
     MC_TRY(mc_work_lay(ctx, &work, lay_out_largest, &l));
     const double scale = scale_into_range(A);
-    mercer_status status = reduce(ctx, &l, A);
+    mercer_status status = reduce_to_tridiagonal(ctx, &l, A);
     MC_THEN(status, solve_tridiagonal(ctx, &l, U));
     MC_THEN(status, turn_back(ctx, &l, A, U));
     for (int64_t i = 0; i < l.k && !status; i++)

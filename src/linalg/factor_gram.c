@@ -87,7 +87,8 @@ static mercer_status check_residual(mercer_ctx *ctx, const factoring *f, double 
         (long long)f->rank, ldexp(left_out, f->exponent), ldexp(norm, f->exponent));
 }
 
-static mercer_status factor(mercer_ctx *ctx, factoring *f, double tolerance, double *P, mercer_gram_factored *out) {
+static mercer_status factor_to_tolerance(mercer_ctx *ctx, factoring *f, double tolerance, double *P,
+                                         mercer_gram_factored *out) {
     const int64_t n = f->n;
     mc_gram_symmetric(f->K, n, f->exponent, f->S);
     memcpy(f->L, f->S, (size_t)(n * n) * sizeof *f->L);
@@ -134,7 +135,7 @@ static mercer_status start_factor(mercer_ctx *ctx, const double *K, int64_t n, d
     f.exponent += f.exponent % 2;
     mc_work work;
     MC_TRY(mc_work_lay(ctx, &work, lay_out, &f));
-    const mercer_status status = n ? factor(ctx, &f, tolerance, P, out) : MERCER_OK;
+    const mercer_status status = n ? factor_to_tolerance(ctx, &f, tolerance, P, out) : MERCER_OK;
     mc_work_close(&work);
     return status;
 }

@@ -4,6 +4,7 @@
    T = tridiag(b, a, b) = Q'AQ. Its extreme eigenvalues close in on those of A from inside; for a Ritz pair (theta, s)
    of T the residual |A Q s - theta Q s| is b_k |s_k|, and some eigenvalue of A is that near to theta. */
 #include "linalg/lanczos.h"
+#include "linalg/block_vectors.h"
 #include "backend/blas.h"
 #include "base/ctx.h"
 #include "base/parallel.h"
@@ -19,13 +20,6 @@ typedef struct lanczos {
     double *a, *b, *T, *w;
 } lanczos;
 
-static double dot(int64_t n, const double *x, const double *y) {
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += x[i] * y[i];
-    return sum;
-}
-
 static void subtract_scaled(int64_t n, double c, const double *x, double *y) {
     for (int64_t i = 0; i < n; i++)
         y[i] -= c * x[i];
@@ -35,7 +29,7 @@ static void set_start_vector(mercer_ctx *ctx, lanczos *z, const double *from) {
     mc_rng rng = mc_rng_at(ctx->options.seed, MC_STREAM_LANCZOS, 0);
     for (int64_t i = 0; i < z->n; i++)
         z->Q[i] = from ? from[i] : mc_rng_normal(&rng);
-    const double length = sqrt(dot(z->n, z->Q, z->Q));
+    const double length = sqrt(mc_dot(z->n, z->Q, z->Q));
     for (int64_t i = 0; i < z->n; i++)
         z->Q[i] /= length;
 }
@@ -45,11 +39,11 @@ static mercer_status take_lanczos_step(mercer_ctx *ctx, const mc_matrix *A, lanc
     const int64_t n = z->n, k = z->k++;
     const double *q = z->Q + k * n;
     MC_TRY(A->apply(ctx, A->self, 1, q, z->v));
-    z->a[k] = dot(n, q, z->v);
+    z->a[k] = mc_dot(n, q, z->v);
     for (int pass = 0; pass < 2; pass++)
         for (int64_t j = 0; j <= k; j++)
-            subtract_scaled(n, dot(n, z->Q + j * n, z->v), z->Q + j * n, z->v);
-    z->b[k] = sqrt(dot(n, z->v, z->v));
+            subtract_scaled(n, mc_dot(n, z->Q + j * n, z->v), z->Q + j * n, z->v);
+    z->b[k] = sqrt(mc_dot(n, z->v, z->v));
     return MERCER_OK;
 }
 

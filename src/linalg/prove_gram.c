@@ -165,7 +165,8 @@ static mercer_status try_to_refute(mercer_ctx *ctx, question *q, double *weights
 
 /* ---- The call ---- */
 
-static mercer_status decide(mercer_ctx *ctx, const double *K, int64_t n, double *weights, mercer_gram_proof *out) {
+static mercer_status decide_definiteness(mercer_ctx *ctx, const double *K, int64_t n, double *weights,
+                                         mercer_gram_proof *out) {
     question q = {.K = K, .n = n, .exponent = mc_gram_exponent(K, n), .exact = out->asymmetry == 0};
     mc_work work;
     MC_TRY(mc_work_lay(ctx, &work, lay_out, &q));
@@ -191,7 +192,7 @@ mercer_status mc_prove_gram(mercer_ctx *ctx, const double *K, int64_t n, double 
         out->verdict = MERCER_REFUTED;
     else if (n == 0)
         out->verdict = MERCER_PROVED;
-    return out->verdict == MERCER_UNKNOWN ? decide(ctx, K, n, weights, out) : MERCER_OK;
+    return out->verdict == MERCER_UNKNOWN ? decide_definiteness(ctx, K, n, weights, out) : MERCER_OK;
 }
 
 mercer_status mercer_gram_prove(mercer_ctx *ctx, const double *K, int64_t n, double *weights, mercer_gram_proof *out) {

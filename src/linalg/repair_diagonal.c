@@ -8,6 +8,7 @@
    h -> diag(U (O . (U' diag(h) U)) U') with O_ab = 1 for w_a, w_b >= 0, 0 for both below, w_a/(w_a - w_b) else:
    Newton's method with conjugate gradients, which converges quadratically (Qi and Sun 2006). */
 #include "base/progress.h"
+#include "linalg/block_vectors.h"
 #include "base/status.h"
 #include "linalg/dense.h"
 #include "linalg/repair_gram.h"
@@ -16,18 +17,11 @@
 enum { MOST_STEPS = 100, MOST_HALVINGS = 40, MOST_PRODUCTS = 200 };
 static const double ENOUGH = 1e-13; /* of |diag(S)|: the rest is scaled away */
 
-static double dot(const double *a, const double *b, int64_t n) {
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
-
 static double dual_value(const mc_repair *r) {
     double sum = 0;
     for (int64_t a = 0; a < r->n && r->w[a] < 0; a++)
         sum += r->w[a] * r->w[a];
-    return (sum - dot(r->y, r->y, r->n)) / 2;
+    return (sum - mc_dot(r->n, r->y, r->y)) / 2;
 }
 
 /* d'(y) = diag(S) - diag(M) - diag(what is moved) = -y - diag(what is moved). */
@@ -69,17 +63,17 @@ static mercer_status solve_newton(mercer_ctx *ctx, mc_repair *r, const double *b
     double *left = r->vectors + 4 * n, *p = r->vectors + 5 * n, *Jp = r->vectors + 6 * n;
     for (int64_t i = 0; i < n; i++)
         x[i] = 0, left[i] = p[i] = b[i];
-    double now = dot(left, left, n);
+    double now = mc_dot(n, left, left);
     const double enough = share * share * now;
     for (int k = 0; k < MOST_PRODUCTS && now > enough; k++) {
         MC_TRY(mc_report_progress(ctx, -1));
         MC_TRY(multiply_jacobian(ctx, r, p, Jp));
-        const double step = now / (dot(p, Jp, n) + ridge * dot(p, p, n)), before = now;
+        const double step = now / (mc_dot(n, p, Jp) + ridge * mc_dot(n, p, p)), before = now;
         for (int64_t i = 0; i < n; i++) {
             x[i] += step * p[i];
             left[i] -= step * (Jp[i] + ridge * p[i]);
         }
-        now = dot(left, left, n);
+        now = mc_dot(n, left, left);
         for (int64_t i = 0; i < n; i++)
             p[i] = left[i] + now / before * p[i];
     }
@@ -90,7 +84,7 @@ static mercer_status solve_newton(mercer_ctx *ctx, mc_repair *r, const double *b
 static mercer_status search_line(mercer_ctx *ctx, mc_repair *r, const double *slope, const double *step, bool *moved) {
     const int64_t n = r->n;
     double *from = r->vectors + 3 * n;
-    const double value = dual_value(r), rise = dot(slope, step, n);
+    const double value = dual_value(r), rise = mc_dot(n, slope, step);
     for (int64_t i = 0; i < n; i++)
         from[i] = r->y[i];
     for (int k = 0; k < MOST_HALVINGS && !*moved; k++) {
@@ -107,12 +101,12 @@ static mercer_status search_line(mercer_ctx *ctx, mc_repair *r, const double *sl
 mercer_status mc_repair_find_diagonal(mercer_ctx *ctx, mc_repair *r) {
     const int64_t n = r->n;
     double *slope = r->vectors, *step = r->vectors + n;
-    const double size = sqrt(dot(r->diagonal, r->diagonal, n));
+    const double size = sqrt(mc_dot(n, r->diagonal, r->diagonal));
     bool moved = true;
     MC_TRY(mc_repair_spectrum(ctx, r));
     for (r->steps = 0; r->steps < MOST_STEPS && moved; r->steps++) {
         find_slope(r, slope);
-        const double left = sqrt(dot(slope, slope, n)) / size;
+        const double left = sqrt(mc_dot(n, slope, slope)) / size;
         if (!(left > ENOUGH))
             break;
         MC_TRY(solve_newton(ctx, r, slope, fmin(1e-3, left), fmin(0.05, left), step));

@@ -215,7 +215,7 @@ static mercer_status find_nearest(mercer_ctx *ctx, mc_repair *r, double *y, merc
     return move_until_proved(ctx, r, y, out);
 }
 
-static mercer_status repair(mercer_ctx *ctx, mc_repair *r, mercer_gram_repaired *out) {
+static mercer_status repair_matrix(mercer_ctx *ctx, mc_repair *r, mercer_gram_repaired *out) {
     mc_work work;
     bool done = false;
     MC_TRY(mc_work_lay(ctx, &work, lay_out, r));
@@ -248,7 +248,7 @@ static mercer_status start_repair(mercer_ctx *ctx, const double *K, int64_t n, b
         MC_TRY(check_diagonal(ctx, K, n));
     mc_begin_phase(ctx, "repair");
     mc_repair r = {.K = K, .n = n, .exponent = mc_gram_exponent(K, n), .keeps = keep_diagonal, .S = out};
-    return n ? repair(ctx, &r, facts) : MERCER_OK;
+    return n ? repair_matrix(ctx, &r, facts) : MERCER_OK;
 }
 
 mercer_status mercer_gram_repair(mercer_ctx *ctx, const double *K, int64_t n, bool keep_diagonal, double *out,

@@ -163,8 +163,8 @@ static mercer_status squared_function_distance(mercer_ctx *ctx, function a, func
 typedef mercer_status measure(mercer_ctx *ctx, function a, function b, double *out);
 
 /* What is asked of two functions, which keep the same columns then. */
-static mercer_status compare(mercer_ctx *ctx, const mercer_model *f, int64_t i, const mercer_model *g, int64_t j,
-                             measure *ask, double *out) {
+static mercer_status compare_functions(mercer_ctx *ctx, const mercer_model *f, int64_t i, const mercer_model *g,
+                                       int64_t j, measure *ask, double *out) {
     mc_matched m[2];
     MC_TRY(check_one(ctx, (function){&f->f, i}));
     MC_TRY(check_one(ctx, (function){&g->f, j}));
@@ -183,7 +183,7 @@ mercer_status mercer_model_inner(mercer_ctx *ctx, const mercer_model *f, int64_t
     MC_NEED(ctx, f, g, out);
     mc_begin_call(ctx);
     *out = NAN;
-    return compare(ctx, f, i, g, j, inner_product, out);
+    return compare_functions(ctx, f, i, g, j, inner_product, out);
 }
 
 mercer_status mercer_model_distance(mercer_ctx *ctx, const mercer_model *f, int64_t i, const mercer_model *g, int64_t j,
@@ -192,7 +192,7 @@ mercer_status mercer_model_distance(mercer_ctx *ctx, const mercer_model *f, int6
     mc_begin_call(ctx);
     double square = 0;
     *out = NAN;
-    MC_TRY(compare(ctx, f, i, g, j, squared_function_distance, &square));
+    MC_TRY(compare_functions(ctx, f, i, g, j, squared_function_distance, &square));
     *out = sqrt(fmax(square, 0));
     return MERCER_OK;
 }

@@ -64,7 +64,7 @@ typedef struct output_conclusion {
     double *values, *out; /* decisions and outputs of every row */
 } output_conclusion;
 
-static void conclude(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+static void conclude_chunk(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
     const output_conclusion *c = arg;
     const int64_t decisions = mc_form_decisions(c->f->form, c->f->outputs);
@@ -76,7 +76,7 @@ static mercer_status conclude_rows(mercer_ctx *ctx, const mc_fitted *f, const me
     output_conclusion c = {.f = f, .out = out};
     MC_TRY(MC_ALLOC(ctx, c.values, rows->n * mc_form_decisions(f->form, f->outputs)));
     mercer_status status = mc_fitted_decide(ctx, f, rows, c.values, NULL);
-    MC_THEN(status, mc_for(ctx, rows->n, CHUNK, conclude, &c));
+    MC_THEN(status, mc_for(ctx, rows->n, CHUNK, conclude_chunk, &c));
     mc_free(c.values);
     return status;
 }

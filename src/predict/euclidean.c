@@ -199,7 +199,7 @@ static double square_between(const euclidean_search *s, const double *x, const d
 }
 
 /* One more into the nearest of a row, of which there are *count, at most k. */
-static void choose(const euclidean_search *s, const bench *b, int64_t at, int64_t *count, mc_neighbour *out) {
+static void insert_neighbour(const euclidean_search *s, const bench *b, int64_t at, int64_t *count, mc_neighbour *out) {
     mc_data_values(s->centres, at, b->other);
     const mc_neighbour item = {square_between(s, b->row, b->other), at};
     if (*count == s->k && !mc_is_farther(out[s->k - 1], item))
@@ -215,11 +215,11 @@ static void confirm_row(const euclidean_search *s, const bench *b, int64_t r, mc
     int64_t count = 0;
     if (b->held[r] > s->capacity)
         for (int64_t i = 0; i < s->index->points; i++)
-            choose(s, b, s->index->at[i], &count, out);
+            insert_neighbour(s, b, s->index->at[i], &count, out);
     else
         for (int64_t j = 0; j < b->held[r]; j++)
             if (list[j].t < b->limit[r])
-                choose(s, b, s->index->at[list[j].at], &count, out);
+                insert_neighbour(s, b, s->index->at[list[j].at], &count, out);
 }
 
 /* ---- Chunks ---- */
@@ -257,7 +257,7 @@ static void search_in_double(void *arg, int64_t chunk, int64_t begin, int64_t en
         int64_t count = 0;
         mc_data_values(s->rows, i, b.row);
         for (int64_t at = 0; at < s->centres->n; at++)
-            choose(s, &b, at, &count, s->out + i * s->k);
+            insert_neighbour(s, &b, at, &count, s->out + i * s->k);
     }
 }
 

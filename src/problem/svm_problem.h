@@ -95,6 +95,14 @@ static inline int64_t mc_svm_program_row(const mc_svm *s, const mc_svm_program *
     return t->b < 0 ? i : i < t->split ? s->start[t->a] + i : s->start[t->b] + i - t->split;
 }
 
+/* The row of the task that row r of p.x is; negative: none. */
+static inline int64_t mc_svm_program_place(const mc_svm *s, const mc_svm_program *t, int64_t r) {
+    if (t->b < 0)
+        return r;
+    const int64_t a = r - s->start[t->a], b = r - s->start[t->b];
+    return a >= 0 && a < t->split ? a : b >= 0 && b < t->n - t->split ? t->split + b : -1;
+}
+
 static inline double mc_svm_program_sign(const mc_svm *s, const mc_svm_program *t, int64_t variable) {
     if (s->variant->doubled)
         return variable < t->n ? 1 : -1;

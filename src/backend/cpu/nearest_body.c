@@ -38,7 +38,7 @@ INLINE unsigned below(wide v, float limit) {
 #endif
 }
 
-static void prune(const mc_nearest *s, int64_t r) {
+static void prune_candidates(const mc_nearest *s, int64_t r) {
     mc_nearest_candidate *list = s->list + r * s->capacity;
     int64_t left = 0;
     for (int64_t j = 0; j < s->capacity; j++)
@@ -57,14 +57,14 @@ INLINE void offer(const mc_nearest *s, int64_t r, float t, int64_t at) {
         best[j] = t;
     }
     if (s->held[r] == s->capacity)
-        prune(s, r);
+        prune_candidates(s, r);
     if (s->held[r] < s->capacity)
         s->list[r * s->capacity + s->held[r]++] = (mc_nearest_candidate){t, (int32_t)at};
     else
         s->held[r] = s->capacity + 1;
 }
 
-static void settle(const mc_nearest *s, int64_t r) {
+static void sort_nearest(const mc_nearest *s, int64_t r) {
     const float least = s->best[r * s->k + s->k - 1];
     s->limit[r] = s->differences ? least + s->grow * least + s->root[r] * __builtin_sqrtf(least) + s->slack[r]
                                  : least + s->slack[r];
@@ -76,7 +76,7 @@ static void offer_all(const mc_nearest *s, int64_t r, const float *t, unsigned m
         const int q = __builtin_ctz(mask);
         offer(s, r, t[q], at + q);
     }
-    settle(s, r);
+    sort_nearest(s, r);
 }
 
 /* So many rows from r on with PARTS vectors of points, the first of which is number at. */
@@ -177,7 +177,7 @@ INLINE void meet_leaf(const mc_nearest *s, int64_t panel, unsigned rows) {
 }
 
 /* The nearer half first: what it holds rules out more of the other. */
-static int64_t walk(const mc_nearest *s) {
+static int64_t walk_tree(const mc_nearest *s) {
     branch todo[64];
     int count = 0;
     int64_t met = 0;
@@ -201,9 +201,9 @@ static int64_t walk(const mc_nearest *s) {
     return met;
 }
 
-static int64_t screen(const mc_nearest *s) {
+static int64_t screen_rows(const mc_nearest *s) {
     if (s->box)
-        return walk(s);
+        return walk_tree(s);
     if (s->differences)
         for (int64_t panel = s->from; panel < s->to; panel++)
             meet_panel(s, panel, true);
@@ -213,4 +213,4 @@ static int64_t screen(const mc_nearest *s) {
     return s->rows * (s->to - s->from);
 }
 
-mc_nearest_body *const ISA_TABLE = screen;
+mc_nearest_body *const ISA_TABLE = screen_rows;

@@ -101,7 +101,7 @@ static const char *message_of(void *self) {
 
 /* ---- Memory ---- */
 
-static mc_device_fault allocate(void *self, size_t bytes, mc_address *out) {
+static mc_device_fault allocate_memory(void *self, size_t bytes, mc_address *out) {
     device *d = self;
     CUdeviceptr at = 0;
     const mc_device_fault fault = cuda_enter(d);
@@ -112,17 +112,17 @@ static mc_device_fault allocate(void *self, size_t bytes, mc_address *out) {
     return cuda_check(d, "memory of the card", result);
 }
 
-static void release(void *self, mc_address at) {
+static void release_memory(void *self, mc_address at) {
     if (cuda_enter(self) == MC_DEVICE_FINE)
         cuMemFreeAsync((CUdeviceptr)at, NULL);
 }
 
-static mc_device_fault upload(void *self, mc_address to, const void *from, size_t bytes) {
+static mc_device_fault copy_there(void *self, mc_address to, const void *from, size_t bytes) {
     const mc_device_fault fault = cuda_enter(self);
     return fault ? fault : cuda_check(self, "copying to the card", cuMemcpyHtoD((CUdeviceptr)to, from, bytes));
 }
 
-static mc_device_fault download(void *self, void *to, mc_address from, size_t bytes) {
+static mc_device_fault copy_back(void *self, void *to, mc_address from, size_t bytes) {
     const mc_device_fault fault = cuda_enter(self);
     return fault ? fault : cuda_check(self, "computing on the card", cuMemcpyDtoH(to, (CUdeviceptr)from, bytes));
 }
@@ -134,7 +134,7 @@ static mc_device_fault wait_for(void *self) {
 
 /* ---- Programs ---- */
 
-static mc_device_fault compile(device *d, const char *source, char **image, size_t *size) {
+static mc_device_fault compile_source(device *d, const char *source, char **image, size_t *size) {
     char architecture[40];
     const char *options[] = {architecture, "--ftz=true", "--std=c++17"};
     nvrtcProgram made = NULL;
@@ -182,7 +182,7 @@ static mc_device_fault load_program(device *d, const char *source, const uint64_
     }
     free(image); /* none, or one that the driver does not take: compiled again */
     image = NULL;
-    mc_device_fault fault = compile(d, source, &image, &size);
+    mc_device_fault fault = compile_source(d, source, &image, &size);
     if (!fault)
         fault = cuda_check(d, "loading a program", cuModuleLoadData(module, image));
     if (!fault)
@@ -191,7 +191,7 @@ static mc_device_fault load_program(device *d, const char *source, const uint64_
     return fault;
 }
 
-static mc_device_fault build(void *self, const char *source, void **out) {
+static mc_device_fault build_program(void *self, const char *source, void **out) {
     device *d = self;
     uint64_t key[2];
     mc_device_fault fault = cuda_enter(d);
@@ -216,8 +216,8 @@ static mc_device_fault build(void *self, const char *source, void **out) {
     return MC_DEVICE_FINE;
 }
 
-static mc_device_fault launch(void *self, void *made, const char *kernel, const mc_launch *shape, const void *argument,
-                              size_t bytes) {
+static mc_device_fault launch_kernel(void *self, void *made, const char *kernel, const mc_launch *shape,
+                                     const void *argument, size_t bytes) {
     device *d = self;
     CUfunction function;
     mc_device_fault fault = cuda_enter(d);
@@ -272,8 +272,9 @@ static bool has_matrix_units(void *self) {
 }
 
 /* Row-major C = A B' is column-major C' = B A'. */
-static mc_device_fault multiply(void *self, mc_device_number number, int64_t m, int64_t n, int64_t k, mc_address A,
-                                int64_t lda, mc_address B, int64_t ldb, mc_address C, int64_t ldc) {
+static mc_device_fault multiply_matrices(void *self, mc_device_number number, int64_t m, int64_t n, int64_t k,
+                                         mc_address A, int64_t lda, mc_address B, int64_t ldb, mc_address C,
+                                         int64_t ldc) {
     device *d = self;
     static const cudaDataType factors[] = {CUDA_R_16F, CUDA_R_32F, CUDA_R_64F};
     static const cublasComputeType_t sums[] = {CUBLAS_COMPUTE_32F, CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_COMPUTE_64F};
@@ -284,11 +285,10 @@ static mc_device_fault multiply(void *self, mc_device_number number, int64_t m, 
     const mc_device_fault fault = cuda_enter(d);
     if (fault || !can_multiply(d))
         return fault ? fault : cuda_fault(d, MC_DEVICE_REFUSED, "matrix products", "cuBLAS is not here");
-    const cublasStatus_t status =
-        d->blas.gemm(d->blas.handle, CUBLAS_OP_T, CUBLAS_OP_N, n, m, k, wide ? (const void *)&one : &one_float,
-                     (const void *)(uintptr_t)B, factor, ldb, (const void *)(uintptr_t)A, factor, lda,
-                     wide ? (const void *)&none : &none_float, (void *)(uintptr_t)C, sum, ldc, sums[number],
-                     CUBLAS_GEMM_DEFAULT);
+    const cublasStatus_t status = d->blas.gemm(
+        d->blas.handle, CUBLAS_OP_T, CUBLAS_OP_N, n, m, k, wide ? (const void *)&one : &one_float,
+        (const void *)(uintptr_t)B, factor, ldb, (const void *)(uintptr_t)A, factor, lda,
+        wide ? (const void *)&none : &none_float, (void *)(uintptr_t)C, sum, ldc, sums[number], CUBLAS_GEMM_DEFAULT);
     return status == CUBLAS_STATUS_SUCCESS ? MC_DEVICE_FINE
                                            : cuda_fault(d, MC_DEVICE_LOST, "matrix products", "cuBLAS failed");
 }
@@ -301,13 +301,13 @@ const mc_device_calls *mercer_device_calls(void) {
                                           .describe = describe_card,
                                           .open = open_card,
                                           .close = close_card,
-                                          .allocate = allocate,
-                                          .release = release,
-                                          .upload = upload,
-                                          .download = download,
-                                          .build = build,
-                                          .launch = launch,
-                                          .multiply = multiply,
+                                          .allocate = allocate_memory,
+                                          .release = release_memory,
+                                          .upload = copy_there,
+                                          .download = copy_back,
+                                          .build = build_program,
+                                          .launch = launch_kernel,
+                                          .multiply = multiply_matrices,
                                           .can_multiply = can_multiply,
                                           .has_matrix_units = has_matrix_units,
                                           .wait = wait_for,

@@ -16,14 +16,14 @@ typedef struct mpi_ranks {
 static int joined; /* communicators that have not been left together */
 
 /* A process that ends while others may wait for it ends all: mpirun sees that it has not finalized. */
-static void finalize(void) {
+static void finalize_mpi(void) {
     int done = 0;
     MPI_Finalized(&done);
     if (!done && !joined)
         MPI_Finalize();
 }
 
-static bool start(char *why) {
+static bool start_mpi(char *why) {
     int begun = 0, ended = 0, provided = 0;
     MPI_Finalized(&ended);
     MPI_Initialized(&begun);
@@ -34,7 +34,7 @@ static bool start(char *why) {
     if (begun)
         return true;
     MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
-    atexit(finalize);
+    atexit(finalize_mpi);
     return true;
 }
 
@@ -51,7 +51,7 @@ static void mpi_leave(void *self, bool together) {
 }
 
 static void *mpi_join(const void *communicator, int *rank, int *count, char *why) {
-    if (!start(why))
+    if (!start_mpi(why))
         return NULL;
     mpi_ranks *m = calloc(1, sizeof *m);
     if (!m)

@@ -107,7 +107,7 @@ static const report_row shape_words[] = {
 };
 
 /* The argument as on a blackboard, and of a kernel its shape. */
-static int report(session *s, const mercer_proof *proof, json_t *object) {
+static int report_proof(session *s, const mercer_proof *proof, json_t *object) {
     const char *argument = mercer_proof_text(proof);
     const size_t length = strlen(argument);
     say_lines(s, argument);
@@ -134,7 +134,7 @@ static int prove_and_report(session *s, const mercer_kernel *kernel) {
         return session_fail_at(s, status, s->args.operand[0]);
     const mercer_verdict verdict = mercer_proof_verdict(proof);
     int code = write_object(s, proof);
-    THEN(code, report(s, proof, json_proof(kernel, d, proof)));
+    THEN(code, report_proof(s, proof, json_proof(kernel, d, proof)));
     mercer_proof_free(proof);
     return code ? code : verdict_status[verdict];
 }

@@ -101,7 +101,7 @@ mercer_status mc_hold_out(mercer_ctx *ctx, int64_t n, int64_t held, uint64_t see
 
 /* ---- Every class ---- */
 
-static bool counts(const mercer_data *data, int64_t row) {
+static bool row_counts(const mercer_data *data, int64_t row) {
     return !data->weight || data->weight[row] > 0;
 }
 
@@ -110,7 +110,7 @@ static void find_examples(const mercer_data *data, const int64_t *fold, int64_t 
         example[c] = -1;
     for (int64_t i = data->n; i-- > 0;) {
         int64_t *found = &example[data->class_of[i]];
-        if (counts(data, i) && (*found < 0 || fold[i] >= least || fold[*found] < least))
+        if (row_counts(data, i) && (*found < 0 || fold[i] >= least || fold[*found] < least))
             *found = i;
     }
 }
@@ -119,7 +119,7 @@ int64_t mc_rows_of_every_class(const mercer_data *data, const int64_t *fold, int
                                int64_t *rows, int64_t count) {
     find_examples(data, fold, least, example);
     for (int64_t k = 0; k < count; k++)
-        if (counts(data, rows[k]))
+        if (row_counts(data, rows[k]))
             example[data->class_of[rows[k]]] = -1;
     for (int32_t c = 0; c < data->classes; c++)
         if (example[c] >= 0)

@@ -22,7 +22,7 @@ typedef struct region {
     int64_t i0, rows, j0, columns;
 } region;
 
-static void *past(void *at, int64_t count, int64_t size) {
+static void *address_past(void *at, int64_t count, int64_t size) {
     return at ? (char *)at + count * size : NULL;
 }
 
@@ -31,9 +31,9 @@ static mc_packed_points points_from(const mc_tile_part *p, const mc_packed_point
                                     int64_t count) {
     mc_packed_points some = *all;
     some.n = count;
-    some.values = p->sparse ? all->values : past(all->values, first * p->d, real);
-    some.start = past(all->start, first, (int64_t)sizeof *all->start);
-    some.half = past(all->half, first, real);
+    some.values = p->sparse ? all->values : address_past(all->values, first * p->d, real);
+    some.start = address_past(all->start, first, (int64_t)sizeof *all->start);
+    some.half = address_past(all->half, first, real);
     return some;
 }
 
@@ -49,10 +49,10 @@ static void move_window(const mc_gram *whole, const region *at, window_points *w
         own->shared = false;
     }
     for (int i = 0; i < whole->plan.lines; i++) {
-        w->gram.plan.line[i].row = past(whole->plan.line[i].row, at->i0, real);
-        w->gram.plan.line[i].col = past(whole->plan.line[i].col, at->j0, real);
+        w->gram.plan.line[i].row = address_past(whole->plan.line[i].row, at->i0, real);
+        w->gram.plan.line[i].col = address_past(whole->plan.line[i].col, at->j0, real);
     }
-    w->gram.diagonal = past(whole->diagonal, at->i0, (int64_t)sizeof *whole->diagonal);
+    w->gram.diagonal = address_past(whole->diagonal, at->i0, (int64_t)sizeof *whole->diagonal);
 }
 
 static void close_points(window_points *w) {
@@ -97,7 +97,7 @@ static size_t bytes_of(const cutting *c, const region *at) {
     return mc_device_window_bytes(c->ctx, mc_device_gram_device(c->op), &w, at->columns < g->z->n);
 }
 
-static int64_t share(int64_t all, int64_t parts, int64_t unit) {
+static int64_t share_in_units(int64_t all, int64_t parts, int64_t unit) {
     return least_of(all, mc_chunk_count(mc_chunk_count(all, parts), unit) * unit);
 }
 
@@ -106,7 +106,8 @@ static bool cut_windows(const cutting *c, size_t room, region *out) {
     const mc_gram *g = mc_device_gram_of(c->op);
     const int64_t n = g->x->n, m = g->z->n;
     for (int64_t parts = 1;; parts += 1 + parts / 16) {
-        *out = (region){.rows = share(n, parts, c->rows_unit), .columns = share(m, parts, c->columns_unit)};
+        *out = (region){.rows = share_in_units(n, parts, c->rows_unit),
+                        .columns = share_in_units(m, parts, c->columns_unit)};
         if (bytes_of(c, out) <= room)
             return true;
         if (out->rows <= c->rows_unit && out->columns <= c->columns_unit)
@@ -118,7 +119,7 @@ static cutting cutting_of(mercer_ctx *ctx, const mc_device_gram *op, int64_t t, 
     return (cutting){ctx, op, points, t, mc_device_window_rows(op), mc_device_window_columns(op, t)};
 }
 
-static mercer_status refuse(mercer_ctx *ctx, const mc_device *device, size_t least) {
+static mercer_status refuse_device_limit(mercer_ctx *ctx, const mc_device *device, size_t least) {
     char wanted[32], limit[32];
     return mc_fail(ctx, mc_device_is_automatic(ctx) || least <= device->limit ? MERCER_MEMORY : MERCER_INVALID,
                    "device %s: products by blocks of the rows need at least %s there, and its limit is %s; raise the "
@@ -136,7 +137,7 @@ mercer_status mc_device_stream_check(mercer_ctx *ctx, const mc_device_gram *op) 
     const region least = {.rows = least_of(g->x->n, c.rows_unit), .columns = least_of(g->z->n, c.columns_unit)};
     const size_t bytes = bytes_of(&c, &least);
     close_points(&points);
-    return bytes <= device->limit - device->used ? MERCER_OK : refuse(ctx, device, bytes);
+    return bytes <= device->limit - device->used ? MERCER_OK : refuse_device_limit(ctx, device, bytes);
 }
 
 mercer_status mc_device_stream_forecast(mercer_ctx *ctx, mc_device *device, const mc_gram *gram, int64_t n,
@@ -210,7 +211,7 @@ static mercer_status multiply_all(mercer_ctx *ctx, sweep *s, double *Y) {
     const int64_t n = mc_device_gram_of(s->op)->x->n;
     region at;
     if (!cut_windows(&c, device->limit - device->used, &at))
-        return refuse(ctx, device, bytes_of(&c, &at));
+        return refuse_device_limit(ctx, device, bytes_of(&c, &at));
     const int64_t each = at.rows;
     for (; at.i0 < n; at.i0 += each) {
         at.rows = least_of(each, n - at.i0);

@@ -407,7 +407,8 @@ static mercer_status map_data(mercer_ctx *ctx, const mc_features *map, const mer
     return status;
 }
 
-static mercer_status features(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data, double *out) {
+static mercer_status write_features(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,
+                                    double *out) {
     mercer_kernel *bound = NULL;
     mc_features *map = NULL;
     MC_TRY(mc_kernel_bind(ctx, kernel, data, &bound));
@@ -422,10 +423,10 @@ mercer_status mercer_features(mercer_ctx *ctx, const mercer_kernel *kernel, cons
     MC_NEED(ctx, kernel, data, out);
     mc_begin_call(ctx);
     if (!data->used)
-        return features(ctx, kernel, data, out);
+        return write_features(ctx, kernel, data, out);
     mercer_data *all = NULL; /* features are numbered by all columns */
     MC_TRY(mc_data_spread(ctx, data, &all));
-    const mercer_status status = features(ctx, kernel, all, out);
+    const mercer_status status = write_features(ctx, kernel, all, out);
     mercer_data_free(all);
     return status;
 }

@@ -201,7 +201,7 @@ static mercer_status find_gradient(mercer_ctx *ctx, estimate *e, double *gradien
 
 /* ---- All together ---- */
 
-static mercer_status solve(mercer_ctx *ctx, estimate *e, mc_quadrature_result *out) {
+static mercer_status solve_columns(mercer_ctx *ctx, estimate *e, mc_quadrature_result *out) {
     MC_TRY(MC_ALLOC(ctx, e->B, e->n * e->columns));
     MC_TRY(MC_ALLOC(ctx, e->X, e->n * e->columns));
     if (e->p->root)
@@ -223,7 +223,7 @@ static mercer_status solve(mercer_ctx *ctx, estimate *e, mc_quadrature_result *o
 static mercer_status estimate_all(mercer_ctx *ctx, estimate *e, double *alpha, double *gradient,
                                   mc_evidence_estimate *out) {
     mc_quadrature_result result = {.logs = e->logs, .squares = e->squares};
-    MC_TRY(solve(ctx, e, &result));
+    MC_TRY(solve_columns(ctx, e, &result));
     out->rank = e->f->rank;
     out->steps = result.steps;
     for (int64_t i = 0; i < e->n * e->t; i++)

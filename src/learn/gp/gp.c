@@ -209,7 +209,7 @@ typedef struct gp_work {
     mercer_status stopped; /* TIME or CANCELLED: the best point so far was taken */
 } gp_work;
 
-static bool learns(const mercer_gp *set) {
+static bool learns_kernel(const mercer_gp *set) {
     return set->learn || set->noise < 0;
 }
 
@@ -306,7 +306,7 @@ static mercer_status solve_at_optimum(mercer_ctx *ctx, gp_work *w) {
             ctx, MERCER_NUMERIC,
             "gp: K + noise I is not positive definite in double precision at noise %g; give a larger --noise",
             w->noise);
-    if (w->set->loo || learns(w->set))
+    if (w->set->loo || learns_kernel(w->set))
         MC_TRY(mc_evidence_leave_one_out(ctx, w->evidence, &w->density, &w->loo_rmse));
     const int64_t count = w->p->n * w->p->outputs;
     for (int64_t i = 0; i < count; i++)
@@ -379,7 +379,7 @@ static bool is_factored_there(mercer_ctx *ctx, const mercer_gp *set, const mc_pr
     bool there = false;
     if (!mc_device_contracts(p->kernel, p->x))
         return false;
-    if (mc_gram_forecast_algebra(ctx, p->kernel, p->x, mc_evidence_operations(p->n, learns(set)),
+    if (mc_gram_forecast_algebra(ctx, p->kernel, p->x, mc_evidence_operations(p->n, learns_kernel(set)),
                                  mc_evidence_device_bytes(p->n, p->outputs), &there))
         mc_clear_failure(ctx);
     return there;
@@ -410,11 +410,11 @@ static bool can_be_estimated(const mercer_gp *set, const mc_problem *p) {
 static double estimate_work(const mercer_gp *set, const mc_problem *p) {
     const double d = (double)mercer_data_stored(p->x) / (double)p->n;
     const double step = mc_rank_step(p->n, mc_rank_entry(d), mc_estimate_evidence_columns(p)) / 2; /* in floats */
-    return (learns(set) ? ESTIMATES : 1) * MC_PCG_TYPICAL_STEPS * step;
+    return (learns_kernel(set) ? ESTIMATES : 1) * MC_PCG_TYPICAL_STEPS * step;
 }
 
 static double exact_factors(const mercer_gp *set, const mc_problem *p) {
-    return learns(set) ? 3 * mc_gp_learn_evaluations(p->n, set->restarts) : set->loo ? 2 : 1;
+    return learns_kernel(set) ? 3 * mc_gp_learn_evaluations(p->n, set->restarts) : set->loo ? 2 : 1;
 }
 
 /* Rows up to which thirty factorisations on a card are shorter than as many estimates. */
@@ -457,8 +457,8 @@ static void rank_gp_solvers(mercer_ctx *ctx, const void *settings, const mc_prob
         .bytes = bytes,
         .factor = exact_factors(set, problem) * mc_factor_work(n),
         .pairs = fmax(1, evaluations) * n * n,
-        .reason = learns(set) ? "the evidence and its gradient need the whole inverse; about thirty evaluations"
-                              : "one factorisation gives the coefficients and the evidence"};
+        .reason = learns_kernel(set) ? "the evidence and its gradient need the whole inverse; about thirty evaluations"
+                                     : "one factorisation gives the coefficients and the evidence"};
     if (!can_be_estimated(set, problem) || (!out->chosen && problem->n <= MC_GP_ROWS))
         return;
     out->count = 2;
@@ -466,7 +466,7 @@ static void rank_gp_solvers(mercer_ctx *ctx, const void *settings, const mc_prob
                                         .possible = estimated_bytes(ctx, problem) <= mc_memory_left(ctx),
                                         .bytes = estimated_bytes(ctx, problem),
                                         .factor = estimate_work(set, problem),
-                                        .pairs = (learns(set) ? ESTIMATES : 1) * n * n,
+                                        .pairs = (learns_kernel(set) ? ESTIMATES : 1) * n * n,
                                         .reason = "the evidence is estimated, with its error, by Lanczos quadrature"};
 }
 

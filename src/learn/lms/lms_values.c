@@ -153,7 +153,7 @@ typedef struct lms_product {
 } lms_product;
 
 /* out <- A V, V and out of t columns. */
-static void multiply(mc_dense A, const double *V, int64_t t, double *out) {
+static void multiply_columns(mc_dense A, const double *V, int64_t t, double *out) {
     const mc_dense B = mc_row_major(V, A.columns, t, t), C = mc_row_major(out, A.rows, t, t);
     if (t == 1)
         mc_gemv(1, A, B, 0, C);
@@ -165,14 +165,15 @@ static void times_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int
     (void)chunk;
     (void)thread;
     const lms_product *p = arg;
-    multiply(mc_row_major(p->A + begin * p->width, end - begin, p->width, p->width), p->V, p->t, p->out + begin * p->t);
+    multiply_columns(mc_row_major(p->A + begin * p->width, end - begin, p->width, p->width), p->V, p->t,
+                     p->out + begin * p->t);
 }
 
 static void gather_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)thread;
     const lms_product *p = arg;
     const mc_dense rows = mc_row_major(p->A + begin * p->width, end - begin, p->width, p->width);
-    multiply(mc_transposed(rows), p->V + begin * p->t, p->t, p->out + chunk * p->width * p->t);
+    multiply_columns(mc_transposed(rows), p->V + begin * p->t, p->t, p->out + chunk * p->width * p->t);
 }
 
 /* theta <- sum_i alpha_i phi(x_i). */

@@ -153,7 +153,7 @@ static mercer_status open_tasks(mercer_ctx *ctx, machine *m) {
 
 /* ---- Solving ---- */
 
-static bool fits(mercer_ctx *ctx, const mc_problem *p, int64_t k, mc_loss_method method) {
+static bool fits_memory(mercer_ctx *ctx, const mc_problem *p, int64_t k, mc_loss_method method) {
     return mc_loss_workspace_bytes(ctx, p, k, method) <= mc_memory_left(ctx);
 }
 
@@ -163,9 +163,10 @@ static mc_loss_method method_of(mercer_ctx *ctx, const mc_loss *loss, const merc
     for (mc_loss_method method = 0; method < MC_LOSS_METHODS; method++)
         if (strcmp(set->solver, mc_loss_methods[method]) == 0)
             return method;
-    if (mc_loss_primal_features(p) > 0 && fits(ctx, p, k, MC_LOSS_PRIMAL))
+    if (mc_loss_primal_features(p) > 0 && fits_memory(ctx, p, k, MC_LOSS_PRIMAL))
         return MC_LOSS_PRIMAL;
-    return !softmax && p->n <= CHOLESKY_ROWS && fits(ctx, p, k, MC_LOSS_CHOLESKY) ? MC_LOSS_CHOLESKY : MC_LOSS_PCG;
+    return !softmax && p->n <= CHOLESKY_ROWS && fits_memory(ctx, p, k, MC_LOSS_CHOLESKY) ? MC_LOSS_CHOLESKY
+                                                                                         : MC_LOSS_PCG;
 }
 
 static mercer_status check_solver(mercer_ctx *ctx, const machine *m) {

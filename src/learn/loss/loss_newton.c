@@ -9,6 +9,7 @@
    lands safely wherever it starts from; so does a step that finds no descent. The end is measured by the duality gap at
    a feasible point near alpha, and that point is the answer. */
 #include "base/memory.h"
+#include "linalg/block_vectors.h"
 #include "base/progress.h"
 #include "base/status.h"
 #include "base/workspace.h"
@@ -59,16 +60,10 @@ size_t mc_loss_newton_bytes(int64_t n, int64_t k) {
     return counted.used;
 }
 
-static double dot(int64_t count, const double *a, const double *b) {
-    long double sum = 0;
-    for (int64_t i = 0; i < count; i++)
-        sum += (long double)a[i] * b[i];
-    return (double)sum;
-}
-
 double mc_loss_gap(const mc_loss_task *t, const double *alpha, const double *f) {
-    const double shifted = t->shift ? dot(t->n * t->k, alpha, t->shift) : 0;
-    return mc_loss_sum(t, f, t->b) + mc_loss_conjugate(t, alpha) + t->lambda * (dot(t->n * t->k, alpha, f) + shifted);
+    const double shifted = t->shift ? mc_dot_extended(t->n * t->k, alpha, t->shift) : 0;
+    return mc_loss_sum(t, f, t->b) + mc_loss_conjugate(t, alpha)
+           + t->lambda * (mc_dot_extended(t->n * t->k, alpha, f) + shifted);
 }
 
 /* Slopes, roots, rho, and a feasible point near alpha, which s->dual then holds, with its gap as if f belonged to it.
@@ -81,7 +76,7 @@ static void evaluate_newton_point(loss_newton *s, bool chord) {
         s->rho[i] = -(t->lambda * t->alpha[i] + s->g[i]);
     memcpy(s->dual, t->alpha, (size_t)count * sizeof *s->dual);
     const bool feasible = mc_loss_feasible(t, s->root, &s->mean, s->trial, s->dual);
-    const double loss = mc_loss_sum(t, t->f, t->b), energy = dot(count, t->alpha, t->f);
+    const double loss = mc_loss_sum(t, t->f, t->b), energy = mc_dot_extended(count, t->alpha, t->f);
     s->objective = loss + t->lambda / 2 * energy;
     s->gap = feasible ? mc_loss_gap(t, s->dual, t->f) : INFINITY;
 }
@@ -99,7 +94,7 @@ static double objective_at(loss_newton *s, const along *a, double step) {
 /* The derivative along the step. */
 static double slope_of(const loss_newton *s, double cross) {
     const mc_loss_task *t = s->t;
-    long double sum = dot(t->n * t->k, s->g, s->KD) + t->lambda * cross;
+    long double sum = mc_dot_extended(t->n * t->k, s->g, s->KD) + t->lambda * cross;
     for (int64_t i = 0; i < t->n * t->k; i++)
         sum += (long double)s->g[i] * s->db[i % t->k];
     return (double)sum;
@@ -137,7 +132,8 @@ static double refine_step_length(loss_newton *s, const along *a, double step, do
 static mercer_status search_along_step(mercer_ctx *ctx, loss_newton *s, bool *moved) {
     const mc_loss_task *t = s->t;
     const int64_t count = t->n * t->k;
-    along a = {dot(count, t->alpha, t->f), dot(count, s->D, t->f), dot(count, s->D, s->KD), 0};
+    along a = {mc_dot_extended(count, t->alpha, t->f), mc_dot_extended(count, s->D, t->f),
+               mc_dot_extended(count, s->D, s->KD), 0};
     a.slope = slope_of(s, a.cross);
     *moved = false;
     if (!(a.slope < 0) || !isfinite(a.square))

@@ -10,6 +10,7 @@
    db = C^+ B'(tau - L'K D - lambda u). The products that conjugate gradients make add up to K D, and the factor gives
    it with the solution: it then costs nothing. */
 #include "base/parallel.h"
+#include "linalg/block_vectors.h"
 #include "base/progress.h"
 #include "base/status.h"
 #include "base/workspace.h"
@@ -216,13 +217,6 @@ static mercer_status meet_sums(mercer_ctx *ctx, mc_loss_workspace *s, double *KD
     return MERCER_OK;
 }
 
-static double dot(int64_t count, const double *a, const double *b) {
-    long double sum = 0;
-    for (int64_t i = 0; i < count; i++)
-        sum += (long double)a[i] * b[i];
-    return (double)sum;
-}
-
 /* x and Kx, and the residual r, one step along p. */
 static void move_along_direction(int64_t count, double step, const double *p, const double *Kp, const double *q,
                                  double *x, double *Kx, double *r) {
@@ -238,22 +232,22 @@ static mercer_status solve_pcg(mercer_ctx *ctx, mc_loss_workspace *s, double acc
     const int64_t count = s->n * s->task->k;
     double *p = s->X, *q = p + count, *z = q + count, *Kp = z + count, *r = s->tau, before = 1;
     MC_TRY(meet_sums(ctx, s, KD));
-    const double most = dot(count, r, r) * accuracy * accuracy;
-    double left = dot(count, r, r);
+    const double most = mc_dot_extended(count, r, r) * accuracy * accuracy;
+    double left = mc_dot_extended(count, r, r);
     int64_t steps = 0;
     memset(p, 0, (size_t)count * sizeof *p);
     for (; steps < STEPS_MOST && left > most; steps++) {
         MC_TRY(apply_inverse(ctx, s, r, z));
-        const double now = dot(count, r, z), turn = steps ? now / before : 0;
+        const double now = mc_dot_extended(count, r, z), turn = steps ? now / before : 0;
         for (int64_t i = 0; i < count; i++)
             p[i] = z[i] + turn * p[i];
         MC_TRY(apply_system(ctx, s, p, Kp, q));
-        const double curvature = dot(count, p, q);
+        const double curvature = mc_dot_extended(count, p, q);
         if (!(curvature > 0) || !(now > 0))
             break;
         move_along_direction(count, now / curvature, p, Kp, q, s->u, KD, r);
         before = now;
-        left = dot(count, r, r);
+        left = mc_dot_extended(count, r, r);
         MC_TRY(mc_report_progress(ctx, -1));
     }
     mc_log_message(ctx, "pcg: %lld products to %.2g", (long long)steps, accuracy * sqrt(left / fmax(most, DBL_MIN)));

@@ -1,5 +1,6 @@
 /* loss_primal_cg.c: a large system of loss_primal.c by preconditioned conjugate gradients, each step a pass over Z. */
 #include "learn/loss/loss_primal_state.h"
+#include "linalg/block_vectors.h"
 #include "base/ctx.h"
 #include "base/parallel.h"
 #include "base/progress.h"
@@ -116,13 +117,6 @@ static mercer_status apply_hessian(mercer_ctx *ctx, const mc_loss_primal *s, con
     return MERCER_OK;
 }
 
-static double dot(int64_t count, const double *a, const double *b) {
-    double sum = 0;
-    for (int64_t i = 0; i < count; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
-
 /* x <- H^-1 r, r the right-hand side and then what is left of it. */
 mercer_status mc_loss_primal_solve_cg(mercer_ctx *ctx, mc_loss_primal *s, double accuracy, double least) {
     const int64_t M = s->M;
@@ -132,17 +126,17 @@ mercer_status mc_loss_primal_solve_cg(mercer_ctx *ctx, mc_loss_primal *s, double
     memset(s->p, 0, (size_t)M * sizeof *s->p);
     for (; steps < STEPS_MOST; steps++) {
         MC_TRY(apply_preconditioner(ctx, s, s->r, s->y));
-        const double now = dot(M, s->r, s->y);
+        const double now = mc_dot(M, s->r, s->y);
         first = steps ? first : now;
-        if (!(now > accuracy * accuracy * first) && (least == 0 || dot(M, s->r, s->r) * top <= least))
+        if (!(now > accuracy * accuracy * first) && (least == 0 || mc_dot(M, s->r, s->r) * top <= least))
             break;
         for (int64_t j = 0; j < M; j++)
             s->p[j] = s->y[j] + (steps ? now / before * s->p[j] : 0);
         MC_TRY(apply_hessian(ctx, s, s->p, s->q));
-        const double curvature = dot(M, s->p, s->q);
+        const double curvature = mc_dot(M, s->p, s->q);
         if (!(curvature > 0))
             break;
-        top = fmax(top, curvature / dot(M, s->p, s->p));
+        top = fmax(top, curvature / mc_dot(M, s->p, s->p));
         for (int64_t j = 0; j < M; j++) {
             s->x[j] += now / curvature * s->p[j];
             s->r[j] -= now / curvature * s->q[j];

@@ -32,19 +32,11 @@ static mercer_status check_initial_model(mercer_ctx *ctx, const mc_svm *s, const
     return same ? MERCER_OK : refuse_initial_model(ctx, s, "has other classes, targets or more rows");
 }
 
-/* The row of the task that row r of the problem is; -1: none. */
-static int64_t place_in_task(const mc_svm *s, const mc_svm_program *t, int64_t r) {
-    if (t->b < 0)
-        return r;
-    const int64_t a = r - s->start[t->a], b = r - s->start[t->b];
-    return a >= 0 && a < t->split ? a : b >= 0 && b < t->n - t->split ? t->split + b : -1;
-}
-
 static void take_initial_multipliers(const mc_svm *s, mc_svm_program *t, int64_t k, const int64_t *place) {
     const mercer_model *start = s->set->start;
     const double C = mercer_model_box(start, k).C, unit = isinf(C) ? 1 : (s->variant->has_C ? s->C : 1) / C;
     for (int64_t c = 0; c < mercer_model_centres(start); c++) {
-        const int64_t r = place[mercer_model_row(start, c)], i = r < 0 ? -1 : place_in_task(s, t, r);
+        const int64_t r = place[mercer_model_row(start, c)], i = r < 0 ? -1 : mc_svm_program_place(s, t, r);
         const double beta = unit * mercer_model_coefficient(start, c, k);
         if (i < 0 || beta == 0)
             continue;
