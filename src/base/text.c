@@ -7,6 +7,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+enum { SHORT = 128 }; /* bytes */
+
 mc_text mc_text_open(mercer_ctx *ctx) {
     return (mc_text){.ctx = ctx};
 }
@@ -37,17 +39,25 @@ void mc_text_bytes(mc_text *text, const char *bytes, int64_t length) {
     text->bytes[text->length] = '\0';
 }
 
+/* Printed once where it is short, as most are. */
 void mc_text_add(mc_text *text, const char *format, ...) {
+    char some[SHORT];
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);
-    const int length = mc_vprint(NULL, 0, format, args);
-    if (length >= 0 && grow_text(text, length)) {
+    const int length = mc_vprint(some, sizeof some, format, args);
+    if (length >= 0 && length < SHORT) {
+        mc_text_bytes(text, some, length);
+    } else if (length >= 0 && grow_text(text, length)) {
         mc_vprint(text->bytes + text->length, (size_t)length + 1, format, again);
         text->length += length;
     }
     va_end(again);
     va_end(args);
+}
+
+void mc_text_string(mc_text *text, const char *string) {
+    mc_text_bytes(text, string, (int64_t)strlen(string));
 }
 
 void mc_text_quoted(mc_text *text, const char *bytes) {
@@ -64,7 +74,7 @@ void mc_text_quoted(mc_text *text, const char *bytes) {
 
 void mc_text_number(mc_text *text, double value) {
     char digits[32];
-    mc_text_add(text, "%s", mc_number_text(value, digits));
+    mc_text_string(text, mc_number_text(value, digits));
 }
 
 void mc_text_field(mc_text *text, const char *key, double value) {

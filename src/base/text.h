@@ -14,6 +14,7 @@ typedef struct mc_text {
 mc_text mc_text_open(mercer_ctx *ctx);
 void mc_text_add(mc_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void mc_text_bytes(mc_text *text, const char *bytes, int64_t length);
+void mc_text_string(mc_text *text, const char *string);
 void mc_text_quoted(mc_text *text, const char *bytes); /* as a string of JSON; the bytes must be UTF-8 */
 void mc_text_number(mc_text *text, double value);      /* shortest form that reads back */
 /* ,"key":value of an object of JSON, which knows numbers that are finite, and null. */

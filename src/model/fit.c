@@ -27,12 +27,14 @@ static mercer_status settings_text(mercer_ctx *ctx, const mercer_machine *machin
         const char *field = (const char *)settings + row->offset;
         if (strcmp(row->name, "checkpoint") == 0)
             continue; /* where the work was kept says nothing about the model */
-        mc_text_add(&text, "%s%s=", i ? " " : "", row->name);
+        mc_text_string(&text, i ? " " : "");
+        mc_text_string(&text, row->name);
+        mc_text_string(&text, "=");
         switch (row->type) {
         case MERCER_REAL: mc_text_number(&text, *(const double *)(const void *)field); break;
         case MERCER_INTEGER: mc_text_add(&text, "%lld", (long long)*(const int64_t *)(const void *)field); break;
-        case MERCER_FLAG: mc_text_add(&text, "%s", *(const bool *)field ? "yes" : "no"); break;
-        case MERCER_TEXT: mc_text_add(&text, "%s", *(const char *const *)(const void *)field); break;
+        case MERCER_FLAG: mc_text_string(&text, *(const bool *)field ? "yes" : "no"); break;
+        case MERCER_TEXT: mc_text_string(&text, *(const char *const *)(const void *)field); break;
         }
     }
     return mc_text_take(&text, out);

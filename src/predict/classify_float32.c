@@ -60,10 +60,8 @@ static void find_winners(void *arg, int64_t chunk, int64_t begin, int64_t end, i
     const class_conclusion *c = arg;
     const int64_t decisions = mc_form_decisions(c->f->form, c->f->outputs);
     double *votes = c->votes + thread * c->f->outputs;
-    for (int64_t i = begin; i < end; i++) {
-        mc_fitted_conclude(c->f, c->values + i * decisions, votes);
-        c->out[i] = mc_largest_index(votes, c->f->outputs);
-    }
+    for (int64_t i = begin; i < end; i++)
+        c->out[i] = mc_fitted_winner(c->f, c->values + i * decisions, votes);
 }
 
 static mercer_status classify_float64(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, int64_t *out) {

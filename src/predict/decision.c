@@ -187,3 +187,14 @@ void mc_fitted_conclude(const mc_fitted *f, const double *decision, double *out)
                 out[decision[pair] > 0 ? a : b]++;
     }
 }
+
+int64_t mc_fitted_winner(const mc_fitted *f, const double *decision, double *votes) {
+    if (f->form == MC_VALUES || f->form == MC_NEIGHBOURS)
+        return mc_largest_index(decision, f->outputs);
+    if (f->form == MC_REGION)
+        return decision[0] > 0;
+    if (f->outputs == 2)
+        return !(decision[0] > 0);
+    mc_fitted_conclude(f, decision, votes);
+    return mc_largest_index(votes, f->outputs);
+}

@@ -91,6 +91,8 @@ mercer_status mc_decision_error(mercer_ctx *ctx, const mc_fitted *f, const merce
 void mc_fitted_conclude(const mc_fitted *f, const double *decision, double *out);
 /* The place of the first of the largest values: the class that wins. */
 int64_t mc_largest_index(const double *values, int64_t count);
+/* The class with the largest of these; votes: room for them. */
+int64_t mc_fitted_winner(const mc_fitted *f, const double *decision, double *votes);
 /* The class that wins each of these rows. *floats: whether to screen in float32 first (classify_float32.c); false
    afterwards where that did not pay. */
 mercer_status mc_fitted_classify(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, bool *floats,

@@ -34,29 +34,29 @@ static print_level level_of(const mc_node *node) {
 }
 
 static void print_numbers(mc_text *out, const double *numbers, int64_t count, const char *open, const char *close) {
-    mc_text_add(out, "%s", open);
+    mc_text_string(out, open);
     for (int64_t i = 0; i < count; i++) {
-        mc_text_add(out, "%s", i ? ", " : "");
+        mc_text_string(out, i ? ", " : "");
         mc_text_number(out, numbers[i]);
     }
-    mc_text_add(out, "%s", close);
+    mc_text_string(out, close);
 }
 
 static void print_quoted(mc_text *out, const char *text) {
-    mc_text_add(out, "\"");
+    mc_text_string(out, "\"");
     for (; *text; text++) {
         if (*text == '"' || *text == '\\')
-            mc_text_add(out, "\\");
+            mc_text_string(out, "\\");
         mc_text_bytes(out, text, 1);
     }
-    mc_text_add(out, "\"");
+    mc_text_string(out, "\"");
 }
 
 static void print_matrix(mc_text *out, const mc_value *A) {
-    mc_text_add(out, "[");
+    mc_text_string(out, "[");
     for (int64_t i = 0; i < A->rows; i++)
         print_numbers(out, A->numbers + i * A->columns, A->columns, i ? ", [" : "[", "]");
-    mc_text_add(out, "]");
+    mc_text_string(out, "]");
 }
 
 static void print_value(mc_text *out, const mc_value *value) {
@@ -71,7 +71,7 @@ static void print_value(mc_text *out, const mc_value *value) {
     case MC_VALUE_FILE: print_quoted(out, value->file); break;
     case MC_VALUE_RANGE:
         mc_text_number(out, value->low);
-        mc_text_add(out, "..");
+        mc_text_string(out, "..");
         mc_text_number(out, value->high);
         break;
     }
@@ -89,7 +89,7 @@ static bool is_plain_name(const char *name) {
 
 static void print_column_name(mc_text *out, const char *name) {
     if (is_plain_name(name) || (*name && name[strspn(name, "0123456789")] == '\0'))
-        mc_text_add(out, "%s", name);
+        mc_text_string(out, name);
     else
         print_quoted(out, name);
 }
@@ -99,28 +99,30 @@ static void print_column_name(mc_text *out, const char *name) {
 void mc_atom_print(mc_text *out, const mc_node *node) {
     const mc_atom_row *row = &mc_atoms[node->atom];
     const char *before = "(";
-    mc_text_add(out, "%s", row->name);
+    mc_text_string(out, row->name);
     if (node->function) {
-        mc_text_add(out, "(");
+        mc_text_string(out, "(");
         mc_function_print(out, node->function);
-        mc_text_add(out, ")");
+        mc_text_string(out, ")");
     }
     for (int i = 0; i < row->parameters; i++) {
         const mc_value *value = &node->parameter[i];
         const bool usual = value->kind == MC_VALUE_NUMBER && value->number == row->parameter[i].initial;
         if (value->kind == MC_VALUE_AUTO || (row->parameter[i].quiet && usual))
             continue;
-        mc_text_add(out, "%s", before);
-        if (node->atom != MC_FORM && node->atom != MC_USER)
-            mc_text_add(out, "%s=", row->parameter[i].name);
+        mc_text_string(out, before);
+        if (node->atom != MC_FORM && node->atom != MC_USER) {
+            mc_text_string(out, row->parameter[i].name);
+            mc_text_string(out, "=");
+        }
         print_value(out, value);
         before = ", ";
     }
-    mc_text_add(out, "%s", *before == ',' ? ")" : "");
+    mc_text_string(out, *before == ',' ? ")" : "");
     if (has_text(node)) {
-        mc_text_add(out, "[");
+        mc_text_string(out, "[");
         print_column_name(out, node->parameter[MC_TEXT_COLUMN].file);
-        mc_text_add(out, "]");
+        mc_text_string(out, "]");
     }
 }
 
@@ -154,13 +156,13 @@ static product_parts parts_of(const mc_node *node, int first) {
 
 static void print_power(mc_text *out, const mc_node *node) {
     print_node(out, node->child[0], VIEW);
-    mc_text_add(out, "^");
+    mc_text_string(out, "^");
     mc_text_number(out, node->number);
 }
 
 static void print_factors(mc_text *out, const mc_node *node, int from, int to, bool follows) {
     for (int i = from; i < to; i++) {
-        mc_text_add(out, "%s", i > from || follows ? "*" : "");
+        mc_text_string(out, i > from || follows ? "*" : "");
         if (is_inverse(node->child[i]))
             print_power(out, node->child[i]);
         else
@@ -170,7 +172,7 @@ static void print_factors(mc_text *out, const mc_node *node, int from, int to, b
 
 static void print_divisors(mc_text *out, const mc_node *node, product_parts p) {
     for (int i = p.divisors; i < p.factors; i++) {
-        mc_text_add(out, "/");
+        mc_text_string(out, "/");
         mc_text_number(out, node->child[i]->child[0]->number);
     }
 }
@@ -184,7 +186,7 @@ static void print_product(mc_text *out, const mc_node *node) {
     if (minus && !bare)
         mc_text_number(out, -node->child[0]->number);
     print_factors(out, node, p.first, p.divisors, minus && !bare);
-    mc_text_add(out, "%s", numbers || others ? "" : "1");
+    mc_text_string(out, numbers || others ? "" : "1");
     if (numbers || !others)
         print_divisors(out, node, p);
     print_factors(out, node, p.factors, node->children, numbers);
@@ -193,7 +195,7 @@ static void print_product(mc_text *out, const mc_node *node) {
 }
 
 static void print_inverse(mc_text *out, const mc_node *node) {
-    mc_text_add(out, "1/");
+    mc_text_string(out, "1/");
     mc_text_number(out, node->child[0]->number);
 }
 
@@ -210,7 +212,7 @@ static void print_unsigned(mc_text *out, const mc_node *node) {
 static void print_sum(mc_text *out, const mc_node *node) {
     for (int i = 0; i < node->children; i++) {
         const bool minus = leads_with_minus(node->child[i]);
-        mc_text_add(out, "%s", i == 0 ? (minus ? "-" : "") : (minus ? " - " : " + "));
+        mc_text_string(out, i == 0 ? (minus ? "-" : "") : (minus ? " - " : " + "));
         print_unsigned(out, node->child[i]);
     }
 }
@@ -225,9 +227,9 @@ static int64_t run_end(const mc_node *node, int64_t i) {
 }
 
 void mc_columns_print(mc_text *out, const mc_node *node) {
-    mc_text_add(out, "[");
+    mc_text_string(out, "[");
     for (int64_t i = 0, end; i < node->columns; i = end) {
-        mc_text_add(out, "%s", i ? ", " : "");
+        mc_text_string(out, i ? ", " : "");
         end = i + 1;
         if (node->column_name && node->column_name[i]) {
             print_column_name(out, node->column_name[i]);
@@ -238,17 +240,17 @@ void mc_columns_print(mc_text *out, const mc_node *node) {
         if (end > i + 1)
             mc_text_add(out, ":%lld", (long long)node->column[end - 1] + 1);
     }
-    mc_text_add(out, "]");
+    mc_text_string(out, "]");
 }
 
 static void print_call(mc_text *out, const char *name, const mc_node *node) {
     mc_text_add(out, "%s(", name);
     if (node->function) {
         mc_function_print(out, node->function);
-        mc_text_add(out, ", ");
+        mc_text_string(out, ", ");
     }
     print_node(out, node->child[0], SUM);
-    mc_text_add(out, ")");
+    mc_text_string(out, ")");
 }
 
 static void print_bare(mc_text *out, const mc_node *node) {
@@ -257,7 +259,7 @@ static void print_bare(mc_text *out, const mc_node *node) {
     case MC_ATOM: mc_atom_print(out, node); break;
     case MC_SUM: print_sum(out, node); break;
     case MC_PRODUCT:
-        mc_text_add(out, "%s", leads_with_minus(node) ? "-" : "");
+        mc_text_string(out, leads_with_minus(node) ? "-" : "");
         print_product(out, node);
         break;
     case MC_POWER: (is_inverse(node) ? print_inverse : print_power)(out, node); break;
@@ -273,9 +275,9 @@ static void print_bare(mc_text *out, const mc_node *node) {
 
 static void print_node(mc_text *out, const mc_node *node, print_level place) {
     const bool inside = level_of(node) < place;
-    mc_text_add(out, "%s", inside ? "(" : "");
+    mc_text_string(out, inside ? "(" : "");
     print_bare(out, node);
-    mc_text_add(out, "%s", inside ? ")" : "");
+    mc_text_string(out, inside ? ")" : "");
 }
 
 mercer_status mc_node_print(mercer_ctx *ctx, const mc_node *node, char **out) {

@@ -39,10 +39,13 @@ static void add_name(slot_walk *w, const mc_slot *slot, int label) {
     w->begin[w->count] = w->names->length;
     if (w->seen[label] > 1)
         mc_text_add(w->names, "%d.", w->seen[label]);
-    if (label >= FACTOR)
-        mc_text_add(w->names, "%s", bare[label - FACTOR]);
-    else
-        mc_text_add(w->names, "%s.%s", mc_atoms[label].name, mc_atoms[label].parameter[slot->parameter].name);
+    if (label >= FACTOR) {
+        mc_text_string(w->names, bare[label - FACTOR]);
+    } else {
+        mc_text_string(w->names, mc_atoms[label].name);
+        mc_text_string(w->names, ".");
+        mc_text_string(w->names, mc_atoms[label].parameter[slot->parameter].name);
+    }
     if (slot->parameter >= 0 && slot->node->parameter[slot->parameter].kind == MC_VALUE_VECTOR)
         mc_text_add(w->names, "[%lld]", (long long)slot->element + 1);
     mc_text_bytes(w->names, "", 1);

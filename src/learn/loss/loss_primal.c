@@ -28,7 +28,7 @@ enum { SEGMENTS = 8, MOST_FEATURES = 1024 };
 /* unknowns up to which H is written out, or its squares over all rows: beyond, passes over Z cost less */
 enum { SMALL = 48, SMALL_SQUARES = 1 << 22 };
 enum { KEEP = 48 };                    /* features from which on a factor serves several steps */
-static const double SEGMENT = 1 << 20; /* products worth a thread */
+static const double SEGMENT = 1 << 18; /* products worth a thread */
 static const double SEGMENT_ROWS = 64; /* that are worth a sum of their own, which is to be added up */
 static const double DEAR = 8;          /* factors of all classes, in products with H */
 
