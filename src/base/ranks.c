@@ -222,6 +222,7 @@ static mercer_status settle_ranks(mercer_ctx *ctx) {
     mercer_status status = MC_ALLOC(ctx, facts, r->count);
     MC_THEN(status, MC_ALLOC(ctx, r->note, r->count));
     MC_THEN(status, MC_ALLOC(ctx, r->words, (int64_t)r->count * MC_MESSAGE_SIZE));
+    MC_THEN(status, MC_ALLOC(ctx, r->counts, 2 * (int64_t)r->count));
     r->parted = r->lost = status != MERCER_OK; /* it cannot even say so: the others see it end */
     MC_THEN(status, gather_facts(ctx, facts));
     mc_free(facts);
@@ -285,6 +286,7 @@ void mc_ranks_close(mercer_ctx *ctx) {
     r->calls->leave(r->self, !r->lost);
     mc_free(r->note);
     mc_free(r->words);
+    mc_free(r->counts);
     mc_free(r);
     ctx->ranks = NULL;
 }

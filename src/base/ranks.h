@@ -33,7 +33,14 @@ typedef struct mc_ranks_calls {
 } mc_ranks_calls;
 typedef const mc_ranks_calls *mc_ranks_entry(void);
 
-typedef enum mc_ranks_place { MC_RANKS_OPEN, MC_RANKS_PRODUCT, MC_RANKS_CHECKPOINT, MC_RANKS_END } mc_ranks_place;
+typedef enum mc_ranks_place {
+    MC_RANKS_OPEN,
+    MC_RANKS_PRODUCT,
+    MC_RANKS_SEGMENTS,
+    MC_RANKS_PIECES,
+    MC_RANKS_CHECKPOINT,
+    MC_RANKS_END
+} mc_ranks_place;
 
 typedef struct mc_rank_note mc_rank_note;
 
@@ -48,6 +55,7 @@ typedef struct mc_ranks {
     bool lost;           /* the same, but others may still wait */
     mc_rank_note *note;  /* of each rank, as last gathered */
     char *words;         /* the messages of all, for when one has failed */
+    int64_t *counts;     /* two for each rank, for whoever hands something around */
 } mc_ranks;
 
 /* Joins the others as options.ranks and options.communicator have it, and agrees with them on what must not differ. */

@@ -68,8 +68,8 @@ mercer_status mc_matrix_add(mercer_ctx *ctx, const mc_matrix *K, mercer_dtype pr
 typedef struct copied_rows {
     mercer_dtype from, to;
     const void *const *row;
-    const int64_t *column; /* NULL: all in order */
-    int64_t count, ld;
+    const int64_t *column; /* NULL: from the first on, in order */
+    int64_t first, count, ld;
     void *out;
 } copied_rows;
 
@@ -82,7 +82,7 @@ static void copy_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
     const copied_rows *c = arg;
     for (int64_t r = begin; r < end; r++)
         for (int64_t j = 0; j < c->count; j++) {
-            const double value = entry_of(c, r, c->column ? c->column[j] : j);
+            const double value = entry_of(c, r, c->column ? c->column[j] : c->first + j);
             if (c->to == MERCER_F64)
                 ((double *)c->out)[r * c->ld + j] = value;
             else
@@ -112,10 +112,11 @@ mercer_status mc_matrix_block(mercer_ctx *ctx, const mc_matrix *K, mercer_dtype 
 }
 
 mercer_status mc_matrix_rows(mercer_ctx *ctx, const mc_matrix *K, mercer_dtype dtype, const int64_t *ids, int64_t count,
-                             void *out, int64_t ld) {
+                             int64_t begin, int64_t end, void *out, int64_t ld) {
     if (K->rows)
-        return K->rows(ctx, K->self, dtype, ids, count, out, ld);
-    return copy_entries(ctx, K, ids, count, (copied_rows){.to = dtype, .count = K->n, .ld = ld, .out = out});
+        return K->rows(ctx, K->self, dtype, ids, count, begin, end, out, ld);
+    return copy_entries(ctx, K, ids, count,
+                        (copied_rows){.to = dtype, .first = begin, .count = end - begin, .ld = ld, .out = out});
 }
 
 mercer_status mc_matrix_pairs(mercer_ctx *ctx, const mc_matrix *K, const int64_t *ids, int64_t count, double *out) {

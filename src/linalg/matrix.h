@@ -51,9 +51,9 @@ typedef struct mc_matrix {
     /* out <- K(ids, ids), count x count, row-major. ids rise. */
     mercer_status (*block)(mercer_ctx *ctx, const void *self, mercer_dtype dtype, const int64_t *ids, int64_t count,
                            void *out);
-    /* out[r * ld + j] <- K(ids[r], j): whole rows, which are columns. */
+    /* out[r * ld + j - begin] <- K(ids[r], j), begin <= j < end: of rows, which are columns. */
     mercer_status (*rows)(mercer_ctx *ctx, const void *self, mercer_dtype dtype, const int64_t *ids, int64_t count,
-                          void *out, int64_t ld);
+                          int64_t begin, int64_t end, void *out, int64_t ld);
     /* out[a * count + b] <- K(ids[a], ids[b]) in double, ids in any order and perhaps twice. */
     mercer_status (*pairs)(mercer_ctx *ctx, const void *self, const int64_t *ids, int64_t count, double *out);
     mercer_status (*diagonal)(mercer_ctx *ctx, const void *self, double *out);
@@ -92,7 +92,7 @@ mercer_status mc_matrix_add(mercer_ctx *ctx, const mc_matrix *K, mercer_dtype pr
 mercer_status mc_matrix_block(mercer_ctx *ctx, const mc_matrix *K, mercer_dtype dtype, const int64_t *ids,
                               int64_t count, void *out);
 mercer_status mc_matrix_rows(mercer_ctx *ctx, const mc_matrix *K, mercer_dtype dtype, const int64_t *ids, int64_t count,
-                             void *out, int64_t ld);
+                             int64_t begin, int64_t end, void *out, int64_t ld);
 mercer_status mc_matrix_pairs(mercer_ctx *ctx, const mc_matrix *K, const int64_t *ids, int64_t count, double *out);
 mercer_status mc_matrix_diagonal(mercer_ctx *ctx, const mc_matrix *K, double *out);
 size_t mc_matrix_bytes(mercer_ctx *ctx, const mc_matrix *K, mercer_dtype dtype, int64_t count);

@@ -77,9 +77,9 @@ static void check_apply(const setup *s, const mc_matrix *K, double tolerance) {
 static void check_entries(const setup *s, const mc_matrix *K, double tolerance) {
     static double rows[FEW * N], pairs[FEW * FEW], block[FEW * FEW], diagonal[N];
     static float narrow[FEW * N];
-    assert_ok(s->ctx, mc_matrix_rows(s->ctx, K, MERCER_F32, FEW_IDS, FEW, narrow, N));
+    assert_ok(s->ctx, mc_matrix_rows(s->ctx, K, MERCER_F32, FEW_IDS, FEW, 0, N, narrow, N));
     if (K->dtype == MERCER_F64)
-        assert_ok(s->ctx, mc_matrix_rows(s->ctx, K, MERCER_F64, FEW_IDS, FEW, rows, N));
+        assert_ok(s->ctx, mc_matrix_rows(s->ctx, K, MERCER_F64, FEW_IDS, FEW, 0, N, rows, N));
     assert_ok(s->ctx, mc_matrix_pairs(s->ctx, K, FEW_IDS, FEW, pairs));
     assert_ok(s->ctx, mc_matrix_diagonal(s->ctx, K, diagonal));
     for (int64_t r = 0; r < FEW; r++)

@@ -180,8 +180,8 @@ static void test_pairs_and_rows_are_entries_of_the_matrix(void **state) {
     mercer_ctx *limited = open_limited(mc_gram_part_bytes(ctx, s->kernel, s->data, MERCER_F64, 5));
     assert_ok(limited, entries.pairs(limited, entries.self, rows, 5, pairs));
     close_clean(limited);
-    assert_ok(ctx, entries.rows(ctx, entries.self, MERCER_F32, rows, 5, taken, N));
-    assert_ok(ctx, storing.rows(ctx, storing.self, MERCER_F32, rows, 5, also, N));
+    assert_ok(ctx, entries.rows(ctx, entries.self, MERCER_F32, rows, 5, 0, N, taken, N));
+    assert_ok(ctx, storing.rows(ctx, storing.self, MERCER_F32, rows, 5, 0, N, also, N));
     assert_ok(ctx, storing.pairs(ctx, storing.self, rows, 5, same));
     for (int i = 0; i < 5 * N; i++)
         assert_close((double)also[i], (double)taken[i], 1e-6 * (1 + fabs((double)taken[i])));

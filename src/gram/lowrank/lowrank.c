@@ -18,12 +18,14 @@
 #include "gram/lowrank/lowrank.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/ctx.h"
 #include "base/progress.h"
 #include "base/rng.h"
 #include "base/status.h"
 #include "base/workspace.h"
 #include "linalg/dense.h"
 #include <math.h>
+#include <string.h>
 
 enum {
     ROWS = 512,       /* rows of F that one call of BLAS updates */
@@ -41,7 +43,8 @@ typedef struct pivot_draw {
     int64_t b, accepted;
     int64_t *proposal, *pivot; /* b proposals, and those kept */
     int64_t *place;            /* of the kept ones among the proposals */
-    double *sums, *H, *rows, *least;
+    double *sums, *H, *rows, *least, *chance;
+    double *mine, *heard; /* rows of F, and what is left of the diagonal, as ranks hand them around */
     float *L, *accepted_rows, *scratch;
 } pivot_draw;
 
@@ -50,8 +53,12 @@ static int64_t block_most(int64_t rank) {
     return third < BLOCK_LEAST ? BLOCK_LEAST : third < BLOCK_MOST ? third : BLOCK_MOST;
 }
 
-static void draw_cut(mercer_ctx *ctx, pivot_draw *r, mc_work *work, int64_t n, int64_t rank) {
-    const int64_t b = block_most(rank);
+static int64_t greater_of(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+static void draw_cut(mercer_ctx *ctx, pivot_draw *r, mc_work *work, const mc_segments *part, int64_t rank) {
+    const int64_t b = block_most(rank), n = part->n, passed = part->ranks > 1 ? b * rank : 0;
     r->proposal = mc_work_take(work, b, sizeof(int64_t));
     r->pivot = mc_work_take(work, b, sizeof(int64_t));
     r->place = mc_work_take(work, b, sizeof(int64_t));
@@ -59,23 +66,29 @@ static void draw_cut(mercer_ctx *ctx, pivot_draw *r, mc_work *work, int64_t n, i
     r->H = mc_work_take(work, b * b, sizeof(double));
     r->rows = mc_work_take(work, b * rank, sizeof(double));
     r->least = mc_work_take(work, b, sizeof(double));
+    r->chance = mc_work_take(work, b, sizeof(double));
+    r->mine = mc_work_take(work, passed ? greater_of(passed, part->rows) : 0, sizeof(double));
+    r->heard = mc_work_take(work, passed, sizeof(double));
     r->L = mc_work_take(work, b * b, sizeof(float));
     r->accepted_rows = mc_work_take(work, b * rank, sizeof(float));
     r->scratch = mc_work_take(work, b * ROWS * mercer_threads(ctx), sizeof(float));
 }
 
-static size_t draw_bytes(mercer_ctx *ctx, int64_t n, int64_t rank) {
+static size_t draw_bytes(mercer_ctx *ctx, const mc_segments *part, int64_t rank) {
     mc_work counted = {0};
-    draw_cut(ctx, &(pivot_draw){0}, &counted, n, rank);
+    draw_cut(ctx, &(pivot_draw){0}, &counted, part, rank);
     return counted.used;
 }
 
+/* Of a factor that is not shared: no rank takes more of one that is, as what it hands around is less than the rows it
+   does not hold. */
 size_t mc_lowrank_bytes(mercer_ctx *ctx, int64_t n, int64_t rank) {
     rank = rank < n ? rank : n;
+    const mc_segments whole = mc_segments_whole(n);
     const int64_t panels = mc_chunk_count(rank, MC_PANEL);
     const size_t block = 2 * MC_ALIGN, panel = mc_work_need(n * MC_PANEL, sizeof(float)) + block;
     return sizeof(mc_lowrank) + mc_work_need(n, sizeof(double)) + 2 * mc_work_need(rank + MC_PANEL, sizeof(int64_t))
-           + 6 * block + (size_t)panels * (panel + 2 * sizeof(float *)) + draw_bytes(ctx, n, rank);
+           + 6 * block + (size_t)panels * (panel + 2 * sizeof(float *)) + draw_bytes(ctx, &whole, rank);
 }
 
 static void sum_up(mc_lowrank *f) {
@@ -93,7 +106,7 @@ mercer_status mc_lowrank_open(mercer_ctx *ctx, const mc_matrix *K, const double 
     *out = NULL;
     mc_lowrank *f = NULL;
     MC_TRY(MC_ALLOC(ctx, f, 1));
-    *f = (mc_lowrank){.n = K->n, .K = *K, .scale = scale, .seed = seed};
+    *f = (mc_lowrank){.n = K->n, .part = mc_segments_whole(K->n), .K = *K, .scale = scale, .seed = seed};
     mercer_status status = MC_ALLOC(ctx, f->left, f->n);
     MC_THEN(status, mc_matrix_diagonal(ctx, K, f->left));
     if (status) {
@@ -106,6 +119,10 @@ mercer_status mc_lowrank_open(mercer_ctx *ctx, const mc_matrix *K, const double 
     f->trace = f->trace_left;
     *out = f;
     return MERCER_OK;
+}
+
+void mc_lowrank_share(mercer_ctx *ctx, mc_lowrank *f) {
+    f->part = mc_segments_shared(ctx, f->n);
 }
 
 void mc_lowrank_close(mc_lowrank *f) {
@@ -132,7 +149,7 @@ static mercer_status reserve_panels(mercer_ctx *ctx, mc_lowrank *f, int64_t rank
         f->pivot = pivot;
     }
     for (int64_t p = 0; p < panels; p++)
-        if (!f->panel[p] && !(f->panel[p] = mc_alloc_unset(ctx, f->n * MC_PANEL, sizeof(float))))
+        if (!f->panel[p] && !(f->panel[p] = mc_alloc_unset(ctx, greater_of(f->part.rows, 1) * MC_PANEL, sizeof(float))))
             return MERCER_MEMORY;
     return MERCER_OK;
 }
@@ -159,29 +176,77 @@ static void draw_proposals(pivot_draw *r, mc_rng *rng) {
         r->proposal[a] = place_of(r->sums, f->n, mc_rng_uniform(rng) * sum);
 }
 
-/* out[a + k * count] <- F(rows[a], k). */
-static void gather_factor_rows(const mc_lowrank *f, const int64_t *rows, int64_t count, double *out) {
-    for (int64_t k = 0; k < f->rank; k++) {
-        const float *column = mc_lowrank_column(f, k);
-        for (int64_t a = 0; a < count; a++)
-            out[a + k * count] = (double)column[rows[a]];
+static bool is_own(const mc_segments *part, int64_t row) {
+    return row >= part->begin && row < part->begin + part->rows;
+}
+
+/* out[a + k * count] <- F(proposal a, k), of own rows; how many there are. */
+static int64_t own_factor_rows(const pivot_draw *r, int64_t count, double *out) {
+    const mc_lowrank *f = r->f;
+    int64_t own = 0;
+    for (int64_t a = 0; a < r->b; a++) {
+        if (!is_own(&f->part, r->proposal[a]))
+            continue;
+        for (int64_t k = 0; k < f->rank; k++)
+            out[own + k * count] = (double)mc_lowrank_column(f, k)[r->proposal[a] - f->part.begin];
+        own++;
     }
+    return own;
+}
+
+/* rows <- from what every rank has of them. */
+static void put_factor_rows(pivot_draw *r, int owner, int64_t count, const double *from) {
+    const mc_lowrank *f = r->f;
+    for (int64_t a = 0, at = 0; a < r->b; a++) {
+        if (mc_segments_owner(&f->part, r->proposal[a]) != owner)
+            continue;
+        for (int64_t k = 0; k < f->rank; k++)
+            r->rows[a + k * r->b] = from[at + k * count];
+        at++;
+    }
+}
+
+static int64_t proposals_of(const pivot_draw *r, int owner) {
+    int64_t count = 0;
+    for (int64_t a = 0; a < r->b; a++)
+        count += mc_segments_owner(&r->f->part, r->proposal[a]) == owner;
+    return count;
+}
+
+/* rows[a + k * b] <- F(proposal a, k); status: of what came before. */
+static mercer_status gather_factor_rows(mercer_ctx *ctx, pivot_draw *r, mercer_status status) {
+    const mc_segments *part = &r->f->part;
+    if (part->ranks == 1) {
+        own_factor_rows(r, r->b, r->rows);
+        return status;
+    }
+    int64_t *counts = ctx->ranks->counts;
+    MC_TRY(mc_ranks_agree(ctx, MC_RANKS_SEGMENTS, (uint64_t)r->f->rank, status));
+    own_factor_rows(r, proposals_of(r, part->rank), r->mine);
+    for (int k = 0; k < part->ranks; k++)
+        counts[k] = proposals_of(r, k) * r->f->rank;
+    MC_TRY(mc_ranks_gather_parts(ctx, r->mine, counts, r->heard));
+    const double *from = r->heard;
+    for (int k = 0; k < part->ranks; from += counts[k++])
+        put_factor_rows(r, k, proposals_of(r, k), from);
+    return MERCER_OK;
 }
 
 /* H <- E(I, I), its lower half by columns; least_a: what H_aa must pass to count. */
 static mercer_status remainder_at(mercer_ctx *ctx, pivot_draw *r) {
     const mc_lowrank *f = r->f;
     const int64_t b = r->b, rank = f->rank;
-    MC_TRY(mc_matrix_pairs(ctx, &f->K, r->proposal, r->b, r->H));
+    mercer_status status = mc_matrix_pairs(ctx, &f->K, r->proposal, r->b, r->H);
+    if (rank)
+        status = gather_factor_rows(ctx, r, status);
+    MC_TRY(status);
     for (int64_t a = 0; a < b; a++)
         for (int64_t c = 0; c < b; c++)
             r->H[a + c * b] *= scale_at(f, r->proposal[a]) * scale_at(f, r->proposal[c]);
     for (int64_t a = 0; a < b; a++)
         r->least[a] = NOISE * r->H[a + a * b];
-    if (!rank)
-        return MERCER_OK;
-    gather_factor_rows(f, r->proposal, b, r->rows);
-    mc_syrk(-1, mc_column_major(r->rows, b, rank, b), 1, mc_column_major(r->H, b, b, b));
+    if (rank)
+        mc_syrk(-1, mc_column_major(r->rows, b, rank, b), 1, mc_column_major(r->H, b, b, b));
     return MERCER_OK;
 }
 
@@ -201,7 +266,7 @@ static void eliminate_pivot(double *H, int64_t b, int64_t j) {
 /* Keep proposals by the rule at the top, at most as many as there is need for. */
 static void select_pivots(pivot_draw *r, mc_rng *rng, int64_t need) {
     const int64_t b = r->b;
-    double *u = r->rows; /* its rows have served */
+    double *u = r->chance;
     for (int64_t j = 0; j < b; j++)
         u[j] = r->H[j + j * b] * mc_rng_uniform(rng);
     r->accepted = 0;
@@ -216,41 +281,47 @@ static void select_pivots(pivot_draw *r, mc_rng *rng, int64_t need) {
     for (int64_t a = 0; a < r->accepted; a++)
         for (int64_t c = 0; c <= a; c++)
             r->L[a + c * r->accepted] = (float)r->H[r->place[a] + r->place[c] * b];
+    for (int64_t k = 0; k < r->f->rank; k++)
+        for (int64_t a = 0; a < r->accepted; a++)
+            r->accepted_rows[a + k * r->accepted] = (float)r->rows[r->place[a] + k * b];
 }
 
-/* The columns of K at the pivots, where the new columns of F will stand. */
+/* Own rows of the columns of K at the pivots, where the new columns of F will stand. */
 static mercer_status fetch_pivot_columns(mercer_ctx *ctx, const pivot_draw *r) {
     const mc_lowrank *f = r->f;
+    const mc_segments *part = &f->part;
     for (int64_t a = 0, run; a < r->accepted; a += run) {
         const int64_t to_end = MC_PANEL - (f->rank + a) % MC_PANEL;
         run = to_end < r->accepted - a ? to_end : r->accepted - a;
-        MC_TRY(mc_matrix_rows(ctx, &f->K, MERCER_F32, r->pivot + a, run, mc_lowrank_column(f, f->rank + a), f->n));
+        MC_TRY(mc_matrix_rows(ctx, &f->K, MERCER_F32, r->pivot + a, run, part->begin, part->begin + part->rows,
+                              mc_lowrank_column(f, f->rank + a), part->rows));
     }
     return MERCER_OK;
 }
 
-/* T <- S(rows) K(rows, J) S(J): rows begin to end of the columns fetched, m x kept. */
+/* T <- S(rows) K(rows, J) S(J): own rows begin to end of the columns fetched, m x kept. */
 static void load_scaled_rows(const pivot_draw *r, int64_t begin, int64_t m, float *T) {
     const mc_lowrank *f = r->f;
     for (int64_t a = 0; a < r->accepted; a++) {
         const float *column = mc_lowrank_column(f, f->rank + a) + begin;
         const double s = scale_at(f, r->pivot[a]);
         for (int64_t i = 0; i < m; i++)
-            T[i + a * m] = f->scale ? (float)(s * f->scale[begin + i] * (double)column[i]) : column[i];
+            T[i + a * m] = f->scale ? (float)(s * f->scale[f->part.begin + begin + i] * (double)column[i]) : column[i];
     }
 }
 
 static void store_new_columns(const pivot_draw *r, int64_t begin, int64_t m, const float *T) {
     mc_lowrank *f = r->f;
+    double *left = f->left + f->part.begin + begin;
     for (int64_t a = 0; a < r->accepted; a++) {
         float *column = mc_lowrank_column(f, f->rank + a) + begin;
         for (int64_t i = 0; i < m; i++) {
             column[i] = T[i + a * m];
-            f->left[begin + i] -= (double)column[i] * (double)column[i];
+            left[i] -= (double)column[i] * (double)column[i];
         }
     }
-    for (int64_t i = begin; i < begin + m; i++)
-        f->left[i] = fmax(0, f->left[i]);
+    for (int64_t i = 0; i < m; i++)
+        left[i] = fmax(0, left[i]);
 }
 
 /* The new columns (K(:, J) - F F(J, :)') L^-T, and what is left of the diagonal, on one chunk of rows. */
@@ -264,23 +335,32 @@ static void extend_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, in
     load_scaled_rows(r, begin, m, T);
     for (int64_t k = 0; k < f->rank; k += MC_PANEL) {
         const int64_t width = f->rank - k < MC_PANEL ? f->rank - k : MC_PANEL;
-        mc_gemm(-1, mc_column_major_f32(mc_lowrank_column(f, k) + begin, m, width, f->n),
+        mc_gemm(-1, mc_column_major_f32(mc_lowrank_column(f, k) + begin, m, width, f->part.rows),
                 mc_row_major_f32(r->accepted_rows + k * accepted, width, accepted, accepted), 1, fresh);
     }
     mc_trsm(1, mc_column_major_f32(r->L, accepted, accepted, accepted), false, mc_transposed(fresh));
     store_new_columns(r, begin, m, T);
 }
 
+/* The columns on own rows; every rank hears what is left of the diagonal. */
+static mercer_status make_columns(mercer_ctx *ctx, pivot_draw *r) {
+    mc_lowrank *f = r->f;
+    MC_TRY(reserve_panels(ctx, f, f->rank + r->accepted));
+    MC_TRY(fetch_pivot_columns(ctx, r));
+    MC_TRY(mc_for(ctx, f->part.rows, ROWS, extend_rows, r));
+    if (f->part.ranks > 1)
+        memcpy(r->mine, f->left + f->part.begin, (size_t)f->part.rows * sizeof *r->mine);
+    return MERCER_OK;
+}
+
 /* Stopped halfway, the columns up to rank stand; of left only the sum, which is then that of before, may still be used.
    */
 static mercer_status extend_factor(mercer_ctx *ctx, pivot_draw *r) {
     mc_lowrank *f = r->f;
-    MC_TRY(reserve_panels(ctx, f, f->rank + r->accepted));
-    MC_TRY(fetch_pivot_columns(ctx, r));
-    for (int64_t k = 0; k < f->rank; k++)
-        for (int64_t a = 0; a < r->accepted; a++)
-            r->accepted_rows[a + k * r->accepted] = mc_lowrank_column(f, k)[r->pivot[a]];
-    MC_TRY(mc_for(ctx, f->n, ROWS, extend_rows, r));
+    mercer_status status = make_columns(ctx, r);
+    if (f->part.ranks > 1)
+        status = mc_segments_gather(ctx, &f->part, (uint64_t)f->rank, status, r->mine, 1, f->left);
+    MC_TRY(status);
     for (int64_t a = 0; a < r->accepted; a++) {
         f->pivot[f->rank + a] = r->pivot[a];
         f->left[r->pivot[a]] = 0;
@@ -332,8 +412,8 @@ mercer_status mc_lowrank_grow(mercer_ctx *ctx, mc_lowrank *f, int64_t rank, doub
         return MERCER_OK;
     pivot_draw r = {.f = f};
     mc_work work;
-    MC_TRY(mc_work_open(ctx, &work, draw_bytes(ctx, f->n, rank)));
-    draw_cut(ctx, &r, &work, f->n, rank);
+    MC_TRY(mc_work_open(ctx, &work, draw_bytes(ctx, &f->part, rank)));
+    draw_cut(ctx, &r, &work, &f->part, rank);
     const int64_t most = block_most(rank), wanted = f->block ? f->block : rank / 10;
     f->block = wanted < BLOCK_LEAST ? BLOCK_LEAST : wanted < most ? wanted : most;
     mercer_status status = MERCER_OK;

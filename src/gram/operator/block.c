@@ -382,10 +382,16 @@ mercer_status mc_gram_split(mercer_ctx *ctx, const mc_gram *gram, int64_t i0, in
     return run_rectangle(ctx, &r);
 }
 
+mercer_status mc_gram_take_columns(mercer_ctx *ctx, const mc_gram *gram, const int64_t *rows, int64_t count, int64_t j0,
+                                   int64_t j1, mercer_dtype dtype, void *out, int64_t ld) {
+    rectangle r = {
+        .gram = gram, .rows = rows, .count = count, .j0 = j0, .j1 = j1, .dtype = dtype, .out = out, .ld = ld};
+    return run_rectangle(ctx, &r);
+}
+
 mercer_status mc_gram_take(mercer_ctx *ctx, const mc_gram *gram, const int64_t *rows, int64_t count, mercer_dtype dtype,
                            void *out, int64_t ld) {
-    rectangle r = {.gram = gram, .rows = rows, .count = count, .j1 = gram->z->n, .dtype = dtype, .out = out, .ld = ld};
-    return run_rectangle(ctx, &r);
+    return mc_gram_take_columns(ctx, gram, rows, count, 0, gram->z->n, dtype, out, ld);
 }
 
 mercer_status mc_gram_scatter(mercer_ctx *ctx, const mc_gram *gram, const int64_t *rows, int64_t count, int64_t j0,

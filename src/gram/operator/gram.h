@@ -86,6 +86,9 @@ mercer_status mc_gram_split(mercer_ctx *ctx, const mc_gram *gram, int64_t i0, in
 /* Listed rows of K, each of all columns: out[r * ld + j] <- K(rows[r], j). */
 mercer_status mc_gram_take(mercer_ctx *ctx, const mc_gram *gram, const int64_t *rows, int64_t count, mercer_dtype dtype,
                            void *out, int64_t ld);
+/* The same of columns j0 .. j1-1 alone: out[r * ld + j - j0]. */
+mercer_status mc_gram_take_columns(mercer_ctx *ctx, const mc_gram *gram, const int64_t *rows, int64_t count, int64_t j0,
+                                   int64_t j1, mercer_dtype dtype, void *out, int64_t ld);
 /* Columns j0 .. j1-1 of listed rows, each to a place of its own: out[r][j - j0] <- K(rows[r], j). */
 mercer_status mc_gram_scatter(mercer_ctx *ctx, const mc_gram *gram, const int64_t *rows, int64_t count, int64_t j0,
                               int64_t j1, mercer_dtype dtype, void *const *out);

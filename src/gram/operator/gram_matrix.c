@@ -17,8 +17,8 @@ static mercer_status operator_diagonal(mercer_ctx *ctx, const void *self, double
 }
 
 static mercer_status operator_rows(mercer_ctx *ctx, const void *self, mercer_dtype dtype, const int64_t *ids,
-                                   int64_t count, void *out, int64_t ld) {
-    return mc_gram_take(ctx, self, ids, count, dtype, out, ld);
+                                   int64_t count, int64_t begin, int64_t end, void *out, int64_t ld) {
+    return mc_gram_take_columns(ctx, self, ids, count, begin, end, dtype, out, ld);
 }
 
 static mercer_status operator_packed(mercer_ctx *ctx, const void *self, const double *shift, double *out) {

@@ -294,7 +294,7 @@ static mercer_status stored_diagonal(mercer_ctx *ctx, const void *self, double *
 typedef struct stored_taking {
     const mc_stored *k;
     const int64_t *rows;
-    int64_t count, ld;
+    int64_t count, begin, end, ld; /* columns begin .. end - 1 */
     float *out;
 } stored_taking;
 
@@ -304,21 +304,23 @@ static void take_stripe(void *arg, int64_t chunk, int64_t begin, int64_t end, in
     (void)begin, (void)end, (void)thread;
     const stored_taking *t = arg;
     const mc_stored *k = t->k;
-    const int64_t first = chunk * BAND, rows = rows_of(k, chunk), width = width_of(k, chunk), run = run_of(k, chunk);
-    for (int64_t r = 0; r < t->count; r++)
+    const int64_t first = chunk * BAND, past = first + rows_of(k, chunk), width = width_of(k, chunk),
+                  run = run_of(k, chunk), low = first > t->begin ? first : t->begin,
+                  high = past < t->end ? past : t->end;
+    float *out = t->out + low - t->begin;
+    for (int64_t r = 0; r < t->count && low < high; r++)
         if (t->rows[r] >= width)
-            memcpy(t->out + r * t->ld + first, k->values + place_of(k, t->rows[r], first),
-                   (size_t)rows * sizeof(float));
-    for (int64_t j = 0; j < rows; j++)
+            memcpy(out + r * t->ld, k->values + place_of(k, t->rows[r], low), (size_t)(high - low) * sizeof(float));
+    for (int64_t j = low; j < high; j++)
         for (int64_t r = 0; r < t->count; r++)
             if (t->rows[r] < width)
-                t->out[r * t->ld + first + j] = k->stripe[chunk][j * run + t->rows[r]];
+                out[r * t->ld + j - low] = k->stripe[chunk][(j - first) * run + t->rows[r]];
 }
 
 static mercer_status take_rows(mercer_ctx *ctx, const void *self, mercer_dtype dtype, const int64_t *ids, int64_t count,
-                               void *out, int64_t ld) {
+                               int64_t begin, int64_t end, void *out, int64_t ld) {
     const mc_stored *k = self;
-    stored_taking t = {.k = k, .rows = ids, .count = count, .ld = ld, .out = out};
+    stored_taking t = {.k = k, .rows = ids, .count = count, .begin = begin, .end = end, .ld = ld, .out = out};
     if (dtype != MERCER_F32)
         return mc_fail(ctx, MERCER_INVALID, "stored: rows of a matrix kept as floats are floats");
     return mc_for(ctx, k->stripes, 1, take_stripe, &t);

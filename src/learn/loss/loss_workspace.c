@@ -169,7 +169,7 @@ static mercer_status keep_whole(mercer_ctx *ctx, mc_loss_workspace *s) {
     for (int64_t i = 0; i < s->n; i++)
         ids[i] = i;
     MC_TRY(MC_ALLOC(ctx, s->whole, s->n * s->n));
-    MC_TRY(s->K.rows(ctx, s->K.self, MERCER_F64, ids, s->n, s->whole, s->n));
+    MC_TRY(s->K.rows(ctx, s->K.self, MERCER_F64, ids, s->n, 0, s->n, s->whole, s->n));
     s->K = (mc_matrix){.n = s->n, .self = s, .apply = apply_whole};
     return MERCER_OK;
 }

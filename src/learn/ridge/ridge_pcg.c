@@ -242,6 +242,7 @@ static mercer_status grow_low_rank_factor(mercer_ctx *ctx, solver *s) {
     rule.most_work = s->r->trial ? TRIAL * mc_ridge_direct_work(s->r->trial) : INFINITY;
     mc_begin_phase(ctx, "pivots");
     MC_TRY(mc_lowrank_open(ctx, &s->fast_scaled.K, p->root, ctx->options.seed, &s->f));
+    mc_lowrank_share(ctx, s->f);
     return mc_rank_grow(ctx, &rule, s->f);
 }
 
@@ -295,7 +296,7 @@ static mercer_status open_preconditioner(mercer_ctx *ctx, solver *s) {
 static uint64_t key_of(const mercer_ctx *ctx, const mc_ridge_system *r) {
     const int64_t wishes[] = {r->intercept, r->rank_asked};
     const double numbers_[] = {r->lambda, r->tolerance};
-    const uint64_t key = mc_hash(mc_checkpoint_key(ctx, r->p, "ridge pcg 5"), wishes, sizeof wishes);
+    const uint64_t key = mc_hash(mc_checkpoint_key(ctx, r->p, "ridge pcg 6"), wishes, sizeof wishes);
     return mc_hash(key, numbers_, sizeof numbers_);
 }
 

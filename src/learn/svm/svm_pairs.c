@@ -8,8 +8,12 @@
    steps do not settle; these go side by side too (base/jobs.h).
 
    Nothing that a pair is given depends on who solves it or when, so that the answer has the same bits on any number of
-   threads. There are as many threads as have room for a K each. */
+   threads. There are as many threads as have room for a K each.
+
+   Ranks deal the pairs out (base/deal.h); of a pair that another has solved a rank hears the program as it stands
+   then. */
 #include "base/ctx.h"
+#include "base/deal.h"
 #include "base/jobs.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -33,6 +37,7 @@ typedef struct queue {
     mc_class_matrices classes;
     int threads;
     char *block; /* bytes of each thread */
+    mc_deal deal;
 } queue;
 
 /* ---- Memory ---- */
@@ -148,8 +153,9 @@ static void begin_pair(const mc_svm *s, mc_svm_program *t, const mc_kernel_runs 
 static void solve_pair(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)begin, (void)end;
     const queue *q = arg;
-    mc_svm_program *t = &q->s->task[q->task[chunk]];
-    mc_stored_progress *of = &q->of[q->task[chunk]];
+    const int64_t task = q->task[mc_deal_piece(&q->deal, chunk)];
+    mc_svm_program *t = &q->s->task[task];
+    mc_stored_progress *of = &q->of[task];
     mc_work work = {.block = q->block + (size_t)thread * q->bytes, .size = q->bytes};
     mc_pair_matrix matrix;
     const mc_kernel_runs K = mc_pair_matrix_open(&q->classes, t, q->isa, &work, &matrix);
@@ -161,6 +167,57 @@ static void solve_pair(void *arg, int64_t chunk, int64_t begin, int64_t end, int
         mc_svm_program_decide(t, &K, work);
     else if (matrix.demand.over)
         leave_pair(t);
+}
+
+/* ---- What ranks tell each other of a pair ---- */
+
+/* As it stands, with how far it has come: a place in memory is each rank's own. */
+typedef struct pair_news {
+    mc_svm_program program;
+    mc_stored_progress progress;
+} pair_news;
+
+enum { NEWS = (sizeof(pair_news) + sizeof(double) - 1) / sizeof(double) }; /* numbers it takes */
+
+static int64_t news_numbers(const void *arg, int64_t piece) {
+    const queue *q = arg;
+    const mc_svm_program *t = &q->s->task[q->task[piece]];
+    return NEWS + t->m + t->n;
+}
+
+static void give_pair(const void *arg, int64_t piece, double *out) {
+    const queue *q = arg;
+    const mc_svm_program *t = &q->s->task[q->task[piece]];
+    pair_news news;
+    memset(&news, 0, sizeof news);
+    news.program = *t;
+    news.progress = q->of[q->task[piece]];
+    memcpy(out, &news, sizeof news);
+    memcpy(out + NEWS, t->beta, (size_t)t->m * sizeof *out);
+    memcpy(out + NEWS + t->m, t->f, (size_t)t->n * sizeof *out);
+}
+
+static void take_pair(void *arg, int64_t piece, const double *in) {
+    const queue *q = arg;
+    mc_svm_program *t = &q->s->task[q->task[piece]];
+    const mc_svm_program own = *t;
+    pair_news news;
+    memcpy(&news, in, sizeof news);
+    *t = news.program;
+    t->beta = own.beta;
+    t->f = own.f;
+    t->error = own.error;
+    t->certified = own.certified;
+    t->whole_K = own.whole_K;
+    t->previous_decision = own.previous_decision;
+    q->of[q->task[piece]] = news.progress;
+    memcpy(t->beta, in + NEWS, (size_t)t->m * sizeof *in);
+    memcpy(t->f, in + NEWS + t->m, (size_t)t->n * sizeof *in);
+}
+
+static mercer_status tell_pairs(mercer_ctx *ctx, queue *q, mercer_status status) {
+    const mc_deal_news news = {news_numbers, give_pair, take_pair, q};
+    return mc_deal_tell(ctx, &q->deal, (uint64_t)q->count, status, &news);
 }
 
 /* ---- Those that are left, each by itself where there are enough of them ---- */
@@ -203,16 +260,37 @@ static mercer_status finish_pair(mercer_ctx *ctx, queue *q, int64_t task) {
 
 static mercer_status finish_pair_beside_others(mercer_ctx *ctx, void *arg, int64_t k) {
     queue *q = arg;
-    const mercer_status status = finish_pair(ctx, q, q->task[k]);
+    const int64_t task = q->task[mc_deal_piece(&q->deal, k)];
+    const mercer_status status = finish_pair(ctx, q, task);
     if (status != MERCER_MEMORY || q->s->kind != MC_SVC)
         return status;
     mc_clear_failure(ctx); /* it is solved later, from the start, with the memory of all */
-    leave_pair(&q->s->task[q->task[k]]);
+    leave_pair(&q->s->task[task]);
     return MERCER_OK;
 }
 
-/* The largest first, which have all threads while they are more than the share of one of what is left to do. */
+/* Those from the first on. */
+static mercer_status finish_side_by_side(mercer_ctx *ctx, queue *q, int64_t first, int64_t count) {
+    if (first == count)
+        return MERCER_OK;
+    const int64_t all = q->count;
+    q->task += first;
+    q->count = count - first;
+    q->deal = mc_deal_out(ctx, q->count);
+    const int64_t own = mc_deal_own(&q->deal, q->deal.rank);
+    mercer_status status =
+        own ? mc_run_jobs(ctx, own, left_bytes(ctx, q->s, q->s->task[q->task[0]].n), finish_pair_beside_others, q)
+            : MERCER_OK;
+    status = tell_pairs(ctx, q, status);
+    q->task -= first;
+    q->count = all;
+    return status;
+}
+
+/* The largest first, which have all threads, or all ranks, while they are more than the share of one of what is left to
+   do. */
 static mercer_status finish_pairs(mercer_ctx *ctx, queue *q) {
+    const double workers = mc_ranks_share(ctx) ? mercer_ranks(ctx) : mercer_threads(ctx);
     double work = 0;
     int64_t count = 0, first = 0;
     for (int64_t k = 0; k < q->count; k++)
@@ -223,26 +301,22 @@ static mercer_status finish_pairs(mercer_ctx *ctx, queue *q) {
     for (; first < count; first++) {
         const mc_svm_program *t = &q->s->task[q->task[first]];
         const double own = pow((double)t->n, 2);
-        if (own * mercer_threads(ctx) <= work && mc_jobs_at_once(ctx, count - first, left_bytes(ctx, q->s, t->n)))
+        if (own * workers <= work && mc_jobs_at_once(ctx, count - first, left_bytes(ctx, q->s, t->n)))
             break;
         MC_TRY(finish_pair(ctx, q, q->task[first]));
         work -= own;
     }
-    q->task += first;
-    const int64_t left = count - first;
-    const mercer_status status =
-        left ? mc_run_jobs(ctx, left, left_bytes(ctx, q->s, q->s->task[q->task[0]].n), finish_pair_beside_others, q)
-             : MERCER_OK;
-    q->task -= first;
-    return status;
+    return finish_side_by_side(ctx, q, first, count);
 }
 
 static mercer_status run_queue(mercer_ctx *ctx, queue *q) {
     if (!(q->block = mc_alloc_unset(ctx, q->threads, q->bytes)))
         return MERCER_MEMORY;
     mc_set_phase_span(ctx, 0, (double)q->count / (double)q->s->tasks);
-    MC_TRY(mc_for_few(ctx, q->threads, q->count, 1, solve_pair, q));
-    MC_TRY(mc_gram_writers_report(ctx, q->s->kept.gram));
+    q->deal = mc_deal_out(ctx, q->count);
+    mercer_status status = mc_for_few(ctx, q->threads, mc_deal_own(&q->deal, q->deal.rank), 1, solve_pair, q);
+    MC_THEN(status, mc_gram_writers_report(ctx, q->s->kept.gram));
+    MC_TRY(tell_pairs(ctx, q, status));
     mc_free(q->block);
     q->block = NULL;
     mc_class_matrices_close(&q->classes);
