@@ -1,8 +1,9 @@
 /* segments.h: rows in segments that depend on their number alone, which ranks may share out, and sums over them.
 
-   A sum over segments is that of a fixed tree: a node of some segments, the greatest power of two below their number to
-   its left. So it has the same bits on any number of ranks: each has a run of segments, makes the sums of the nodes that
-   lie in its run with their parent outside, and what is above these is added by whoever has heard them all. */
+   A sum over segments is that of a fixed tree: a node of some segments has to its left as many as the greatest power of
+   two below their number. So it has the same bits on any number of ranks: each has a run of segments, makes the sums of
+   the nodes that lie in its run with their parent outside, and what is above these is added by whoever has heard them
+   all. */
 #ifndef MC_BASE_SEGMENTS_H
 #define MC_BASE_SEGMENTS_H
 
@@ -45,8 +46,8 @@ void mc_segments_fold(const mc_segments *s, int64_t numbers, double *sums);
 
 /* Numbers of work that mc_segments_sum takes. */
 int64_t mc_segments_work(const mc_segments *s, int64_t numbers);
-/* sum <- that of all segments, from the sums of own nodes, on every rank; status: of what made them. Every rank calls it,
-   in the same order; what tells the call from others, as in mc_ranks_agree. */
+/* sum <- that of all segments, from the sums of own nodes, on every rank; status: of what made them. Every rank calls
+   it, in the same order; what tells the call from others, as in mc_ranks_agree. */
 mercer_status mc_segments_sum(mercer_ctx *ctx, const mc_segments *s, uint64_t what, mercer_status status,
                               const double *mine, int64_t numbers, double *work, double *sum);
 /* all <- the rows of every rank, width numbers each. mine may not lie in all. */

@@ -9,15 +9,16 @@
 
        F F' + lambda I  <=  K + lambda I  <=  (1 + trace_left/lambda) (F F' + lambda I).
 
-   Where ranks share F (mc_lowrank_share), each makes and holds its own rows of it; all else that is said here every rank
-   knows. */
+   Where ranks share F (mc_lowrank_share), each makes and holds its own rows of it; all else that is said here every
+   rank knows. */
 #ifndef MC_GRAM_LOWRANK_LOWRANK_H
 #define MC_GRAM_LOWRANK_LOWRANK_H
 
 #include "base/segments.h"
 #include "linalg/matrix.h"
 
-/* Columns of F lie in panels of this width, each as long as there are own rows, one after the other: F grows without being moved. */
+/* Columns of F lie in panels of this width, each as long as there are own rows, one after the other: F grows without
+   being moved. */
 enum { MC_PANEL = 128 };
 
 typedef struct mc_lowrank {
