@@ -112,7 +112,8 @@ typedef struct mercer_progress {
 
 typedef struct mercer_options {
     size_t size;
-    /* One realloc-style hook: new_size 0 frees, NULL makes, otherwise grows or shrinks. NULL hook: the C library's. */
+    /* One realloc-style hook: new_size 0 frees, NULL makes, otherwise grows or shrinks. NULL hook: the C library's. It
+       is called on the thread that calls the library alone: with objects shared, on each that makes or frees one. */
     void *(*memory)(void *user, void *block, size_t old_size, size_t new_size);
     void *memory_user;
     size_t memory_limit; /* bytes of blocks, what libraries take for themselves not counted; 0: 80% of what is free */
@@ -125,7 +126,8 @@ typedef struct mercer_options {
     int (*progress)(void *user, const mercer_progress *progress);
     void *progress_user;
     bool every_step; /* progress also sees every step of an iterative solver, however many a second */
-    void (*log)(void *user, const char *line); /* facts about what is being done, one line each; NULL: silent */
+    /* Facts about what is being done, one line each, from the calling thread; NULL: silent. */
+    void (*log)(void *user, const char *line);
     void *log_user;
     /* "cpu"; "cuda" or "cuda:1", that card for all products with K that it can do; NULL or "auto": a card where there
        is one and the work is large (or $MERCER_DEVICE). */

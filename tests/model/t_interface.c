@@ -2,7 +2,10 @@
    that say how large they are, numbers that stay, settings that belong to one machine. */
 #include "support.h"
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 static mercer_data *sinc(mercer_ctx *ctx) {
@@ -240,6 +243,79 @@ static void test_an_index_that_a_model_does_not_have_is_no_number(void **state) 
     close_clean(ctx);
 }
 
+/* ---- Callbacks ---- */
+
+typedef struct watched {
+    pthread_t caller;
+    atomic_int calls, elsewhere; /* on another thread than the caller's */
+} watched;
+
+static void note_thread(watched *w) {
+    atomic_fetch_add(&w->calls, 1);
+    atomic_fetch_add(&w->elsewhere, !pthread_equal(pthread_self(), w->caller));
+}
+
+static void *watched_memory(void *user, void *block, size_t old_size, size_t new_size) {
+    (void)old_size;
+    note_thread(user);
+    if (new_size)
+        return realloc(block, new_size);
+    free(block);
+    return NULL;
+}
+
+static void watched_log(void *user, const char *line) {
+    (void)line;
+    note_thread(user);
+}
+
+/* Five classes, whose pairs would be solved side by side. */
+static mercer_data *five_classes(mercer_ctx *ctx) {
+    enum { N = 600 };
+    static const char *const names[] = {"a", "b", "c", "d", "e"};
+    double x[N * 2];
+    const char *labels[N];
+    for (int i = 0; i < N; i++) {
+        labels[i] = names[i % 5];
+        x[2 * i] = i % 5 + sin(i * 1.7);
+        x[2 * i + 1] = i % 3 + cos(i * 2.3);
+    }
+    const mercer_table table = {
+        .size = sizeof table, .n = N, .d = 2, .dtype = MERCER_F64, .values = x, .labels = labels};
+    mercer_data *data = NULL;
+    assert_ok(ctx, mercer_data_make(ctx, &table, &data));
+    return data;
+}
+
+static void test_the_memory_hook_and_the_log_are_called_by_the_calling_thread_alone(void **state) {
+    (void)state;
+    static const char *const machines[] = {"svc", "ridge", "logistic", "knn", "pca", "lms"};
+    watched memory = {.caller = pthread_self()}, log = {.caller = pthread_self()};
+    mercer_options options = mercer_options_defaults();
+    mercer_ctx *ctx = NULL;
+    options.threads = 4;
+    options.memory = watched_memory;
+    options.memory_user = &memory;
+    options.log = watched_log;
+    options.log_user = &log;
+    assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
+    mercer_data *data = five_classes(ctx);
+    mercer_kernel *kernel = rbf(ctx);
+    for (size_t k = 0; k < sizeof machines / sizeof *machines; k++) {
+        double out[600 * 10];
+        mercer_model *model = NULL;
+        assert_ok(ctx, mercer_fit(ctx, machines[k], NULL, kernel, data, &model));
+        assert_ok(ctx, mercer_predict(ctx, model, data, out));
+        mercer_model_free(model);
+    }
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    mercer_close(ctx);
+    assert_true(memory.calls > 100 && log.calls > 0);
+    assert_int_equal(memory.elsewhere, 0);
+    assert_int_equal(log.elsewhere, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_numbers_of_statuses_and_versions_stay),
@@ -251,6 +327,7 @@ int main(void) {
         cmocka_unit_test(test_settings_belong_to_their_machine),
         cmocka_unit_test(test_a_setting_put_into_the_wrong_machine_names_those_that_have_it),
         cmocka_unit_test(test_an_unknown_machine_is_an_error_with_a_suggestion),
+        cmocka_unit_test(test_the_memory_hook_and_the_log_are_called_by_the_calling_thread_alone),
         cmocka_unit_test(test_an_index_that_a_model_does_not_have_is_no_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
