@@ -11,6 +11,8 @@ rule_holds mc_verify_thin_plate;       /* conditionally positive of order 2 */
 rule_holds mc_verify_conditional_sum;  /* of kernels, conditionally positive functions and numbers of any sign */
 rule_holds mc_verify_conditional_multiple;
 rule_holds mc_verify_conditional_columns;
+rule_holds mc_verify_conditional_bernstein;
+rule_holds mc_verify_inverse_conditional;
 rule_holds mc_verify_exp_conditional; /* exp of a conditionally positive function is a kernel, with all its powers */
 
 #endif

@@ -6,6 +6,7 @@
    line can support itself. */
 #include "base/status.h"
 #include "kernel/proof/check_conditional.h"
+#include "kernel/proof/check_taylor.h"
 #include "kernel/proof/exact.h"
 #include "kernel/proof/expand.h"
 #include "kernel/language/user_function.h"
@@ -340,13 +341,6 @@ static bool verify_real_power(checker *c, const mc_proof_line *line) {
 
 /* ---- multiplied out ---- */
 
-static bool is_premise(const checker *c, const mc_proof_line *line, const mc_term *term) {
-    for (int i = 0; i < line->premises; i++)
-        if (states_claim(nth_premise(c, line, i), MC_IS_KERNEL, term, line->d))
-            return true;
-    return false;
-}
-
 typedef bool expansion_test(const mc_expansion *e, const mc_proof_line *line);
 
 /* The term multiplied out passes the test, and every generator left in it is a kernel by some premise. */
@@ -532,6 +526,8 @@ static const struct {
     [MC_RULE_SPECTRA] = {MC_IS_KERNEL, verify_spectra},
     [MC_RULE_SPHERE] = {MC_IS_KERNEL, verify_sphere},
     [MC_RULE_POWERS_MINIMUM] = {MC_ALL_POWERS, verify_powers_minimum},
+    [MC_RULE_TAYLOR] = {MC_IS_KERNEL, mc_verify_taylor},
+    [MC_RULE_REMAINDER] = {MC_IS_KERNEL, mc_verify_remainder},
     [MC_RULE_COLUMN_FORMS] = {MC_IS_KERNEL, verify_column_forms},
     [MC_RULE_COMMON_VIEW] = {MC_IS_KERNEL, verify_common_view},
     [MC_RULE_WHITE_DIAGONAL] = {MC_IS_KERNEL, verify_white_diagonal},
@@ -541,6 +537,9 @@ static const struct {
     [MC_RULE_CONDITIONAL_SUM] = {MC_IS_CONDITIONAL, mc_verify_conditional_sum},
     [MC_RULE_CONDITIONAL_MULTIPLE] = {MC_IS_CONDITIONAL, mc_verify_conditional_multiple},
     [MC_RULE_CONDITIONAL_COLUMNS] = {MC_IS_CONDITIONAL, mc_verify_conditional_columns},
+    [MC_RULE_CONDITIONAL_BERNSTEIN] = {MC_IS_CONDITIONAL, mc_verify_conditional_bernstein},
+    [MC_RULE_INVERSE_CONDITIONAL] = {MC_IS_KERNEL, mc_verify_inverse_conditional},
+    [MC_RULE_POWERS_INVERSE] = {MC_ALL_POWERS, mc_verify_inverse_conditional},
     [MC_RULE_THIN_PLATE] = {MC_IS_CONDITIONAL_2, mc_verify_thin_plate},
     [MC_RULE_CONDITIONAL_2_SUM] = {MC_IS_CONDITIONAL_2, mc_verify_conditional_sum},
     [MC_RULE_CONDITIONAL_2_MULTIPLE] = {MC_IS_CONDITIONAL_2, mc_verify_conditional_multiple},

@@ -30,6 +30,14 @@ static inline bool only_premise(const checker *c, const mc_proof_line *line, mc_
     return line->premises == 1 && term && states_claim(nth_premise(c, line, 0), judgement, term, line->d);
 }
 
+/* Some premise says that the term is a kernel. */
+static inline bool is_premise(const checker *c, const mc_proof_line *line, const mc_term *term) {
+    for (int i = 0; i < line->premises; i++)
+        if (states_claim(nth_premise(c, line, i), MC_IS_KERNEL, term, line->d))
+            return true;
+    return false;
+}
+
 static inline bool no_premise(const mc_proof_line *line) {
     return line->premises == 0;
 }

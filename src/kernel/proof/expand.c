@@ -202,7 +202,7 @@ static bool expand_poly(mc_expander *x, const mc_term *term, const mc_node *scop
 
 static bool expand_atom(mc_expander *x, const mc_term *term, const mc_node *scope, mc_monomials *out) {
     const mc_node *node = term->node;
-    if (node->atom == MC_RBF && x->mode == MC_GAUSSIANS)
+    if (node->atom == MC_RBF && (x->mode == MC_GAUSSIANS || x->mode == MC_TAYLOR_GAUSSIANS))
         return expand_gaussian(x, term, scope, out);
     if (node->atom == MC_POLY)
         return expand_poly(x, term, scope, out);
@@ -293,7 +293,7 @@ static int only_generator(const mc_monomial *m) {
 }
 
 /* exp(c + r_1 g_1 + ...): the exponent must be linear in the generators. */
-static bool linear_exponent(const mc_monomials *l, mc_monomial *out) {
+bool mc_linear_exponent(const mc_monomials *l, mc_monomial *out) {
     mc_interval c = mc_iv(0);
     *out = mc_constant_monomial(mc_iv(1));
     for (int i = 0; i < l->count; i++) {
@@ -312,7 +312,7 @@ static bool expand_exp(mc_expander *x, const mc_term *term, const mc_node *scope
     mc_monomial m;
     bool ok = mc_expand_into(x, term->child[0], scope, &inner);
     if (ok)
-        ok = linear_exponent(&inner, &m) ? mc_add_monomial(x, out, &m) : mc_expand_as_generator(x, term, scope, out);
+        ok = mc_linear_exponent(&inner, &m) ? mc_add_monomial(x, out, &m) : mc_expand_as_generator(x, term, scope, out);
     mc_free(inner.item);
     return ok;
 }
@@ -363,6 +363,8 @@ bool mc_expand_into(mc_expander *x, const mc_term *term, const mc_node *scope, m
         ok = mc_expand_in_columns(x, term, scope, out, &taken);
     else if (x->mode == MC_UNFOLDED)
         ok = mc_expand_unfolded(x, term, scope, out, &taken);
+    else if (x->mode >= MC_TAYLOR)
+        ok = mc_expand_taylor(x, term, scope, out, &taken);
     if (taken || !ok)
         return ok;
     switch (term->kind) {
@@ -378,18 +380,28 @@ bool mc_expand_into(mc_expander *x, const mc_term *term, const mc_node *scope, m
     }
 }
 
-mercer_status mc_expand_term(mc_pool *pool, const mc_term *term, mc_expand_mode mode, int64_t d, int64_t *work,
-                             mc_expansion *out) {
+/* Columns that are written apart. */
+static int64_t columns_listed(const mc_term *term, mc_expand_mode mode, int64_t d) {
+    return mode == MC_COLUMN_POWERS ? mc_listed_columns(term, d) : mode == MC_TAYLOR ? mc_mentioned_columns(term) : 0;
+}
+
+mercer_status mc_expand_taylor_term(mc_pool *pool, const mc_term *term, mc_expand_mode mode, int order, int64_t d,
+                                    int64_t *work, mc_expansion *out) {
     *out = (mc_expansion){.whole = true};
-    mc_expander x = {.pool = pool, .e = out, .mode = mode, .d = d, .work = work};
+    mc_expander x = {.pool = pool, .e = out, .mode = mode, .order = order, .d = d, .work = work};
     mc_monomials all = {0};
-    x.listed = mode == MC_COLUMN_POWERS ? mc_listed_columns(term, d) : 0;
+    x.listed = columns_listed(term, mode, d);
     const bool ok = x.listed <= MC_WIDTHS_MAX && mc_expand_into(&x, term, NULL, &all);
     out->monomial = all.item;
     out->count = all.count;
     out->listed = x.listed;
     out->whole = out->whole && ok;
     return x.status ? x.status : pool->status;
+}
+
+mercer_status mc_expand_term(mc_pool *pool, const mc_term *term, mc_expand_mode mode, int64_t d, int64_t *work,
+                             mc_expansion *out) {
+    return mc_expand_taylor_term(pool, term, mode, 0, d, work, out);
 }
 
 void mc_expansion_close(mc_expansion *e) {

@@ -39,13 +39,36 @@ typedef struct mc_expansion {
     bool whole;                     /* false: too large to multiply out; nothing may be concluded */
 } mc_expansion;
 
-typedef enum mc_expand_mode { MC_GENERATORS, MC_GAUSSIANS, MC_UNFOLDED, MC_COLUMN_POWERS } mc_expand_mode;
+/* The last three write functions of a kernel as the first terms of their power series and a remainder, which is a
+   generator: MC_TAYLOR over generators, with the columns apart that the expression singles out, MC_TAYLOR_GAUSSIANS
+   over Gaussians, MC_POLAR over norms and cosines. */
+typedef enum mc_expand_mode {
+    MC_GENERATORS,
+    MC_GAUSSIANS,
+    MC_UNFOLDED,
+    MC_COLUMN_POWERS,
+    MC_TAYLOR,
+    MC_TAYLOR_GAUSSIANS,
+    MC_POLAR
+} mc_expand_mode;
 
 /* For rows of d columns, 0: of any number that the term allows. *work is what may be spent, lowered by what was; when
    it ends the expansion is not whole. Terms that must be made (a generator seen through columns) go to the pool. Free
    with mc_expansion_close, also after a failure. */
 mercer_status mc_expand_term(mc_pool *pool, const mc_term *term, mc_expand_mode mode, int64_t d, int64_t *work,
                              mc_expansion *out);
+/* The same in one of the last three modes, with terms up to the power `order`. */
+mercer_status mc_expand_taylor_term(mc_pool *pool, const mc_term *term, mc_expand_mode mode, int order, int64_t d,
+                                    int64_t *work, mc_expansion *out);
+/* The ways in which a sum is tried: with the terms up to so many powers. Those of two generators may grow large. */
+typedef struct mc_taylor_way {
+    mc_expand_mode mode;
+    int order;
+} mc_taylor_way;
+enum { MC_TAYLOR_WAYS = 15 };
+extern const mc_taylor_way mc_taylor_ways[MC_TAYLOR_WAYS];
+/* It is a kernel when the generators that are left are: by one of the tests below. */
+bool mc_taylor_settles(const mc_expansion *e, mc_expand_mode mode, int64_t d);
 void mc_expansion_close(mc_expansion *e);
 /* The generator occurs in some monomial, and must be a kernel: the exponent of a weight need not be. */
 bool mc_expansion_uses(const mc_expansion *e, int generator);

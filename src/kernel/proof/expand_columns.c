@@ -37,15 +37,15 @@ static int64_t own_columns(const mc_term *term) {
 }
 
 /* Columns inside a view are those of the view, which it lists. */
-static int64_t mentioned_columns(const mc_term *term) {
+int64_t mc_mentioned_columns(const mc_term *term) {
     int64_t most = own_columns(term);
     for (int i = 0; term->kind != MC_T_COLUMNS && i < term->children; i++)
-        most = larger_of(most, mentioned_columns(term->child[i]));
+        most = larger_of(most, mc_mentioned_columns(term->child[i]));
     return most;
 }
 
 int64_t mc_listed_columns(const mc_term *term, int64_t d) {
-    return d > 0 && d <= FEW_COLUMNS ? d : mentioned_columns(term);
+    return d > 0 && d <= FEW_COLUMNS ? d : mc_mentioned_columns(term);
 }
 
 /* The columns in view are all written apart. */
@@ -76,7 +76,7 @@ static bool add_column_product(mc_expander *x, int64_t i, int64_t j, double fact
     return mc_add_monomial(x, out, &m);
 }
 
-static const mc_term *rest_of_linear(mc_pool *pool, int64_t listed) {
+const mc_term *mc_rest_of_linear(mc_pool *pool, int64_t listed) {
     mc_term *rest = (mc_term *)mc_term_special(pool, MC_REST_DOT, NULL);
     if (rest)
         rest->amount = mc_amount_number((double)listed);
@@ -87,7 +87,7 @@ static bool expand_linear(mc_expander *x, const mc_node *scope, mc_monomials *ou
     for (int64_t j = 0; j < columns_apart(x, scope); j++)
         if (!add_column_product(x, column_at(scope, j), column_at(scope, j), 1, out))
             return false;
-    return all_apart(x, scope) || mc_expand_as_generator(x, rest_of_linear(x->pool, x->listed), NULL, out);
+    return all_apart(x, scope) || mc_expand_as_generator(x, mc_rest_of_linear(x->pool, x->listed), NULL, out);
 }
 
 static bool expand_form(mc_expander *x, const mc_value *A, const mc_node *scope, mc_monomials *out) {

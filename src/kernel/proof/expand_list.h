@@ -13,6 +13,7 @@ typedef struct mc_expander {
     mc_pool *pool;
     mc_expansion *e;
     mc_expand_mode mode;
+    int order;      /* of the powers in the last three modes */
     int64_t d;      /* columns of the row; 0: any number */
     int64_t listed; /* MC_COLUMN_POWERS: columns 0 .. listed - 1 are apart, all others stand together */
     int64_t *work;
@@ -32,10 +33,18 @@ bool mc_give_up_expansion(mc_expander *x);
 int mc_generator_of(mc_expander *x, const mc_term *term, const mc_node *scope);
 mc_monomial mc_constant_monomial(mc_interval c);
 
+/* exp(c + r_1 g_1 + ...), where the exponent is linear in the generators. */
+bool mc_linear_exponent(const mc_monomials *l, mc_monomial *out);
+
+/* expand_taylor.c: MC_TAYLOR, MC_TAYLOR_GAUSSIANS, MC_POLAR. */
+bool mc_expand_taylor(mc_expander *x, const mc_term *term, const mc_node *scope, mc_monomials *out, bool *taken);
+bool mc_is_norm_weight(const mc_term *term);
 /* expand_names.c: the same function under a plainer name; NULL: it has none. */
 const mc_term *mc_term_renamed(mc_pool *pool, const mc_term *term);
 /* expand_columns.c: MC_COLUMN_POWERS. These say with *taken whether they know the term. */
 bool mc_expand_in_columns(mc_expander *x, const mc_term *term, const mc_node *scope, mc_monomials *out, bool *taken);
+const mc_term *mc_rest_of_linear(mc_pool *pool, int64_t listed);
+int64_t mc_mentioned_columns(const mc_term *term);
 int64_t mc_listed_columns(const mc_term *term, int64_t d);
 /* expand_unfolded.c: MC_UNFOLDED. */
 bool mc_expand_unfolded(mc_expander *x, const mc_term *term, const mc_node *scope, mc_monomials *out, bool *taken);

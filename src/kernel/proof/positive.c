@@ -18,7 +18,7 @@
    where w is larger; a column with w_j = 0 gives a point mass at frequency 0. So a exp(-w.u^2) - b exp(-v.u^2) has a
    transform that is nowhere negative exactly when w and v vanish in the same columns, w_j >= v_j in the others, and a
    prod (v_j/w_j)^(1/2) >= b (Bochner). Several subtracted Gaussians each take what they need from those added. */
-#include "kernel/proof/expand.h"
+#include "kernel/proof/expand_list.h"
 #include <math.h>
 
 /* ---- nonnegative ---- */
@@ -221,36 +221,52 @@ static mc_interval power_coefficient(const group *s, int g, int n) {
     return sum;
 }
 
-/* The sum of the coefficients 1 to last, F(0) apart. */
-static bool sphere_nonnegative(const group *s, int g, int last, int64_t d) {
+/* The sum of the coefficients up to last, F(0) apart where a row may be 0. */
+static bool sphere_nonnegative(const group *s, int g, int last, int64_t d, bool apart) {
     mc_interval v[SPHERE_TERMS + 1];
     for (int k = 0; k <= SPHERE_TERMS; k++)
         v[k] = mc_iv(0);
     for (int n = last; n >= 0; n--) {
         if (n < last)
             multiply_by_cosine(v, last - n - 1, d);
-        if (n > 0)
+        if (n > 0 || !apart)
             v[0] = mc_iv_add(v[0], power_coefficient(s, g, n));
     }
     for (int k = 0; k <= last; k++)
         if (!(v[k].lo >= 0))
             return false;
-    return power_coefficient(s, g, 0).lo >= 0;
+    return !apart || power_coefficient(s, g, 0).lo >= 0;
 }
 
-static bool sphere_group(const group *s, int g, int64_t d) {
+/* Some norm of the same columns is a factor, so that rows of 0 give 0. */
+static bool has_norm_factor(const mc_expansion *e, const mc_monomial *m, int cosine) {
+    const mc_term *seen = e->generator[cosine];
+    for (int g = 0; g < e->generators; g++) {
+        const mc_term *term = e->generator[g];
+        const bool viewed = term->kind == MC_T_COLUMNS;
+        if (m->power[g] > 0 && mc_is_norm_weight(viewed ? term->child[0] : term)
+            && viewed == (seen->kind == MC_T_COLUMNS) && (!viewed || term->node == seen->node))
+            return true;
+    }
+    return false;
+}
+
+static bool sphere_group(const mc_expansion *e, const group *s, int g, int64_t d) {
+    const bool apart = !has_norm_factor(e, s->member[0], g);
     int n = 1;
     for (int i = 0; i < s->count; i++)
         n = s->member[i]->power[g] >= n ? s->member[i]->power[g] + 1 : n;
     while (n < SPHERE_TERMS && !tail_nonnegative(s, g, n))
         n++;
-    return n < SPHERE_TERMS && (sphere_nonnegative(s, g, n - 1, d) || sphere_nonnegative(s, g, SPHERE_TERMS - 1, d));
+    return n < SPHERE_TERMS
+           && (sphere_nonnegative(s, g, n - 1, d, apart) || sphere_nonnegative(s, g, SPHERE_TERMS - 1, d, apart));
 }
 
 static bool sphere_in(const mc_expansion *e, int g, int64_t d) {
     for (int i = 0; i < e->count; i++) {
         const group s = group_of(e, i, APART_FROM_GENERATOR, g);
-        if (s.member[0] == &e->monomial[i] && !(rest_nonnegative(e, s.member[0], g) && sphere_group(&s, g, d)))
+        if (s.count == 0 /* an exponent that is no point equals none */
+            || (s.member[0] == &e->monomial[i] && !(rest_nonnegative(e, s.member[0], g) && sphere_group(e, &s, g, d))))
             return false;
     }
     return e->count > 0;
@@ -263,6 +279,35 @@ bool mc_expansion_sphere(const mc_expansion *e, int64_t d) {
             return true;
     }
     return false;
+}
+
+/* ---- with remainders ---- */
+
+const mc_taylor_way mc_taylor_ways[MC_TAYLOR_WAYS] = {{MC_TAYLOR, 0},
+                                                      {MC_TAYLOR, 1},
+                                                      {MC_TAYLOR, 2},
+                                                      {MC_TAYLOR, 4},
+                                                      {MC_TAYLOR, 8},
+                                                      {MC_TAYLOR_GAUSSIANS, 1},
+                                                      {MC_TAYLOR_GAUSSIANS, 2},
+                                                      {MC_TAYLOR_GAUSSIANS, 3},
+                                                      {MC_POLAR, 0},
+                                                      {MC_POLAR, 1},
+                                                      {MC_POLAR, 2},
+                                                      {MC_POLAR, 4},
+                                                      {MC_POLAR, 8},
+                                                      {MC_POLAR, 12},
+                                                      {MC_POLAR, 20}};
+
+bool mc_taylor_settles(const mc_expansion *e, mc_expand_mode mode, int64_t d) {
+    int generator;
+    if (!e->whole)
+        return false;
+    if (mc_expansion_nonnegative(e, 1, false))
+        return true;
+    if (mode == MC_TAYLOR_GAUSSIANS)
+        return mc_expansion_gaussians(e, d) || mc_expansion_spectra(e, d);
+    return mode == MC_POLAR ? mc_expansion_sphere(e, d) : mc_expansion_series(e, &generator);
 }
 
 /* ---- Gaussians ---- */

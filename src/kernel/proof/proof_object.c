@@ -75,7 +75,10 @@ static const char *const rule_names[MC_RULE_COUNT] = {
     [MC_RULE_UNFOLD_SERIES] = "unfold_series",
     [MC_RULE_COLUMN_FORMS] = "column_forms",
     [MC_RULE_SPECTRA] = "spectra",
+    [MC_RULE_SPHERE] = "sphere",
     [MC_RULE_WHITE_DIAGONAL] = "white_diagonal",
+    [MC_RULE_TAYLOR] = "taylor",
+    [MC_RULE_REMAINDER] = "remainder",
     [MC_RULE_COMMON_VIEW] = "common_view",
     [MC_RULE_TEXT_FEATURES] = "text_features",
     [MC_RULE_BERNSTEIN] = "bernstein",
@@ -84,6 +87,9 @@ static const char *const rule_names[MC_RULE_COUNT] = {
     [MC_RULE_CONDITIONAL_SUM] = "conditional_sum",
     [MC_RULE_CONDITIONAL_MULTIPLE] = "conditional_multiple",
     [MC_RULE_CONDITIONAL_COLUMNS] = "conditional_columns",
+    [MC_RULE_CONDITIONAL_BERNSTEIN] = "conditional_bernstein",
+    [MC_RULE_INVERSE_CONDITIONAL] = "inverse_conditional",
+    [MC_RULE_POWERS_INVERSE] = "powers_inverse",
     [MC_RULE_THIN_PLATE] = "thin_plate",
     [MC_RULE_CONDITIONAL_2_SUM] = "conditional_2_sum",
     [MC_RULE_CONDITIONAL_2_MULTIPLE] = "conditional_2_multiple",
@@ -311,6 +317,13 @@ static void write_term(object_writer *w, const mc_term *term) {
         mc_text_add(w->out, "}");
         break;
     case MC_T_SPECIAL: write_special(w, term); break;
+    case MC_T_REMAINDER:
+        mc_text_add(w->out, "{\"remainder\":");
+        write_term(w, term->child[0]);
+        mc_text_add(w->out, ",\"order\":%d,\"at\":", term->order);
+        write_amount(w, term->amount);
+        mc_text_add(w->out, "}");
+        break;
     default: write_operation(w, term);
     }
 }

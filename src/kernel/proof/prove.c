@@ -12,36 +12,13 @@
 #include "base/status.h"
 #include "kernel/proof/exact.h"
 #include "kernel/proof/expand.h"
+#include "kernel/proof/prover.h"
 #include "kernel/language/user_function.h"
 #include <math.h>
 
-enum { NONE = -1 };
-
-typedef struct proof_failure {
-    mc_judgement judgement;
-    const mc_term *term;
-    int64_t d;
-} proof_failure;
-
-typedef struct prover {
-    mercer_ctx *ctx;
-    mc_derivation *out;
-    mc_pool *pool;
-    proof_failure *failed;
-    int failures, capacity;
-    const mc_term *stuck;
-    int64_t work; /* left for multiplying out */
-    mercer_status status;
-} prover;
-
-static int prove_kernel(prover *p, const mc_term *term, int64_t d);
-static int prove_all_powers(prover *p, const mc_term *term, int64_t d);
-static int prove_cnd(prover *p, const mc_term *term, int64_t d);
-static int prove_conditional(prover *p, mc_judgement order, const mc_term *term, int64_t d);
-
 /* ---- lines ---- */
 
-static bool grow_prover_array(prover *p, void **block, int count, int *capacity, size_t size) {
+static bool grow_prover_array(mc_prover *p, void **block, int count, int *capacity, size_t size) {
     if (count < *capacity)
         return true;
     void *grown = mc_grow_block(p->ctx, *block, *capacity ? 2 * *capacity : 16, size);
@@ -54,13 +31,13 @@ static bool grow_prover_array(prover *p, void **block, int count, int *capacity,
     return true;
 }
 
-static int add_line(prover *p, mc_proof_line line, int premises, const int *premise) {
+int mc_add_proof_line(mc_prover *p, mc_proof_line line, int premises, const int *premise) {
     for (int i = 0; i < premises; i++)
-        if (premise[i] == NONE)
-            return NONE;
+        if (premise[i] == MC_NO_LINE)
+            return MC_NO_LINE;
     int *copy = mc_pool_take(p->pool, premises, sizeof *copy);
     if (!copy || !grow_prover_array(p, (void **)&p->out->line, p->out->count, &p->out->capacity, sizeof *p->out->line))
-        return NONE;
+        return MC_NO_LINE;
     for (int i = 0; i < premises; i++)
         copy[i] = premise[i];
     line.premises = premises;
@@ -69,24 +46,25 @@ static int add_line(prover *p, mc_proof_line line, int premises, const int *prem
     return p->out->count++;
 }
 
-static int from_none(prover *p, mc_judgement judgement, const mc_term *term, int64_t d, mc_rule rule) {
-    return add_line(p, (mc_proof_line){.judgement = judgement, .term = term, .d = d, .rule = rule}, 0, NULL);
+int mc_claim_outright(mc_prover *p, mc_judgement judgement, const mc_term *term, int64_t d, mc_rule rule) {
+    return mc_add_proof_line(p, (mc_proof_line){.judgement = judgement, .term = term, .d = d, .rule = rule}, 0, NULL);
 }
 
-static int from_one(prover *p, mc_judgement judgement, const mc_term *term, int64_t d, mc_rule rule, int premise) {
-    return add_line(p, (mc_proof_line){.judgement = judgement, .term = term, .d = d, .rule = rule}, 1, &premise);
+int mc_claim_from(mc_prover *p, mc_judgement judgement, const mc_term *term, int64_t d, mc_rule rule, int premise) {
+    return mc_add_proof_line(p, (mc_proof_line){.judgement = judgement, .term = term, .d = d, .rule = rule}, 1,
+                             &premise);
 }
 
-static int find_line(const prover *p, mc_judgement judgement, const mc_term *term, int64_t d) {
+static int find_line(const mc_prover *p, mc_judgement judgement, const mc_term *term, int64_t d) {
     for (int i = 0; i < p->out->count; i++) {
         const mc_proof_line *line = &p->out->line[i];
         if (line->judgement == judgement && line->d == d && mc_term_equal(line->term, term))
             return i;
     }
-    return NONE;
+    return MC_NO_LINE;
 }
 
-static bool has_failed(const prover *p, mc_judgement judgement, const mc_term *term, int64_t d) {
+static bool has_failed(const mc_prover *p, mc_judgement judgement, const mc_term *term, int64_t d) {
     for (int i = 0; i < p->failures; i++)
         if (p->failed[i].judgement == judgement && p->failed[i].d == d && mc_term_equal(p->failed[i].term, term))
             return true;
@@ -95,87 +73,88 @@ static bool has_failed(const prover *p, mc_judgement judgement, const mc_term *t
 
 /* ---- conditionally negative functions ---- */
 
-static int prove_cnd_special(prover *p, const mc_term *term, int64_t d) {
+static int prove_cnd_special(mc_prover *p, const mc_term *term, int64_t d) {
     const mc_node *owner = term->node;
     switch (term->special) {
     case MC_COLUMN_SQUARE:
     case MC_DISTANCE_SQUARE:
     case MC_SCALED_SQUARE:
-    case MC_CIRCLE_SQUARE: return from_none(p, MC_IS_CND, term, d, MC_RULE_SQUARE);
+    case MC_CIRCLE_SQUARE: return mc_claim_outright(p, MC_IS_CND, term, d, MC_RULE_SQUARE);
     case MC_COLUMN_DISTANCE:
-        return from_one(p, MC_IS_CND, term, d, MC_RULE_ROOT,
-                        prove_cnd(p, mc_term_special(p->pool, MC_COLUMN_SQUARE, NULL), d));
+        return mc_claim_from(p, MC_IS_CND, term, d, MC_RULE_ROOT,
+                             mc_claim_cnd(p, mc_term_special(p->pool, MC_COLUMN_SQUARE, NULL), d));
     case MC_SCALED_DISTANCE:
-        return from_one(p, MC_IS_CND, term, d, MC_RULE_ROOT,
-                        prove_cnd(p, mc_term_special(p->pool, MC_SCALED_SQUARE, owner), d));
+        return mc_claim_from(p, MC_IS_CND, term, d, MC_RULE_ROOT,
+                             mc_claim_cnd(p, mc_term_special(p->pool, MC_SCALED_SQUARE, owner), d));
     case MC_SUM_DISTANCE:
-        return from_one(p, MC_IS_CND, term, d, MC_RULE_COLUMN_SUM,
-                        prove_cnd(p, mc_term_special(p->pool, MC_COLUMN_DISTANCE, NULL), d));
+        return mc_claim_from(p, MC_IS_CND, term, d, MC_RULE_COLUMN_SUM,
+                             mc_claim_cnd(p, mc_term_special(p->pool, MC_COLUMN_DISTANCE, NULL), d));
     case MC_CHI2_DISTANCE:
-        return from_one(p, MC_IS_CND, term, d, MC_RULE_CHI2,
-                        prove_kernel(p, mc_term_special(p->pool, MC_HARMONIC, NULL), d));
+        return mc_claim_from(p, MC_IS_CND, term, d, MC_RULE_CHI2,
+                             mc_claim_kernel(p, mc_term_special(p->pool, MC_HARMONIC, NULL), d));
     case MC_DISTANCE_PSI:
-        return from_one(p, MC_IS_CND, term, d, MC_RULE_BERNSTEIN,
-                        prove_cnd(p, mc_term_special(p->pool, MC_DISTANCE_SQUARE, NULL), d));
+        return mc_claim_from(p, MC_IS_CND, term, d, MC_RULE_BERNSTEIN,
+                             mc_claim_cnd(p, mc_term_special(p->pool, MC_DISTANCE_SQUARE, NULL), d));
     case MC_RQ_LOG:
     case MC_MATERN_LOG:
-        return from_one(p, MC_IS_CND, term, d, MC_RULE_LOG,
-                        prove_cnd(p, mc_term_special(p->pool, MC_SCALED_SQUARE, owner), d));
-    default: return NONE;
+        return mc_claim_from(p, MC_IS_CND, term, d, MC_RULE_LOG,
+                             mc_claim_cnd(p, mc_term_special(p->pool, MC_SCALED_SQUARE, owner), d));
+    default: return MC_NO_LINE;
     }
 }
 
-static int prove_cnd(prover *p, const mc_term *term, int64_t d) {
+int mc_claim_cnd(mc_prover *p, const mc_term *term, int64_t d) {
     if (!term)
-        return NONE;
+        return MC_NO_LINE;
     const int known = find_line(p, MC_IS_CND, term, d);
-    return known != NONE ? known : prove_cnd_special(p, term, d);
+    return known != MC_NO_LINE ? known : prove_cnd_special(p, term, d);
 }
 
 /* ---- kernels ---- */
 
-static int prove_schoenberg(prover *p, const mc_term *term, int64_t d) {
-    return from_one(p, MC_IS_KERNEL, term, d, MC_RULE_SCHOENBERG, prove_cnd(p, mc_minus_log(p->pool, term->node), d));
+static int prove_schoenberg(mc_prover *p, const mc_term *term, int64_t d) {
+    return mc_claim_from(p, MC_IS_KERNEL, term, d, MC_RULE_SCHOENBERG,
+                         mc_claim_cnd(p, mc_minus_log(p->pool, term->node), d));
 }
 
-static int prove_monotone(prover *p, const mc_term *term, int64_t d) {
-    return from_one(p, MC_IS_KERNEL, term, d, MC_RULE_MONOTONE,
-                    prove_cnd(p, mc_term_special(p->pool, MC_SCALED_SQUARE, term->node), d));
+static int prove_monotone(mc_prover *p, const mc_term *term, int64_t d) {
+    return mc_claim_from(p, MC_IS_KERNEL, term, d, MC_RULE_MONOTONE,
+                         mc_claim_cnd(p, mc_term_special(p->pool, MC_SCALED_SQUARE, term->node), d));
 }
 
-static int prove_by_psi(prover *p, mc_judgement judgement, const mc_term *term, int64_t d, mc_rule rule) {
-    return from_one(p, judgement, term, d, rule,
-                    prove_cnd(p, mc_term_special(p->pool, MC_DISTANCE_PSI, term->node), d));
+int mc_claim_by_psi(mc_prover *p, mc_judgement judgement, const mc_term *term, int64_t d, mc_rule rule) {
+    return mc_claim_from(p, judgement, term, d, rule,
+                         mc_claim_cnd(p, mc_term_special(p->pool, MC_DISTANCE_PSI, term->node), d));
 }
 
-static int prove_tanh(prover *p, const mc_term *term, int64_t d) {
+static int prove_tanh(mc_prover *p, const mc_term *term, int64_t d) {
     const mc_value *v = term->node->parameter;
     const bool constant = mc_value_is_zero(&v[0]) && mc_value_range(&v[1]).lo >= 0;
-    return constant ? from_none(p, MC_IS_KERNEL, term, d, MC_RULE_TANH) : NONE;
+    return constant ? mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_TANH) : MC_NO_LINE;
 }
 
-static int prove_form(prover *p, const mc_term *term, int64_t d, mc_rule rule) {
+static int prove_form(mc_prover *p, const mc_term *term, int64_t d, mc_rule rule) {
     const mc_value *A = &term->node->parameter[0];
     mc_psd psd = MC_PSD_UNSURE;
     if (A->kind == MC_VALUE_MATRIX)
         p->status = mc_psd_test(p->ctx, A->numbers, A->rows, &psd);
-    return psd == MC_PSD_YES ? from_none(p, MC_IS_KERNEL, term, d, rule) : NONE;
+    return psd == MC_PSD_YES ? mc_claim_outright(p, MC_IS_KERNEL, term, d, rule) : MC_NO_LINE;
 }
 
-static int prove_unfolded(prover *p, const mc_term *term, int64_t d, mc_rule rule) {
+static int prove_unfolded(mc_prover *p, const mc_term *term, int64_t d, mc_rule rule) {
     const mc_term *inside = mc_term_unfold(p->pool, term->node);
-    return inside ? from_one(p, MC_IS_KERNEL, term, d, rule, prove_kernel(p, inside, d)) : NONE;
+    return inside ? mc_claim_from(p, MC_IS_KERNEL, term, d, rule, mc_claim_kernel(p, inside, d)) : MC_NO_LINE;
 }
 
-static int prove_atom(prover *p, const mc_term *term, int64_t d) {
+static int prove_atom(mc_prover *p, const mc_term *term, int64_t d) {
     const mc_node *node = term->node;
     const double nu = mc_value_range(&node->parameter[0]).hi;
     switch (node->atom) {
-    case MC_LINEAR: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_LINEAR);
+    case MC_LINEAR: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_LINEAR);
     case MC_POLY: return prove_unfolded(p, term, d, MC_RULE_POLY);
     case MC_RBF: {
         const int line = prove_unfolded(p, term, d, MC_RULE_RBF);
-        return line == NONE ? prove_schoenberg(p, term, d) : line;
+        return line == MC_NO_LINE ? prove_schoenberg(p, term, d) : line;
     }
     case MC_LAPLACIAN:
     case MC_EXPONENTIAL:
@@ -184,113 +163,120 @@ static int prove_atom(prover *p, const mc_term *term, int64_t d) {
     case MC_MATERN: return nu == 0.5 ? prove_schoenberg(p, term, d) : prove_monotone(p, term, d);
     case MC_RQ: return prove_monotone(p, term, d);
     case MC_COSINE:
-        return from_one(p, MC_IS_KERNEL, term, d, MC_RULE_COSINE, prove_kernel(p, mc_term_linear(p->pool), d));
-    case MC_INTERSECTION: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_INTERSECTION);
-    case MC_ARCCOS: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_ARCCOS);
+        return mc_claim_from(p, MC_IS_KERNEL, term, d, MC_RULE_COSINE, mc_claim_kernel(p, mc_term_linear(p->pool), d));
+    case MC_INTERSECTION: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_INTERSECTION);
+    case MC_ARCCOS: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_ARCCOS);
     case MC_TANH: return prove_tanh(p, term, d);
-    case MC_WHITE: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_WHITE);
+    case MC_WHITE: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_WHITE);
     case MC_FORM: return prove_form(p, term, d, MC_RULE_FORM);
     case MC_SPECTRUM:
-        return from_none(p, MC_IS_KERNEL, term, d,
-                         mc_value_range(&node->parameter[1]).hi == 0 ? MC_RULE_SPECTRUM : MC_RULE_TEXT_FEATURES);
+        return mc_claim_outright(p, MC_IS_KERNEL, term, d,
+                                 mc_value_range(&node->parameter[1]).hi == 0 ? MC_RULE_SPECTRUM
+                                                                             : MC_RULE_TEXT_FEATURES);
     case MC_SUBSEQUENCE:
     case MC_WEIGHTED_DEGREE:
-    case MC_WORDS: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_TEXT_FEATURES);
-    case MC_TANIMOTO: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_TANIMOTO);
-    case MC_ADDITIVE_CHI2: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_ADDITIVE_CHI2);
+    case MC_WORDS: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_TEXT_FEATURES);
+    case MC_TANIMOTO: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_TANIMOTO);
+    case MC_ADDITIVE_CHI2: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_ADDITIVE_CHI2);
     case MC_WENDLAND:
-        return d > 0 && d <= mc_wendland_columns(node) ? from_none(p, MC_IS_KERNEL, term, d, MC_RULE_WENDLAND) : NONE;
-    case MC_SINC: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_SINC);
-    case MC_BROWNIAN: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_BROWNIAN);
-    case MC_SPLINE: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_SPLINE);
-    case MC_GIBBS: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_GIBBS);
+        return d > 0 && d <= mc_wendland_columns(node) ? mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_WENDLAND)
+                                                       : MC_NO_LINE;
+    case MC_SINC: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_SINC);
+    case MC_BROWNIAN: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_BROWNIAN);
+    case MC_SPLINE: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_SPLINE);
+    case MC_GIBBS: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_GIBBS);
     case MC_RBF_FORM: return prove_form(p, term, d, MC_RULE_RBF_FORM);
     case MC_POWER_DISTANCE:
     case MC_LOG:
     case MC_MULTIQUADRIC:
-        return mc_atom_is_centred(node) ? prove_by_psi(p, MC_IS_KERNEL, term, d, MC_RULE_CENTRED) : NONE;
+        return mc_atom_is_centred(node) ? mc_claim_by_psi(p, MC_IS_KERNEL, term, d, MC_RULE_CENTRED) : MC_NO_LINE;
     case MC_USER:
-        return mc_user_positive(node->parameter[0].user) ? from_none(p, MC_IS_KERNEL, term, d, MC_RULE_USER) : NONE;
-    case MC_PRECOMPUTED: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_PRECOMPUTED);
-    default: return NONE;
+        return mc_user_positive(node->parameter[0].user) ? mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_USER)
+                                                         : MC_NO_LINE;
+    case MC_PRECOMPUTED: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_PRECOMPUTED);
+    default: return MC_NO_LINE;
     }
 }
 
 /* One premise per child; numbers that a product may carry are left out. */
-static int prove_children(prover *p, const mc_term *term, int64_t d, mc_judgement judgement, mc_rule rule,
+static int prove_children(mc_prover *p, const mc_term *term, int64_t d, mc_judgement judgement, mc_rule rule,
                           bool numbers_apart) {
     int *premise = mc_alloc(p->ctx, term->children, sizeof *premise);
     int count = 0, line = 0;
     if (!premise) {
         p->status = MERCER_MEMORY;
-        return NONE;
+        return MC_NO_LINE;
     }
-    for (int i = 0; i < term->children && line != NONE; i++) {
+    for (int i = 0; i < term->children && line != MC_NO_LINE; i++) {
         const mc_term *child = term->child[i];
         if (numbers_apart && child->kind == MC_T_NUMBER) {
-            line = mc_amount_range(child->amount).lo >= 0 ? 0 : NONE;
+            line = mc_amount_range(child->amount).lo >= 0 ? 0 : MC_NO_LINE;
             continue;
         }
-        line = judgement == MC_IS_KERNEL ? prove_kernel(p, child, d) : prove_all_powers(p, child, d);
+        line = judgement == MC_IS_KERNEL ? mc_claim_kernel(p, child, d) : mc_claim_all_powers(p, child, d);
         premise[count++] = line;
     }
-    if (line != NONE)
-        line = add_line(p, (mc_proof_line){.judgement = judgement, .term = term, .d = d, .rule = rule}, count, premise);
+    if (line != MC_NO_LINE)
+        line = mc_add_proof_line(p, (mc_proof_line){.judgement = judgement, .term = term, .d = d, .rule = rule}, count,
+                                 premise);
     mc_free(premise);
     return line;
 }
 
-static int of_child(prover *p, const mc_term *term, int64_t d, mc_rule rule) {
-    return from_one(p, MC_IS_KERNEL, term, d, rule, prove_kernel(p, term->child[0], d));
+static int of_child(mc_prover *p, const mc_term *term, int64_t d, mc_rule rule) {
+    return mc_claim_from(p, MC_IS_KERNEL, term, d, rule, mc_claim_kernel(p, term->child[0], d));
 }
 
-static int prove_power(prover *p, const mc_term *term, int64_t d) {
+static int prove_power(mc_prover *p, const mc_term *term, int64_t d) {
     const double n = term->amount.factor;
     if (n >= 0 && n == floor(n))
         return of_child(p, term, d, MC_RULE_POWER);
-    return n > 0 ? from_one(p, MC_IS_KERNEL, term, d, MC_RULE_REAL_POWER, prove_all_powers(p, term->child[0], d))
-                 : NONE;
+    return n > 0
+               ? mc_claim_from(p, MC_IS_KERNEL, term, d, MC_RULE_REAL_POWER, mc_claim_all_powers(p, term->child[0], d))
+               : MC_NO_LINE;
 }
 
-static int prove_constant(prover *p, const mc_term *term, int64_t d, mc_judgement judgement, mc_rule rule) {
-    return mc_amount_range(term->amount).lo >= 0 ? from_none(p, judgement, term, d, rule) : NONE;
+static int prove_constant(mc_prover *p, const mc_term *term, int64_t d, mc_judgement judgement, mc_rule rule) {
+    return mc_amount_range(term->amount).lo >= 0 ? mc_claim_outright(p, judgement, term, d, rule) : MC_NO_LINE;
 }
 
-static int by_its_top(prover *p, const mc_term *term, int64_t d) {
+static int by_its_top(mc_prover *p, const mc_term *term, int64_t d) {
     switch (term->kind) {
     case MC_T_NUMBER: return prove_constant(p, term, d, MC_IS_KERNEL, MC_RULE_CONSTANT);
     case MC_T_ATOM: return prove_atom(p, term, d);
-    case MC_T_DOT: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_DOT);
+    case MC_T_DOT: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_DOT);
     case MC_T_SUM: return prove_children(p, term, d, MC_IS_KERNEL, MC_RULE_SUM, false);
     case MC_T_PRODUCT: return prove_children(p, term, d, MC_IS_KERNEL, MC_RULE_PRODUCT, true);
     case MC_T_POWER: return prove_power(p, term, d);
     case MC_T_EXP: return of_child(p, term, d, MC_RULE_EXP);
     case MC_T_NORMALIZE: return of_child(p, term, d, MC_RULE_NORMALIZE);
     case MC_T_WEIGH: return of_child(p, term, d, MC_RULE_WEIGH);
+    case MC_T_REMAINDER: return mc_claim_remainder(p, term, d);
     case MC_T_COLUMNS:
-        return from_one(p, MC_IS_KERNEL, term, d, MC_RULE_COLUMNS,
-                        prove_kernel(p, term->child[0], term->node->columns));
+        return mc_claim_from(p, MC_IS_KERNEL, term, d, MC_RULE_COLUMNS,
+                             mc_claim_kernel(p, term->child[0], term->node->columns));
     case MC_T_SPECIAL:
         switch (term->special) {
-        case MC_HARMONIC: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_HARMONIC);
-        case MC_REST_DOT: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_REST);
-        case MC_SIGN_MEAN: return from_none(p, MC_IS_KERNEL, term, d, MC_RULE_SIGN_MEAN);
-        default: return NONE;
+        case MC_HARMONIC: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_HARMONIC);
+        case MC_REST_DOT: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_REST);
+        case MC_SIGN_MEAN: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_SIGN_MEAN);
+        default: return MC_NO_LINE;
         }
     }
-    return NONE;
+    return MC_NO_LINE;
 }
 
 /* ---- multiplied out ---- */
 
 /* Prove the generators that are left and conclude the line. */
-static int from_generators(prover *p, mc_judgement judgement, const mc_term *term, int64_t d, mc_rule rule,
-                           const mc_expansion *e) {
+int mc_claim_from_generators(mc_prover *p, mc_judgement judgement, const mc_term *term, int64_t d, mc_rule rule,
+                             const mc_expansion *e) {
     int premise[MC_GENERATORS_MAX], count = 0;
     for (int g = 0; g < e->generators; g++)
-        if (mc_expansion_uses(e, g) && (premise[count++] = prove_kernel(p, e->generator[g], d)) == NONE)
-            return NONE;
-    return add_line(p, (mc_proof_line){.judgement = judgement, .term = term, .d = d, .rule = rule}, count, premise);
+        if (mc_expansion_uses(e, g) && (premise[count++] = mc_claim_kernel(p, e->generator[g], d)) == MC_NO_LINE)
+            return MC_NO_LINE;
+    return mc_add_proof_line(p, (mc_proof_line){.judgement = judgement, .term = term, .d = d, .rule = rule}, count,
+                             premise);
 }
 
 /* The rule by which a sum is a kernel, MC_RULE_COUNT when none is seen. */
@@ -309,41 +295,41 @@ static mc_rule rule_for(const mc_expansion *e, mc_expand_mode mode, int64_t d) {
     return mode == MC_UNFOLDED ? MC_RULE_UNFOLD_SERIES : MC_RULE_SERIES;
 }
 
-static int as_a_sum(prover *p, const mc_term *term, mc_expand_mode mode, int64_t d) {
+static int as_a_sum(mc_prover *p, const mc_term *term, mc_expand_mode mode, int64_t d) {
     mc_expansion e;
-    int line = NONE;
+    int line = MC_NO_LINE;
     const mercer_status status = mc_expand_term(p->pool, term, mode, d, &p->work, &e);
     if (status)
         p->status = status;
     const mc_rule rule = status ? MC_RULE_COUNT : rule_for(&e, mode, d);
     if (rule != MC_RULE_COUNT)
-        line = from_generators(p, MC_IS_KERNEL, term, d, rule, &e);
+        line = mc_claim_from_generators(p, MC_IS_KERNEL, term, d, rule, &e);
     mc_expansion_close(&e);
     return line;
 }
 
 /* Column by column, with a matrix over powers of columns. */
-static int as_column_forms(prover *p, const mc_term *term, int64_t d) {
+static int as_column_forms(mc_prover *p, const mc_term *term, int64_t d) {
     mc_expansion e;
     bool holds = false;
-    int line = NONE;
+    int line = MC_NO_LINE;
     mercer_status status = mc_expand_term(p->pool, term, MC_COLUMN_POWERS, d, &p->work, &e);
     if (!status)
         status = mc_expansion_forms(p->ctx, &e, &holds);
     if (status)
         p->status = status;
     else if (holds)
-        line = from_generators(p, MC_IS_KERNEL, term, d, MC_RULE_COLUMN_FORMS, &e);
+        line = mc_claim_from_generators(p, MC_IS_KERNEL, term, d, MC_RULE_COLUMN_FORMS, &e);
     mc_expansion_close(&e);
     return line;
 }
 
-static int in_a_common_view(prover *p, const mc_term *term, int64_t d) {
+static int in_a_common_view(mc_prover *p, const mc_term *term, int64_t d) {
     const mc_node *view = NULL;
     const mc_term *inner = term->kind == MC_T_COLUMNS ? NULL : mc_term_without_view(p->pool, term, &view);
     return inner && view
-               ? from_one(p, MC_IS_KERNEL, term, d, MC_RULE_COMMON_VIEW, prove_kernel(p, inner, view->columns))
-               : NONE;
+               ? mc_claim_from(p, MC_IS_KERNEL, term, d, MC_RULE_COMMON_VIEW, mc_claim_kernel(p, inner, view->columns))
+               : MC_NO_LINE;
 }
 
 static bool has_white(const mc_term *term) {
@@ -353,147 +339,96 @@ static bool has_white(const mc_term *term) {
     return false;
 }
 
-static int white_diagonal(prover *p, const mc_term *term, int64_t d) {
+static int white_diagonal(mc_prover *p, const mc_term *term, int64_t d) {
     return has_white(term) && mc_term_diagonal_range(term).lo >= 0
-               ? from_none(p, MC_IS_KERNEL, term, d, MC_RULE_WHITE_DIAGONAL)
-               : NONE;
+               ? mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_WHITE_DIAGONAL)
+               : MC_NO_LINE;
 }
 
 /* exp of, or a negative power of, a constant and a kernel. */
-static int around_a_constant(prover *p, mc_judgement judgement, const mc_term *term, int64_t d, mc_rule rule,
+static int around_a_constant(mc_prover *p, mc_judgement judgement, const mc_term *term, int64_t d, mc_rule rule,
                              int sign) {
     mc_expansion e;
-    int line = NONE;
+    int line = MC_NO_LINE;
     const mercer_status status = mc_expand_term(p->pool, term->child[0], MC_GENERATORS, d, &p->work, &e);
     if (status)
         p->status = status;
     else if (mc_expansion_nonnegative(&e, sign, true))
-        line = from_generators(p, judgement, term, d, rule, &e);
+        line = mc_claim_from_generators(p, judgement, term, d, rule, &e);
     mc_expansion_close(&e);
     return line;
 }
 
-static int exp_conditional(prover *p, mc_judgement judgement, const mc_term *term, int64_t d, mc_rule rule) {
-    return from_one(p, judgement, term, d, rule, prove_conditional(p, MC_IS_CONDITIONAL, term->child[0], d));
+static int exp_conditional(mc_prover *p, mc_judgement judgement, const mc_term *term, int64_t d, mc_rule rule) {
+    return mc_claim_from(p, judgement, term, d, rule, mc_claim_conditional(p, MC_IS_CONDITIONAL, term->child[0], d));
 }
 
-static int by_algebra(prover *p, const mc_term *term, int64_t d) {
+static int by_algebra(mc_prover *p, const mc_term *term, int64_t d) {
     if (term->kind != MC_T_SUM && term->kind != MC_T_PRODUCT && term->kind != MC_T_POWER && term->kind != MC_T_EXP
         && term->kind != MC_T_WEIGH && term->kind != MC_T_COLUMNS && term->kind != MC_T_NORMALIZE)
-        return NONE;
+        return MC_NO_LINE;
     int line = as_a_sum(p, term, MC_GENERATORS, d);
-    if (line == NONE)
+    if (line == MC_NO_LINE)
         line = as_a_sum(p, term, MC_GAUSSIANS, d);
-    if (line == NONE)
+    if (line == MC_NO_LINE)
         line = as_a_sum(p, term, MC_UNFOLDED, d);
-    if (line == NONE)
+    if (line == MC_NO_LINE)
         line = as_column_forms(p, term, d);
-    if (line == NONE && term->kind == MC_T_PRODUCT)
+    if (line == MC_NO_LINE && term->kind == MC_T_PRODUCT)
         line = white_diagonal(p, term, d);
-    if (line == NONE)
+    if (line == MC_NO_LINE)
         line = in_a_common_view(p, term, d);
-    if (line == NONE && term->kind == MC_T_EXP)
+    if (line == MC_NO_LINE && term->kind == MC_T_EXP)
         line = around_a_constant(p, MC_IS_KERNEL, term, d, MC_RULE_EXP_SHIFT, 1);
-    if (line == NONE && term->kind == MC_T_EXP)
+    if (line == MC_NO_LINE && term->kind == MC_T_EXP)
         line = exp_conditional(p, MC_IS_KERNEL, term, d, MC_RULE_EXP_CONDITIONAL);
-    if (line == NONE && term->kind == MC_T_POWER && term->amount.factor < 0 && mc_term_range(term->child[0]).lo > 0)
+    if (line == MC_NO_LINE && term->kind == MC_T_POWER && term->amount.factor < 0
+        && mc_term_range(term->child[0]).lo > 0)
         line = around_a_constant(p, MC_IS_KERNEL, term, d, MC_RULE_INVERSE, -1);
+    if (line == MC_NO_LINE)
+        line = mc_claim_by_taylor(p, term, d);
+    if (line == MC_NO_LINE && term->kind == MC_T_POWER)
+        line = mc_inverse_conditional(p, MC_IS_KERNEL, term, d, MC_RULE_INVERSE_CONDITIONAL);
     return line;
 }
 
 /* ---- infinitely divisible kernels ---- */
 
-static int powers_of_child(prover *p, const mc_term *term, int64_t d, mc_rule rule) {
+static int powers_of_child(mc_prover *p, const mc_term *term, int64_t d, mc_rule rule) {
     const int64_t inner = term->kind == MC_T_COLUMNS ? term->node->columns : d;
-    return from_one(p, MC_ALL_POWERS, term, d, rule, prove_all_powers(p, term->child[0], inner));
+    return mc_claim_from(p, MC_ALL_POWERS, term, d, rule, mc_claim_all_powers(p, term->child[0], inner));
 }
 
-static int powers_atom(prover *p, const mc_term *term, int64_t d) {
+static int powers_atom(mc_prover *p, const mc_term *term, int64_t d) {
     if (term->node->atom == MC_WHITE)
-        return from_none(p, MC_ALL_POWERS, term, d, MC_RULE_POWERS_WHITE);
+        return mc_claim_outright(p, MC_ALL_POWERS, term, d, MC_RULE_POWERS_WHITE);
     if (term->node->atom == MC_INTERSECTION || term->node->atom == MC_TANIMOTO)
-        return d == 1 ? from_none(p, MC_ALL_POWERS, term, d, MC_RULE_POWERS_MINIMUM) : NONE;
-    return from_one(p, MC_ALL_POWERS, term, d, MC_RULE_POWERS_ATOM, prove_cnd(p, mc_minus_log(p->pool, term->node), d));
+        return d == 1 ? mc_claim_outright(p, MC_ALL_POWERS, term, d, MC_RULE_POWERS_MINIMUM) : MC_NO_LINE;
+    return mc_claim_from(p, MC_ALL_POWERS, term, d, MC_RULE_POWERS_ATOM,
+                         mc_claim_cnd(p, mc_minus_log(p->pool, term->node), d));
 }
 
-static int powers_exp(prover *p, const mc_term *term, int64_t d) {
+static int powers_exp(mc_prover *p, const mc_term *term, int64_t d) {
     const int line = around_a_constant(p, MC_ALL_POWERS, term, d, MC_RULE_POWERS_EXP, 1);
-    return line != NONE ? line : exp_conditional(p, MC_ALL_POWERS, term, d, MC_RULE_POWERS_EXP_CONDITIONAL);
+    return line != MC_NO_LINE ? line : exp_conditional(p, MC_ALL_POWERS, term, d, MC_RULE_POWERS_EXP_CONDITIONAL);
 }
 
-static int powers_by_top(prover *p, const mc_term *term, int64_t d) {
+static int powers_by_top(mc_prover *p, const mc_term *term, int64_t d) {
     switch (term->kind) {
     case MC_T_NUMBER: return prove_constant(p, term, d, MC_ALL_POWERS, MC_RULE_POWERS_CONSTANT);
     case MC_T_ATOM: return powers_atom(p, term, d);
     case MC_T_PRODUCT: return prove_children(p, term, d, MC_ALL_POWERS, MC_RULE_POWERS_PRODUCT, false);
-    case MC_T_POWER: return term->amount.factor > 0 ? powers_of_child(p, term, d, MC_RULE_POWERS_POWER) : NONE;
+    case MC_T_POWER:
+        return term->amount.factor > 0 ? powers_of_child(p, term, d, MC_RULE_POWERS_POWER)
+                                       : mc_inverse_conditional(p, MC_ALL_POWERS, term, d, MC_RULE_POWERS_INVERSE);
     case MC_T_EXP: return powers_exp(p, term, d);
     case MC_T_WEIGH:
         return term->node && !mc_function_nonnegative(term->node->function)
-                   ? NONE
+                   ? MC_NO_LINE
                    : powers_of_child(p, term, d, MC_RULE_POWERS_WEIGH);
     case MC_T_COLUMNS: return powers_of_child(p, term, d, MC_RULE_POWERS_COLUMNS);
     case MC_T_NORMALIZE: return powers_of_child(p, term, d, MC_RULE_POWERS_NORMALIZE);
-    default: return NONE;
-    }
-}
-
-/* ---- conditionally positive functions ---- */
-
-/* The rule of order 1, or the same of order 2. */
-static mc_rule of_order(mc_judgement order, mc_rule first) {
-    static const mc_rule second[MC_RULE_COUNT] = {[MC_RULE_CONDITIONAL_SUM] = MC_RULE_CONDITIONAL_2_SUM,
-                                                  [MC_RULE_CONDITIONAL_MULTIPLE] = MC_RULE_CONDITIONAL_2_MULTIPLE,
-                                                  [MC_RULE_CONDITIONAL_COLUMNS] = MC_RULE_CONDITIONAL_2_COLUMNS};
-    return order == MC_IS_CONDITIONAL ? first : second[first];
-}
-
-/* A kernel, or conditionally positive of an order up to this one. */
-static int prove_part(prover *p, mc_judgement order, const mc_term *term, int64_t d) {
-    int line = prove_kernel(p, term, d);
-    if (line == NONE)
-        line = prove_conditional(p, MC_IS_CONDITIONAL, term, d);
-    return line == NONE && order != MC_IS_CONDITIONAL ? prove_conditional(p, order, term, d) : line;
-}
-
-/* Of a sum every part but the numbers; of a product the one part that is no number, which must not be negative. */
-static int prove_parts(prover *p, mc_judgement order, const mc_term *term, int64_t d, mc_rule rule) {
-    int *premise = mc_alloc(p->ctx, term->children, sizeof *premise);
-    int count = 0;
-    bool holds = premise != NULL;
-    if (!premise)
-        p->status = MERCER_MEMORY;
-    for (int i = 0; i < term->children && holds; i++) {
-        const mc_term *child = term->child[i];
-        if (child->kind == MC_T_NUMBER)
-            holds = term->kind == MC_T_SUM || mc_amount_range(child->amount).lo >= 0;
-        else
-            holds = (premise[count++] = prove_part(p, order, child, d)) != NONE;
-    }
-    const mc_proof_line line = {.judgement = order, .term = term, .d = d, .rule = of_order(order, rule)};
-    const int made = holds && (term->kind == MC_T_SUM || count == 1) ? add_line(p, line, count, premise) : NONE;
-    mc_free(premise);
-    return made;
-}
-
-static int conditional_atom(prover *p, mc_judgement order, const mc_term *term, int64_t d) {
-    if (term->node->atom == MC_THIN_PLATE)
-        return order == MC_IS_CONDITIONAL ? NONE : from_none(p, order, term, d, MC_RULE_THIN_PLATE);
-    return mc_atom_is_conditional(term->node) && order == MC_IS_CONDITIONAL
-               ? prove_by_psi(p, order, term, d, MC_RULE_CONDITIONAL_ATOM)
-               : NONE;
-}
-
-static int conditional_by_top(prover *p, mc_judgement order, const mc_term *term, int64_t d) {
-    switch (term->kind) {
-    case MC_T_NUMBER: return from_none(p, order, term, d, of_order(order, MC_RULE_CONDITIONAL_SUM));
-    case MC_T_ATOM: return conditional_atom(p, order, term, d);
-    case MC_T_SUM: return prove_parts(p, order, term, d, MC_RULE_CONDITIONAL_SUM);
-    case MC_T_PRODUCT: return prove_parts(p, order, term, d, MC_RULE_CONDITIONAL_MULTIPLE);
-    case MC_T_COLUMNS:
-        return from_one(p, order, term, d, of_order(order, MC_RULE_CONDITIONAL_COLUMNS),
-                        prove_part(p, order, term->child[0], term->node->columns));
-    default: return NONE;
+    default: return MC_NO_LINE;
     }
 }
 
@@ -505,23 +440,23 @@ static bool is_negative_multiple(const mc_term *term) {
 
 /* ---- the search ---- */
 
-static int prove_claim(prover *p, mc_judgement judgement, const mc_term *term, int64_t d) {
+static int prove_claim(mc_prover *p, mc_judgement judgement, const mc_term *term, int64_t d) {
     if (!term || p->status || p->pool->status)
-        return NONE;
+        return MC_NO_LINE;
     int line = find_line(p, judgement, term, d);
-    if (line != NONE || has_failed(p, judgement, term, d))
+    if (line != MC_NO_LINE || has_failed(p, judgement, term, d))
         return line;
     if (!grow_prover_array(p, (void **)&p->failed, p->failures, &p->capacity, sizeof *p->failed))
-        return NONE;
+        return MC_NO_LINE;
     const int place = p->failures++; /* until it succeeds, so that no claim is tried inside itself */
-    p->failed[place] = (proof_failure){judgement, term, d};
+    p->failed[place] = (mc_proof_failure){judgement, term, d};
     if (judgement == MC_ALL_POWERS)
         line = powers_by_top(p, term, d);
     else if (judgement != MC_IS_KERNEL)
-        line = conditional_by_top(p, judgement, term, d);
-    else if ((line = by_its_top(p, term, d)) == NONE)
+        line = mc_conditional_by_top(p, judgement, term, d);
+    else if ((line = by_its_top(p, term, d)) == MC_NO_LINE)
         line = by_algebra(p, term, d);
-    if (line != NONE)
+    if (line != MC_NO_LINE)
         p->failed[place].term = NULL;
     else if (!p->stuck && !is_negative_multiple(term))
         p->stuck = term;
@@ -529,20 +464,20 @@ static int prove_claim(prover *p, mc_judgement judgement, const mc_term *term, i
 }
 
 /* For every d if possible: the same line then serves views of different widths. */
-static int for_any_or_this_d(prover *p, mc_judgement judgement, const mc_term *term, int64_t d) {
+static int for_any_or_this_d(mc_prover *p, mc_judgement judgement, const mc_term *term, int64_t d) {
     const int line = prove_claim(p, judgement, term, 0);
-    return line == NONE && d > 0 ? prove_claim(p, judgement, term, d) : line;
+    return line == MC_NO_LINE && d > 0 ? prove_claim(p, judgement, term, d) : line;
 }
 
-static int prove_kernel(prover *p, const mc_term *term, int64_t d) {
+int mc_claim_kernel(mc_prover *p, const mc_term *term, int64_t d) {
     return for_any_or_this_d(p, MC_IS_KERNEL, term, d);
 }
 
-static int prove_all_powers(prover *p, const mc_term *term, int64_t d) {
+int mc_claim_all_powers(mc_prover *p, const mc_term *term, int64_t d) {
     return for_any_or_this_d(p, MC_ALL_POWERS, term, d);
 }
 
-static int prove_conditional(prover *p, mc_judgement order, const mc_term *term, int64_t d) {
+int mc_claim_conditional(mc_prover *p, mc_judgement order, const mc_term *term, int64_t d) {
     return for_any_or_this_d(p, order, term, d);
 }
 
@@ -571,10 +506,10 @@ static mercer_status prune_derivation(mercer_ctx *ctx, mc_derivation *out, int l
 mercer_status mc_find_derivation(mercer_ctx *ctx, mc_judgement goal, const mc_node *root, int64_t d, mc_derivation *out,
                                  bool *found, const mc_term **stuck) {
     *out = (mc_derivation){.pool = mc_pool_open(ctx)};
-    prover p = {.ctx = ctx, .out = out, .pool = &out->pool, .work = MC_EXPAND_WORK};
+    mc_prover p = {.ctx = ctx, .out = out, .pool = &out->pool, .work = MC_EXPAND_WORK};
     const int line = for_any_or_this_d(&p, goal, mc_term_from(p.pool, root), d);
     mc_free(p.failed);
-    *found = line != NONE;
+    *found = line != MC_NO_LINE;
     *stuck = p.stuck;
     MC_TRY(p.status);
     MC_TRY(p.pool->status);

@@ -97,6 +97,9 @@ static const struct {
                         "polynomials of the cosine without a negative factor, which are kernels (Schoenberg 1942)"},
     [MC_RULE_POWERS_MINIMUM] =
         {"C7", "on one column its p-th power is what it is of x^p and z^p, since min(x, z)^p = min(x^p, z^p)"},
+    [MC_RULE_TAYLOR] = {"D3",
+                        "with functions of kernels by the first terms of their power series and what is left it is"},
+    [MC_RULE_REMAINDER] = {"D3", "what is left of a power series has no negative coefficient"},
     [MC_RULE_COMMON_VIEW] = {"S4", "all its parts see the same columns, and as an expression in these it is one"},
     [MC_RULE_WHITE_DIAGONAL] = {"S10",
                                 "its matrices are blocks, one for equal points, with k(x, x) >= 0 in every entry"},
@@ -108,6 +111,12 @@ static const struct {
                                        "weights sum to 0"},
     [MC_RULE_CONDITIONAL_MULTIPLE] = {"C9", "such a function times a number that is not negative"},
     [MC_RULE_CONDITIONAL_COLUMNS] = {"C9", "such a function of some of the columns is one of the whole row"},
+    [MC_RULE_CONDITIONAL_BERNSTEIN] =
+        {"C11",
+         "-a b^p with b >= 0 conditionally negative, 0 < p <= 1 and a >= 0, since b^p is a Bernstein function of b"},
+    [MC_RULE_INVERSE_CONDITIONAL] =
+        {"C5", "b^-a is a mean of the kernels exp(-t b), t > 0, where b > 0 is conditionally negative"},
+    [MC_RULE_POWERS_INVERSE] = {"C7", "its p-th power is b^-(a p), where b > 0 is conditionally negative"},
     [MC_RULE_THIN_PLATE] =
         {"C10", "up to functions that these weights do not see, s log s, s = |x - z|^2, is the integral over t > 0 of "
                 "exp(-t s)/t^2 (Micchelli 1986)"},

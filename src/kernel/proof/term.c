@@ -220,6 +220,7 @@ static bool same_head(const mc_term *a, const mc_term *b) {
     case MC_T_DOT:
     case MC_T_POWER: return mc_amount_equal(a->amount, b->amount);
     case MC_T_ATOM: return same_atom(a->node, b->node);
+    case MC_T_REMAINDER: return a->order == b->order && mc_amount_equal(a->amount, b->amount);
     case MC_T_WEIGH: return same_weight(a, b);
     case MC_T_COLUMNS: return same_list(a->node, b->node);
     case MC_T_SPECIAL:
@@ -237,6 +238,37 @@ bool mc_term_equal(const mc_term *a, const mc_term *b) {
         if (!mc_term_equal(a->child[i], b->child[i]))
             return false;
     return true;
+}
+
+/* ---- minus a term ---- */
+
+static const mc_term *negated_number(mc_pool *pool, mc_amount amount) {
+    amount.factor = -amount.factor;
+    return mc_term_number(pool, amount);
+}
+
+static bool leads_with_number(const mc_term *term) {
+    return term->kind == MC_T_PRODUCT && term->children > 0 && term->child[0]->kind == MC_T_NUMBER;
+}
+
+/* Every child negated, or the first one. */
+static const mc_term *with_negated_children(mc_pool *pool, const mc_term *term, int count) {
+    const mc_term **child = mc_pool_take(pool, term->children, sizeof *child);
+    for (int i = 0; child && i < term->children; i++)
+        child[i] = i < count ? mc_term_negated(pool, term->child[i]) : term->child[i];
+    return child ? with_children(pool, term->kind, term->children, child) : NULL;
+}
+
+const mc_term *mc_term_negated(mc_pool *pool, const mc_term *term) {
+    if (term->kind == MC_T_NUMBER)
+        return negated_number(pool, term->amount);
+    if (term->kind == MC_T_SUM)
+        return with_negated_children(pool, term, term->children);
+    if (!leads_with_number(term))
+        return mc_term_binary(pool, MC_T_PRODUCT, mc_term_number(pool, mc_amount_number(-1)), term);
+    const mc_amount lead = term->child[0]->amount;
+    return term->children == 2 && lead.factor == -1 && !lead.value ? term->child[1]
+                                                                   : with_negated_children(pool, term, 1);
 }
 
 /* ---- the view that all parts have in common ---- */

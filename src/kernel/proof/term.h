@@ -67,9 +67,10 @@ typedef enum mc_term_kind {
     MC_T_POWER, /* child ^ amount.factor */
     MC_T_EXP,
     MC_T_NORMALIZE,
-    MC_T_WEIGH,   /* by node->function, or by exp(-sum_j amount_j x_j^2) when node is NULL */
-    MC_T_COLUMNS, /* node's columns */
-    MC_T_SPECIAL  /* special; node: its owner or NULL */
+    MC_T_WEIGH,    /* by node->function, or by exp(-sum_j amount_j x_j^2) when node is NULL */
+    MC_T_COLUMNS,  /* node's columns */
+    MC_T_SPECIAL,  /* special; node: its owner or NULL */
+    MC_T_REMAINDER /* child, a function of a kernel, less its powers up to `order` around amount: expand_taylor.c */
 } mc_term_kind;
 
 typedef struct mc_term {
@@ -77,6 +78,7 @@ typedef struct mc_term {
     mc_special special;
     mc_amount amount;
     const mc_node *node;
+    int order;
     int children;
     const struct mc_term *const *child;
 } mc_term;
@@ -98,6 +100,17 @@ bool mc_term_equal(const mc_term *a, const mc_term *b);
 /* The term as a function of the columns that all its parts see, *view (NULL before the call); NULL when they do not all
    see the same ones. */
 const mc_term *mc_term_without_view(mc_pool *pool, const mc_term *term, const mc_node **view);
+
+/* expand_taylor.c: what is left of a function after the terms of its power series around `at` up to the order. */
+const mc_term *mc_term_remainder(mc_pool *pool, const mc_term *function, double at, int order);
+
+/* It is a kernel as it is: of arccos and spline. */
+bool mc_remainder_is_plain(const mc_term *remainder);
+/* What must be a kernel for it to be one: u - c of exp(u), c - b of b^-a with b > 0; NULL: nothing makes it one. */
+const mc_term *mc_remainder_kernel(mc_pool *pool, const mc_term *remainder);
+
+/* Minus the term, the sign inside sums and before products. */
+const mc_term *mc_term_negated(mc_pool *pool, const mc_term *term);
 
 /* What an atom is by definition, as a term built from simpler ones: poly: gamma*linear + c (to be raised to its
    degree); rbf: weigh(exp(-gamma*norm2), exp(2*gamma*linear)). NULL for the others. */

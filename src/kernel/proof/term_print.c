@@ -329,6 +329,11 @@ static void print_bare(const mc_term *term, mc_text *out) {
         mc_columns_print(out, term->node);
         break;
     case MC_T_SPECIAL: print_special(term, out); break;
+    case MC_T_REMAINDER:
+        mc_text_add(out, "rest_%d(", term->order);
+        print_term(term->child[0], SUM, out);
+        mc_text_add(out, ")");
+        break;
     }
 }
 

@@ -1,0 +1,26 @@
+/* check_taylor.c: see check_taylor.h. */
+#include "kernel/proof/check_taylor.h"
+#include "kernel/proof/expand.h"
+
+/* By the first terms of power series and remainders. */
+bool mc_verify_taylor(checker *c, const mc_proof_line *line) {
+    bool holds = false;
+    for (int i = 0; i < MC_TAYLOR_WAYS && !holds && !c->status; i++) {
+        mc_expansion e;
+        const mc_taylor_way way = mc_taylor_ways[i];
+        c->status = mc_expand_taylor_term(&c->pool, line->term, way.mode, way.order, line->d, &c->work, &e);
+        holds = !c->status && mc_taylor_settles(&e, way.mode, line->d);
+        for (int g = 0; holds && g < e.generators; g++)
+            holds = !mc_expansion_uses(&e, g) || is_premise(c, line, e.generator[g]);
+        mc_expansion_close(&e);
+    }
+    return holds;
+}
+
+bool mc_verify_remainder(checker *c, const mc_proof_line *line) {
+    if (line->term->kind != MC_T_REMAINDER)
+        return false;
+    return mc_remainder_is_plain(line->term)
+               ? no_premise(line)
+               : only_premise(c, line, MC_IS_KERNEL, mc_remainder_kernel(&c->pool, line->term));
+}

@@ -1,0 +1,31 @@
+/* prove_taylor.c: the search for a derivation by power series with remainders (D3). */
+#include "kernel/proof/prover.h"
+#include "kernel/language/atoms.h"
+#include <math.h>
+
+static int one_way(mc_prover *p, const mc_term *term, int64_t d, mc_taylor_way way) {
+    mc_expansion e;
+    int line = MC_NO_LINE;
+    const mercer_status status = mc_expand_taylor_term(p->pool, term, way.mode, way.order, d, &p->work, &e);
+    if (status)
+        p->status = status;
+    else if (mc_taylor_settles(&e, way.mode, d))
+        line = mc_claim_from_generators(p, MC_IS_KERNEL, term, d, MC_RULE_TAYLOR, &e);
+    mc_expansion_close(&e);
+    return line;
+}
+
+int mc_claim_by_taylor(mc_prover *p, const mc_term *term, int64_t d) {
+    int line = MC_NO_LINE;
+    for (int i = 0; i < MC_TAYLOR_WAYS && line == MC_NO_LINE && !p->status; i++)
+        line = one_way(p, term, d, mc_taylor_ways[i]);
+    return line;
+}
+
+int mc_claim_remainder(mc_prover *p, const mc_term *term, int64_t d) {
+    const mc_term *kernel = mc_remainder_kernel(p->pool, term);
+    if (mc_remainder_is_plain(term))
+        return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_REMAINDER);
+    return kernel ? mc_claim_from(p, MC_IS_KERNEL, term, d, MC_RULE_REMAINDER, mc_claim_kernel(p, kernel, d))
+                  : MC_NO_LINE;
+}
