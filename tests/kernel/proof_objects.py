@@ -137,16 +137,28 @@ def spoil_bound(data):
     return True
 
 
+def spoil_frequency_value(data):
+    data["frequency"]["value"] *= draw.choice([2, 0.5, -1])
+    return True
+
+
+def spoil_frequency_columns(data):
+    data["frequency"]["columns"] += 1
+    data["frequency"]["at"].append(0)
+    return data["columns"] == 0 and not data["frequency"]["mean"]
+
+
 # Rules that may hold in place of each other: they look at the term, not at how it was found.
 SPOIL_STEPS = (spoil_number, spoil_rule, spoil_premises, spoil_step, spoil_goal, spoil_circle)
+SPOIL_FREQUENCY = (spoil_frequency_value, spoil_frequency_columns)
 SPOIL_WITNESS = (spoil_weight, spoil_value, spoil_bound)
-BROAD = {"collect", "unfold", "series", "unfold_series", "gaussians", "spectra", "column_forms"}
-SAME = {name: BROAD for name in ("sum", "product", "power", "exp", "weigh", "normalize", "columns", "poly", "common_view", "constant", "inverse", *BROAD)}
+BROAD = {"taylor", "collect", "unfold", "series", "unfold_series", "gaussians", "spectra", "column_forms"}
+SAME = {name: BROAD for name in ("sum", "product", "power", "exp", "weigh", "normalize", "columns", "poly", "common_view", "constant", "inverse", "tanh", *BROAD)}
 
 
 def spoilt(text):
     data = json.loads(text)
-    for way in SPOIL_STEPS if "steps" in data else SPOIL_WITNESS if "witness" in data else ():
+    for way in draw.sample(SPOIL_STEPS, 3) if "steps" in data else SPOIL_WITNESS if "witness" in data else SPOIL_FREQUENCY if "frequency" in data else ():
         changed = copy.deepcopy(data)
         if way(changed):
             yield way.__name__, json.dumps(changed)
