@@ -7,50 +7,8 @@
 #include <immintrin.h>
 #endif
 
-typedef struct best {
-    double value;
-    int64_t at; /* -1: none */
-} best;
-
 typedef double double_lanes __attribute__((vector_size(64)));
 typedef float float_lanes __attribute__((vector_size(64)));
-
-/* The lanes of a vector in another order. */
-#if defined(__clang__)
-#define TAKE_LANES(x, from)                                                                                            \
-    __extension__({                                                                                                    \
-        __typeof__(x) taken_ = (x);                                                                                    \
-        for (int l_ = 0; l_ < LANES; l_++)                                                                             \
-            taken_[l_] = (x)[(from)[l_]];                                                                              \
-        taken_;                                                                                                        \
-    })
-#else
-#define TAKE_LANES(x, from) __builtin_shuffle(x, from)
-#endif
-
-/* The lane that alone has the largest value, above minus infinity: most often there is one, and nothing to compare. -1
-   where there is none, or where that is not asked. */
-static inline int lone_best_of_doubles(const double_lanes *value) {
-#if defined(__AVX512F__)
-    const double top = _mm512_reduce_max_pd((__m512d)*value);
-    const uint32_t here = _mm512_cmp_pd_mask((__m512d)*value, _mm512_set1_pd(top), _CMP_EQ_OQ);
-    return top > -INFINITY && here && !(here & (here - 1)) ? __builtin_ctz(here) : -1;
-#else
-    (void)value;
-    return -1;
-#endif
-}
-
-static inline int lone_best_of_floats(const float_lanes *value) {
-#if defined(__AVX512F__)
-    const float top = _mm512_reduce_max_ps((__m512)*value);
-    const uint32_t here = _mm512_cmp_ps_mask((__m512)*value, _mm512_set1_ps(top), _CMP_EQ_OQ);
-    return top > -INFINITY && here && !(here & (here - 1)) ? __builtin_ctz(here) : -1;
-#else
-    (void)value;
-    return -1;
-#endif
-}
 
 /* Compilers convert eight floats in two halves, which costs more than the step. */
 static inline double_lanes widened_f32(const float *p) {
@@ -72,12 +30,22 @@ static inline float_lanes widened_rough(const float *p) {
     return *(const row *)(const void *)p;
 }
 
+enum { CHAINS = 2 };
+
 /* Slopes in double. */
+#define ALL_LANES __m512d
+#define LANE_MASK __mmask8
+#define LARGER_OF _mm512_max_pd
+#define SMALLER_OF _mm512_min_pd
+#define LARGEST_OF _mm512_reduce_max_pd
+#define EQUAL_LANES(a, x) _mm512_cmp_pd_mask(a, _mm512_set1_pd(x), _CMP_EQ_OQ)
+#define GREATER_LANES(a, b) _mm512_cmp_pd_mask(a, b, _CMP_GT_OQ)
+#define TAKE_WHERE _mm512_mask_mov_pd
+#define TAKE_PLACE_WHERE(at, mask, place) _mm512_mask_mov_epi64(at, mask, _mm512_set1_epi64(place))
 #define SLOPE double
 #define PLACE int64_t
 #define LANES 8
 #define STATE(p) (*(p))
-#define LONE_BEST lone_best_of_doubles
 #define REAL float
 #define F(name) name##_f32
 #include "backend/cpu/smo_body.inc.c"
@@ -90,18 +58,34 @@ static inline float_lanes widened_rough(const float *p) {
 #include "backend/cpu/smo_rows_body.inc.c"
 #undef REAL
 #undef F
-#undef LONE_BEST
 #undef STATE
 #undef LANES
 #undef PLACE
 #undef SLOPE
+#undef TAKE_PLACE_WHERE
+#undef TAKE_WHERE
+#undef GREATER_LANES
+#undef EQUAL_LANES
+#undef LARGEST_OF
+#undef SMALLER_OF
+#undef LARGER_OF
+#undef LANE_MASK
+#undef ALL_LANES
 
 /* Slopes in floats, twice as many to a vector. */
+#define ALL_LANES __m512
+#define LANE_MASK __mmask16
+#define LARGER_OF _mm512_max_ps
+#define SMALLER_OF _mm512_min_ps
+#define LARGEST_OF _mm512_reduce_max_ps
+#define EQUAL_LANES(a, x) _mm512_cmp_ps_mask(a, _mm512_set1_ps(x), _CMP_EQ_OQ)
+#define GREATER_LANES(a, b) _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ)
+#define TAKE_WHERE _mm512_mask_mov_ps
+#define TAKE_PLACE_WHERE(at, mask, place) _mm512_mask_mov_epi32(at, mask, _mm512_set1_epi32(place))
 #define SLOPE float
 #define PLACE int32_t
 #define LANES 16
 #define STATE(p) ((p)->rough)
-#define LONE_BEST lone_best_of_floats
 #define REAL float
 #define F(name) name##_rough
 #include "backend/cpu/smo_body.inc.c"

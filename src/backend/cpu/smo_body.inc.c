@@ -1,6 +1,9 @@
 /* smo_body.inc.c: the steps on a working set. Included once per precision of K and of the slopes, with REAL and SLOPE,
-   LANES of these to a vector, PLACE: whole numbers as wide, STATE(p): what has the slopes and masks, LONE_BEST, and
-   F(name). See smo_body.h. */
+   LANES of these to a vector, PLACE: whole numbers as wide, STATE(p): what has the slopes and masks, the instructions of
+   512 bits, and F(name). See smo_body.h.
+
+   A comparison waits for the one before it, so each loop follows several at once, CHAINS, as many on every processor:
+   the choice among lanes depends on it where two are equal but for rounding. */
 
 typedef SLOPE F(lanes) __attribute__((vector_size(LANES * sizeof(SLOPE))));
 typedef PLACE F(masks) __attribute__((vector_size(LANES * sizeof(PLACE))));
@@ -13,24 +16,61 @@ static inline F(lanes) F(at)(const SLOPE *place) {
     return *(const F(lanes) *)(const void *)place;
 }
 
-/* The best lane; the lowest place among equals, so that the answer does not depend on how the lanes are laid out. Every
-   lane takes the better of itself and of the one so far away; then that is half as far. */
-static best F(best_lane)(F(lanes) value, F(masks) at) {
-    const int lone = LONE_BEST(&value);
-    F(masks) from = {0};
-    if (lone >= 0)
-        return (best){value[lone], at[lone] + lone};
-    for (int l = 0; l < LANES; l++)
-        from[l] = (PLACE)l;
-    at += from;
-    for (PLACE away = LANES / 2; away; away /= 2) {
-        const F(lanes) other = TAKE_LANES(value, from ^ away);
-        const F(masks) its = TAKE_LANES(at, from ^ away);
-        const F(masks) better = (other > value) | ((other == value) & (its < at));
-        value = F(pick)(better, other, value);
-        at = (its & better) | (at & ~better);
-    }
-    return (best){value[0], value[0] > -(SLOPE)INFINITY ? at[0] : -1};
+static inline F(lanes) F(larger)(F(lanes) a, F(lanes) b) {
+#ifdef __AVX512F__
+    return (F(lanes))LARGER_OF((ALL_LANES)a, (ALL_LANES)b);
+#else
+    return F(pick)(a > b, a, b);
+#endif
+}
+
+static inline F(lanes) F(smaller)(F(lanes) a, F(lanes) b) {
+#ifdef __AVX512F__
+    return (F(lanes))SMALLER_OF((ALL_LANES)a, (ALL_LANES)b);
+#else
+    return F(pick)(a < b, a, b);
+#endif
+}
+
+static inline SLOPE F(largest)(const F(lanes) * x) {
+#ifdef __AVX512F__
+    return LARGEST_OF((ALL_LANES)*x);
+#else
+    SLOPE top = (*x)[0];
+    for (int l = 1; l < LANES; l++)
+        top = (*x)[l] > top ? (*x)[l] : top;
+    return top;
+#endif
+}
+
+/* The first lane that is equal to x, or LANES. */
+static inline int F(first_equal)(const F(lanes) * a, SLOPE x) {
+#ifdef __AVX512F__
+    const uint32_t here = EQUAL_LANES((ALL_LANES)*a, x);
+    return here ? __builtin_ctz(here) : LANES;
+#else
+    int l = 0;
+    while (l < LANES && (*a)[l] != x)
+        l++;
+    return l;
+#endif
+}
+
+/* Where square / curvature is above gain / cost, the former. */
+static inline void F(take_better)(F(lanes) square, F(lanes) curvature, PLACE place, F(lanes) * gain, F(lanes) * cost,
+                                  F(masks) * at) {
+    const F(lanes) theirs = square * *cost, own = *gain * curvature;
+#ifdef __AVX512F__
+    const LANE_MASK better = GREATER_LANES((ALL_LANES)theirs, (ALL_LANES)own);
+    *gain = (F(lanes))TAKE_WHERE((ALL_LANES)*gain, better, (ALL_LANES)square);
+    *cost = (F(lanes))TAKE_WHERE((ALL_LANES)*cost, better, (ALL_LANES)curvature);
+    *at = (F(masks))TAKE_PLACE_WHERE((__m512i)*at, better, place);
+#else
+    const F(masks) better = theirs > own, here = (F(masks)){0} + place;
+    *gain = F(pick)(better, square, *gain);
+    *cost = F(pick)(better, curvature, *cost);
+    *at = (here & better) | (*at & ~better);
+#endif
 }
 
 /* The last lanes of a row of K, of which there are fewer; apart, so that they keep nothing in memory that is in
@@ -42,64 +82,120 @@ static __attribute__((noinline)) F(lanes) F(wide_end)(const REAL *K, int64_t cou
     return part;
 }
 
-/* Lanes of a row of K; zeros beyond its end. */
-static inline F(lanes) F(load_row_lanes)(const REAL *K, int64_t place, int64_t width) {
-    return place + LANES <= width ? F(widened)(K + place) : F(wide_end)(K + place, width - place);
-}
-
 /* The row of K of place i, from where run r has its columns: of place begin[r] is the first entry. */
 static inline const REAL *F(row_of_run)(const mc_smo_block *p, int64_t i, int r) {
     return (const REAL *)p->row[r][i] - p->begin[r];
 }
 
-/* v <- v - step (K_i - K_j) on the runs from..to-1; the largest v that may grow and the smallest that may shrink. */
-static void F(update_slopes)(const mc_smo_block *p, int from, int to, int64_t i, int64_t j, SLOPE step, best *top,
-                             best *bottom) {
-    F(lanes) high = (F(lanes)){0} - (SLOPE)INFINITY, low = high;
-    F(masks) high_at = {0}, low_at = {0};
-    for (int r = from; r < to; r++) {
-        const REAL *Ki = F(row_of_run)(p, i, r), *Kj = F(row_of_run)(p, j, r);
-        const int64_t end = p->width[r] + p->begin[r];
-        for (int64_t t = p->begin[r]; t < p->begin[r + 1]; t += LANES) {
-            const F(lanes) v =
-                F(at)(STATE(p).v + t) - step * (F(load_row_lanes)(Ki, t, end) - F(load_row_lanes)(Kj, t, end));
-            *(F(lanes) *)(void *)(STATE(p).v + t) = v;
-            const F(lanes) may_grow = v + F(at)(STATE(p).up + t), may_shrink = -(v + F(at)(STATE(p).down + t));
-            const F(masks) above = may_grow > high, below = may_shrink > low, here = (F(masks)){0} + (PLACE)t;
-            high = F(pick)(above, may_grow, high);
-            high_at = (here & above) | (high_at & ~above);
-            low = F(pick)(below, may_shrink, low);
-            low_at = (here & below) | (low_at & ~below);
-        }
-    }
-    *top = F(best_lane)(high, high_at);
-    *bottom = F(best_lane)(low, low_at);
-    bottom->value = -bottom->value;
+/* Where the places of run r end whose lanes of K are all there. */
+static inline int64_t F(end_of_whole_lanes)(const mc_smo_block *p, int r) {
+    const int64_t there = p->begin[r] + p->width[r] / LANES * LANES;
+    return there < p->begin[r + 1] ? there : p->begin[r + 1];
 }
 
-/* The partner of place i that lowers the objective most when both bounds are far: the largest gap^2 / curvature.
-   Fractions are compared by cross multiplication: a division costs more than all the rest. */
-static int64_t F(select_partner)(const mc_smo_block *p, int from, int to, int64_t i, SLOPE vi) {
+/* Slopes of places t .. t + LANES - 1, and the largest v that may grow and the smallest that may shrink. */
+static inline void F(update_lanes)(const mc_smo_block *p, int64_t t, F(lanes) difference, SLOPE step, F(lanes) * high,
+                                   F(lanes) * low) {
+    const F(lanes) v = F(at)(STATE(p).v + t) - step * difference;
+    *(F(lanes) *)(void *)(STATE(p).v + t) = v;
+    *high = F(larger)(v + F(at)(STATE(p).up + t), *high);
+    *low = F(smaller)(v + F(at)(STATE(p).down + t), *low);
+}
+
+/* The first place on these runs whose slope may grow and is this. */
+static int64_t F(place_of)(const mc_smo_block *p, int from, int to, SLOPE top) {
+    for (int64_t t = p->begin[from]; t < p->begin[to]; t += LANES) {
+        const F(lanes) may_grow = F(at)(STATE(p).v + t) + F(at)(STATE(p).up + t);
+        const int lane = F(first_equal)(&may_grow, top);
+        if (lane < LANES)
+            return t + lane;
+    }
+    return -1;
+}
+
+/* v <- v - step (K_i - K_j) on the runs from..to-1; the largest v that may grow and the smallest that may shrink. */
+static void F(update_slopes)(const mc_smo_block *p, int from, int to, int64_t i, int64_t j, SLOPE step, SLOPE *top,
+                             SLOPE *bottom) {
+    F(lanes) high[CHAINS], low[CHAINS];
+    for (int u = 0; u < CHAINS; u++) {
+        high[u] = (F(lanes)){0} - (SLOPE)INFINITY;
+        low[u] = (F(lanes)){0} + (SLOPE)INFINITY;
+    }
+    for (int r = from; r < to; r++) {
+        const REAL *Ki = F(row_of_run)(p, i, r), *Kj = F(row_of_run)(p, j, r);
+        const int64_t whole = F(end_of_whole_lanes)(p, r), end = p->width[r] + p->begin[r];
+        int64_t t = p->begin[r];
+        for (; t + CHAINS * LANES <= whole; t += CHAINS * LANES)
+            for (int u = 0; u < CHAINS; u++) {
+                const int64_t a = t + u * LANES;
+                F(update_lanes)(p, a, F(widened)(Ki + a) - F(widened)(Kj + a), step, &high[u], &low[u]);
+            }
+        for (; t < whole; t += LANES)
+            F(update_lanes)(p, t, F(widened)(Ki + t) - F(widened)(Kj + t), step, &high[0], &low[0]);
+        for (; t < p->begin[r + 1]; t += LANES)
+            F(update_lanes)(p, t, F(wide_end)(Ki + t, end - t) - F(wide_end)(Kj + t, end - t), step, &high[0], &low[0]);
+    }
+    for (int u = 1; u < CHAINS; u++) {
+        high[0] = F(larger)(high[u], high[0]);
+        low[0] = F(smaller)(low[u], low[0]);
+    }
+    low[0] = -low[0];
+    *top = F(largest)(&high[0]);
+    *bottom = -F(largest)(&low[0]);
+}
+
+/* The best partners so far, one in each lane: gap^2 and curvature, and where. */
+typedef struct F(partners) {
+    F(lanes) gain, cost;
+    F(masks) at;
+} F(partners);
+
+/* Fractions are compared by cross multiplication: a division costs more than all the rest. */
+static inline void F(look_at_lanes)(const mc_smo_block *p, int64_t t, F(lanes) Ki, SLOPE vi, SLOPE diagonal,
+                                    F(partners) * best) {
     const F(lanes) tiny = (F(lanes)){0} + (SLOPE)1e-12, none = {0};
-    F(lanes) gain = {0}, cost = (F(lanes)){0} + 1;
-    F(masks) at = {0};
+    const F(lanes) gap = F(larger)(vi - (F(at)(STATE(p).v + t) + F(at)(STATE(p).down + t)), none);
+    const F(lanes) curvature = F(larger)(diagonal + F(at)(STATE(p).diagonal + t) - 2 * Ki, tiny), square = gap * gap;
+    F(take_better)(square, curvature, (PLACE)t, &best->gain, &best->cost, &best->at);
+}
+
+/* The place of the largest share, the lowest among equals, so that the answer does not depend on how the lanes are laid
+   out. */
+static int64_t F(best_partner)(const F(partners) best[CHAINS]) {
+    F(lanes) share[CHAINS];
+    SLOPE top = 0;
+    int64_t at = INT64_MAX;
+    for (int u = 0; u < CHAINS; u++) {
+        share[u] = best[u].gain / best[u].cost;
+        const SLOPE own = F(largest)(&share[u]);
+        top = own > top ? own : top;
+    }
+    for (int u = 0; u < CHAINS; u++)
+        for (int l = F(first_equal)(&share[u], top); l < LANES; l++)
+            if (share[u][l] == top && best[u].at[l] + l < at)
+                at = best[u].at[l] + l;
+    return at;
+}
+
+/* The partner of place i that lowers the objective most when both bounds are far: the largest gap^2 / curvature. */
+static int64_t F(select_partner)(const mc_smo_block *p, int from, int to, int64_t i, SLOPE vi) {
+    const SLOPE diagonal = (SLOPE)STATE(p).diagonal[i];
+    F(partners) best[CHAINS];
+    for (int u = 0; u < CHAINS; u++)
+        best[u] = (F(partners)){.cost = (F(lanes)){0} + 1};
     for (int r = from; r < to; r++) {
         const REAL *Ki = F(row_of_run)(p, i, r);
-        const int64_t end = p->width[r] + p->begin[r];
-        for (int64_t t = p->begin[r]; t < p->begin[r + 1]; t += LANES) {
-            const F(lanes) gap = vi - (F(at)(STATE(p).v + t) + F(at)(STATE(p).down + t));
-            const F(lanes) curvature =
-                STATE(p).diagonal[i] + F(at)(STATE(p).diagonal + t) - 2 * F(load_row_lanes)(Ki, t, end);
-            const F(lanes) safe = F(pick)(curvature > tiny, curvature, tiny);
-            const F(lanes) positive = F(pick)(gap > none, gap, none), square = positive * positive;
-            const F(masks) better = square * cost > gain * safe, here = (F(masks)){0} + (PLACE)t;
-            gain = F(pick)(better, square, gain);
-            cost = F(pick)(better, safe, cost);
-            at = (here & better) | (at & ~better);
-        }
+        const int64_t whole = F(end_of_whole_lanes)(p, r), end = p->width[r] + p->begin[r];
+        int64_t t = p->begin[r];
+        for (; t + CHAINS * LANES <= whole; t += CHAINS * LANES)
+            for (int u = 0; u < CHAINS; u++)
+                F(look_at_lanes)(p, t + u * LANES, F(widened)(Ki + t + u * LANES), vi, diagonal, &best[u]);
+        for (; t < whole; t += LANES)
+            F(look_at_lanes)(p, t, F(widened)(Ki + t), vi, diagonal, &best[0]);
+        for (; t < p->begin[r + 1]; t += LANES)
+            F(look_at_lanes)(p, t, F(wide_end)(Ki + t, end - t), vi, diagonal, &best[0]);
     }
-    const F(lanes) share = gain / cost;
-    return F(best_lane)(share, at).at;
+    return F(best_partner)(best);
 }
 
 static double F(step_pair)(mc_smo_block *p, int64_t i, int64_t j) {
@@ -122,7 +218,8 @@ static inline bool F(lacks_row)(mc_smo_block *p, int64_t i) {
 }
 
 static void F(solve_working_set)(mc_smo_block *p) {
-    best top[MC_SMO_RUNS] = {{-INFINITY, -1}, {-INFINITY, -1}}, bottom[MC_SMO_RUNS] = {{INFINITY, -1}, {INFINITY, -1}};
+    SLOPE top[MC_SMO_RUNS] = {-(SLOPE)INFINITY, -(SLOPE)INFINITY},
+          bottom[MC_SMO_RUNS] = {(SLOPE)INFINITY, (SLOPE)INFINITY};
     const int each = p->sums > 1 ? 1 : p->runs; /* runs to a sum */
     int64_t i = 0, j = 0;
     double step = 0;
@@ -130,13 +227,14 @@ static void F(solve_working_set)(mc_smo_block *p) {
     for (p->steps = 0;; p->steps++) {
         for (int g = 0; g < p->sums; g++)
             F(update_slopes)(p, g * each, (g + 1) * each, i, j, (SLOPE)step, &top[g], &bottom[g]);
-        const int g = top[1].value - bottom[1].value > top[0].value - bottom[0].value;
-        if (!(top[g].value - bottom[g].value > p->tolerance) || p->steps == p->steps_max)
+        const double violation[] = {(double)top[0] - (double)bottom[0], (double)top[1] - (double)bottom[1]};
+        const int g = violation[1] > violation[0];
+        if (!(violation[g] > p->tolerance) || p->steps == p->steps_max)
             return;
-        i = top[g].at;
+        i = F(place_of)(p, g * each, (g + 1) * each, top[g]);
         if (F(lacks_row)(p, i))
             return;
-        j = F(select_partner)(p, g * each, (g + 1) * each, i, (SLOPE)top[g].value);
+        j = F(select_partner)(p, g * each, (g + 1) * each, i, top[g]);
         if (F(lacks_row)(p, j))
             return;
         step = F(step_pair)(p, i, j);
