@@ -12,28 +12,38 @@
    Lin (2005); blocks as in Joachims (1999). */
 #include "qp/smo.h"
 #include "base/ctx.h"
+#include "base/memory.h"
 #include "base/progress.h"
 #include "base/status.h"
 #include "base/workspace.h"
+#include "data/table/data.h"
 #include "qp/smo_select.h"
 #include "qp/smo_working_set.h"
 #include "qp/smo_shrink.h"
 #include <math.h>
 #include <string.h>
 
-enum { WORKING_SET = 1024, STEPS_PER_VARIABLE = 20, SHRINK_EVERY = 5, STALL = 64 };
+enum { LARGEST_SET = 2048, STEPS_PER_VARIABLE = 20, SHRINK_EVERY = 5, STALL = 64 };
 static const double INNER = 0.05; /* of the violation at the start of the round */
-static const double DRIFT =
-    0.5; /* of the tolerance of a set: slopes in floats that were further off are given up */
+static const double DRIFT = 0.5;  /* of the tolerance of a set: slopes in floats that were further off are given up */
 
+/* Variables that a set has at most: K of more would not stay in the caches. */
 static int64_t set_size(int64_t m, int64_t most) {
-    const int64_t q = m < WORKING_SET ? m : WORKING_SET;
+    const int64_t q = m < LARGEST_SET ? m : LARGEST_SET;
     return q < most ? q : most;
+}
+
+static int64_t count_free(const mc_dual *dual, const double *beta) {
+    int64_t free = 0;
+    for (int64_t t = 0; t < dual->m; t++)
+        free += beta[t] > dual->low[t] && beta[t] < dual->high[t];
+    return free;
 }
 
 typedef struct smo_run {
     const mc_smo_problem *p;
     mc_selection selection;
+    int64_t most; /* variables that there is room for in a set */
     mc_working_set set;
     int64_t *variable; /* of the working set, rising: rows of K are then read from front to back */
     double *beta, *f;
@@ -70,10 +80,15 @@ static void remember_state(smo_run *r) {
    after the first set. */
 static bool takes_all(const smo_run *r) {
     const mc_dual *dual = &r->p->dual;
-    int64_t free = 0;
-    for (int64_t t = 0; t < dual->m; t++)
-        free += r->beta[t] > dual->low[t] && r->beta[t] < dual->high[t];
-    return r->set.may_hold_all && (dual->m <= r->selection.q || r->result->rounds == 0 || free > r->selection.q / 2);
+    return r->set.may_hold_all
+           && (dual->m <= MC_WORKING_SET || r->result->rounds == 0 || count_free(dual, r->beta) > MC_WORKING_SET / 2);
+}
+
+/* Half of those that are free: the others undo less of what a set has done. */
+static int64_t places_now(const smo_run *r) {
+    const int64_t half = count_free(&r->p->dual, r->beta) / 2;
+    const int64_t places = half < MC_WORKING_SET ? MC_WORKING_SET : half;
+    return places < r->most ? places : r->most;
 }
 
 /* The variables of the next set; returns how many. */
@@ -89,13 +104,16 @@ static int64_t choose_working_set(smo_run *r, bool all, const mc_extremes *e) {
 
 /* Steps after which a set is put back: the rest of the world, the clock and whoever watches have waited long enough. */
 static int64_t enough_steps(const smo_run *r, int64_t count) {
-    return count <= WORKING_SET ? STEPS_PER_VARIABLE * count : r->result->rounds ? count : count / 4;
+    return !r->set.holds_all || count <= MC_WORKING_SET ? STEPS_PER_VARIABLE * count
+           : r->result->rounds                          ? count
+                                                        : count / 4;
 }
 
 /* One working set. *stuck: no variable could move, although the violation is above the tolerance: the precision is used
    up. */
 static mercer_status optimise_working_set(mercer_ctx *ctx, smo_run *r, const mc_extremes *e, bool *stuck) {
     const bool all = takes_all(r);
+    r->selection.q = places_now(r);
     const int64_t count = choose_working_set(r, all, e);
     MC_TRY(mc_working_set_load(ctx, &r->set, r->variable, count, all, r->beta, r->f));
     mc_smo_block *b = &r->set.block;
@@ -186,10 +204,17 @@ static mercer_status iterate_smo(mercer_ctx *ctx, smo_run *r) {
     }
 }
 
+/* The largest sets where their part of K takes a quarter of what is left at most. */
+static int64_t size_with_room(mercer_ctx *ctx, const mc_smo_problem *problem) {
+    const int64_t q = set_size(problem->dual.m, problem->rows.n);
+    const size_t bytes = (size_t)(q * q) * mc_dtype_size(problem->rows.dtype);
+    return q <= MC_WORKING_SET || bytes <= mc_memory_left(ctx) / 4 ? q : MC_WORKING_SET;
+}
+
 static mercer_status solve_by_smo(mercer_ctx *ctx, const mc_smo_problem *problem, double *beta, double *f,
                                   mc_smo_result *result) {
-    const int64_t m = problem->dual.m, q = set_size(m, problem->rows.n);
-    smo_run r = {.p = problem, .beta = beta, .f = f, .result = result};
+    const int64_t m = problem->dual.m, q = size_with_room(ctx, problem);
+    smo_run r = {.p = problem, .most = q, .beta = beta, .f = f, .result = result};
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, run_bytes(problem->rows.n, m, q)));
     lay_out_run(&work, problem->rows.n, m, q, &r);

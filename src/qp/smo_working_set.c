@@ -64,7 +64,7 @@ mercer_status mc_working_set_open(mercer_ctx *ctx, const mc_dual *dual, const mc
     *out = (mc_working_set){.dual = dual, .rows = rows, .may_hold_all = can_use_in_place(dual, rows)};
     MC_TRY(mc_work_open(ctx, &out->work, set_workspace_bytes(rows->n, dual->m)));
     lay_out_set_workspace(&out->work, rows->n, dual->m, out);
-    if (out->may_hold_all && dual->m <= q)
+    if (out->may_hold_all && dual->m <= MC_WORKING_SET && dual->m <= q)
         return MERCER_OK;
     out->K = mc_alloc_unset(ctx, padded_places(q) * padded_places(q), mc_dtype_size(rows->dtype));
     if (!out->K)

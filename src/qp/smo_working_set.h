@@ -6,6 +6,9 @@
 #include "qp/smo.h"
 #include "backend/smo_body.h"
 
+/* Variables in a set where few are free; a program of no more is one set, where that may hold all. */
+enum { MC_WORKING_SET = 1024 };
+
 typedef struct mc_working_set {
     mc_work work;
     const mc_dual *dual;
