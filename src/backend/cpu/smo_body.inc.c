@@ -1,5 +1,5 @@
 /* smo_body.inc.c: the steps on a working set. Included once per precision of K and of the slopes, with REAL and SLOPE,
-   LANES of these to a vector, PLACE: whole numbers as wide, STATE(p): what has the slopes and masks, the instructions of
+   LANES of these to a vector, PLACE: whole numbers as wide, STATE(p): what has the slopes and masks, instructions of
    512 bits, and F(name). See smo_body.h.
 
    A comparison waits for the one before it, so each loop follows several at once, CHAINS, as many on every processor:
