@@ -152,6 +152,7 @@ void mc_quadratic_program_close(mc_quadratic_program *p) {
 mc_kernel_runs mc_svm_program_runs(const mc_svm *s, const mc_svm_program *t, mc_isa isa) {
     mc_kernel_runs K = {.runs = 1, .K = s->kept.K, .ld = s->kept.ld, .diagonal = s->diagonal, .isa = isa};
     K.count[0] = t->n;
+    K.demand = s->kept.demand;
     if (s->variant->doubled) {
         K.runs = 2;
         K.count[1] = t->n;

@@ -64,6 +64,7 @@ typedef struct mc_kept_kernel {
     struct mc_gram *gram; /* NULL: nothing is kept */
     double *K;            /* NULL: it is not kept */
     int64_t ld;
+    struct mc_rows_on_demand *demand; /* rows of it that are there; NULL: all are, each in its own place */
 } mc_kept_kernel;
 
 typedef struct mc_svm {

@@ -145,17 +145,30 @@ static void drop_resting(growing_set *g) {
 
 /* ---- Their part of K ---- */
 
-/* Rows of K of the new members that are not there yet. */
+/* Variables that have left zero, and those on the wrong side of the middle. */
+static int64_t count_in_question(const growing_set *g) {
+    const double middle = (g->top + g->bottom) / 2;
+    int64_t count = 0;
+    for (int64_t t = 0; t < g->dual->m; t++) {
+        const double v = mc_dual_slope(g->dual, g->f, t);
+        count += g->beta[t] != 0 || (v > middle && g->beta[t] < g->dual->high[t])
+                 || (v < middle && g->beta[t] > g->dual->low[t]);
+    }
+    return count;
+}
+
+/* Rows of K of the new members that are not there yet; all, where many more will be wanted as things stand. */
 static bool make_rows(growing_set *g) {
     mc_rows_on_demand *d = g->K->demand;
     int64_t row[MC_ROWS_TOGETHER], count = 0;
+    const bool many = d && d->all && d->count >= d->look && count_in_question(g) > d->many;
     for (int64_t k = g->known; d && k <= g->selection.count; k++) {
         const bool wanted = k < g->selection.count && d->line[g->selection.set[k]] < 0;
         if (wanted)
             row[count++] = g->selection.set[k];
         if (count < d->together && (k < g->selection.count || !count))
             continue;
-        if (d->count + count > d->most)
+        if (many || d->count + count > d->most)
             return mc_kernel_runs_complete(g->K);
         d->make(d, row, count, d->count);
         for (int64_t i = 0; i < count; i++)

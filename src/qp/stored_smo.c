@@ -82,6 +82,11 @@ static void place_rows(const mc_kernel_runs *K, mc_smo_block *b) {
 
 /* ---- Rows made when they are needed ---- */
 
+/* Two runs of the same rows have one f. */
+static int runs_of_f(const mc_kernel_runs *K) {
+    return K->runs > 1 && K->first[1] != K->first[0] ? 2 : 1;
+}
+
 /* The row of K that a place has. */
 static int64_t row_of_place(const mc_kernel_runs *K, const mc_smo_block *b, int64_t at) {
     const int r = b->runs > 1 && at >= b->begin[1];
@@ -107,6 +112,15 @@ static void note_place(worst_places *w, double size, int64_t row) {
     w->row[at] = row;
 }
 
+/* A row may be on both sides, and have a variable in either run. */
+static bool list_once(int64_t *row, int64_t count, int64_t also) {
+    for (int64_t k = 0; k < count; k++)
+        if (row[k] == also)
+            return false;
+    row[count] = also;
+    return true;
+}
+
 /* The row that is wanted and those that violate most, half of them on either side: a few cost hardly more than one. */
 static int64_t list_wanted(const mc_kernel_runs *K, const mc_smo_block *b, int64_t *row) {
     const mc_rows_on_demand *d = K->demand;
@@ -125,14 +139,9 @@ static int64_t list_wanted(const mc_kernel_runs *K, const mc_smo_block *b, int64
     int64_t count = 0;
     row[count++] = wanted;
     for (int64_t k = 0; k < up.count; k++)
-        row[count++] = up.row[k];
-    for (int64_t k = 0, own = count; k < down.count; k++) {
-        bool listed = false;
-        for (int64_t i = 1; i < own; i++)
-            listed = listed || row[i] == down.row[k];
-        if (!listed)
-            row[count++] = down.row[k];
-    }
+        count += list_once(row, count, up.row[k]);
+    for (int64_t k = 0; k < down.count; k++)
+        count += list_once(row, count, down.row[k]);
     return count;
 }
 
@@ -148,6 +157,45 @@ bool mc_kernel_runs_complete(const mc_kernel_runs *K) {
         for (int64_t k = K->first[r]; k < K->first[r] + K->count[r]; k++)
             d->line[k] = (int32_t)k;
     return true;
+}
+
+static bool is_wanted(const mc_kernel_runs *K, double c, int64_t row) {
+    return c != 0 && K->demand->line[row] < 0;
+}
+
+static int64_t count_wanted(const mc_kernel_runs *K, const double *c) {
+    int64_t count = 0;
+    for (int r = 0; r < runs_of_f(K); c += K->count[r++])
+        for (int64_t k = 0; k < K->count[r]; k++)
+            count += is_wanted(K, c[k], K->first[r] + k);
+    return count;
+}
+
+static void make_batch(mc_rows_on_demand *d, const int64_t *row, int64_t count) {
+    d->make(d, row, count, d->count);
+    for (int64_t k = 0; k < count; k++)
+        d->line[row[k]] = (int32_t)d->count++;
+}
+
+void mc_kernel_runs_ask(const mc_kernel_runs *K, const double *c) {
+    mc_rows_on_demand *d = K->demand;
+    int64_t row[MC_ROWS_TOGETHER], count = 0;
+    const int64_t wanted = d ? count_wanted(K, c) : 0;
+    if (wanted > 0 && d->count + wanted > d->most / 2) {
+        mc_kernel_runs_complete(K);
+        return;
+    }
+    for (int r = 0; wanted && r < runs_of_f(K); c += K->count[r++])
+        for (int64_t k = 0; k < K->count[r]; k++) {
+            if (is_wanted(K, c[k], K->first[r] + k))
+                row[count++] = K->first[r] + k;
+            if (count == d->together) {
+                make_batch(d, row, count);
+                count = 0;
+            }
+        }
+    if (count)
+        make_batch(d, row, count);
 }
 
 /* Variables that have left zero, and those that will want to as things stand: on the wrong side of the middle of the
@@ -172,10 +220,7 @@ static bool wants_all(const mc_rows_on_demand *d, const mc_smo_block *b) {
 static void make_listed(const mc_kernel_runs *K, const mc_smo_block *b) {
     mc_rows_on_demand *d = K->demand;
     int64_t row[MC_ROWS_TOGETHER];
-    const int64_t count = list_wanted(K, b, row);
-    d->make(d, row, count, d->count);
-    for (int64_t k = 0; k < count; k++)
-        d->line[row[k]] = (int32_t)d->count++;
+    make_batch(d, row, list_wanted(K, b, row));
 }
 
 static void make_wanted(const mc_kernel_runs *K, mc_smo_block *b) {
@@ -248,11 +293,6 @@ void mc_stored_smo_solve(const mc_dual *dual, const mc_kernel_runs *K, double to
 /* ---- Products ---- */
 
 enum { TOGETHER = 64 }; /* rows of K added up at once */
-
-/* Two runs of the same rows have one f. */
-static int runs_of_f(const mc_kernel_runs *K) {
-    return K->runs > 1 && K->first[1] != K->first[0] ? 2 : 1;
-}
 
 /* f of places begin .. end - 1 + the rows of K that are listed. */
 static void add_rows(const mc_kernel_runs *K, const int64_t *row, const double *c, int64_t count, int64_t begin,

@@ -48,6 +48,8 @@ static inline const double *mc_kernel_runs_row(const mc_kernel_runs *K, int64_t 
     const int64_t line = K->demand ? K->demand->line[row] : row;
     return line < 0 ? NULL : K->K + line * K->ld + (K->within[r] ? 0 : K->first[r]);
 }
+/* The rows that have a c are there now, or all. */
+void mc_kernel_runs_ask(const mc_kernel_runs *K, const double *c);
 bool mc_kernel_runs_complete(const mc_kernel_runs *K); /* all rows are there now; false: there is no room for them */
 
 /* The ld of n rows: lanes beyond the last column are read, and are to be zeros. */

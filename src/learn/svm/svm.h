@@ -3,6 +3,7 @@
        svm_settings.c  the settings rows of the five machines
        svm.c           the order of work: rows made ready, quadratic programs solved, vectors kept, everything certified
        svm_stored.c    a K of a few thousand rows that all quadratic programs share
+       kept_matrix.c   that K, made as far as it is asked for where one program has it
        svm_pairs.c     pairs of classes side by side
        pair_matrix.c   K of a pair in the memory of a thread, and of each class for all its pairs
        svm_matrix.c      K of a quadratic program (kernel_matrix.h), within the memory limit
@@ -100,18 +101,25 @@ mercer_status mc_svm_solve_stored(mercer_ctx *ctx, mc_svm *s, bool *solved);
 size_t mc_svm_shared_bytes(mercer_ctx *ctx, const mc_svm_variant *variant, const mercer_svm *set, const mc_problem *p);
 bool mc_svm_by_pairs(const mc_svm_variant *variant, const mercer_svm *set,
                      const mc_problem *p); /* of several classes */
-void mc_svm_kept_close(mc_svm *s);
 /* One program over a K in memory, on the thread that calls, with scratch of these bytes: f = K beta of the start; then
    steps, for a round or until its tolerance is met; and what steps have not settled, on all threads. */
 typedef struct mc_stored_progress {
     bool nearest, done, left; /* it is that of the nearest nu that has a margin; steps do not settle it */
     bool refused;             /* left, for there is no margin */
 } mc_stored_progress;
-size_t mc_stored_program_bytes(int64_t m);
+size_t mc_stored_program_bytes(int64_t n, int64_t m);
 void mc_stored_program_begin(const mc_svm *s, mc_svm_program *t, const mc_kernel_runs *K, mc_work work);
 void mc_stored_program_step(const mc_svm *s, mc_svm_program *t, const mc_kernel_runs *K, mc_work work,
                             mc_stored_progress *p);
 mercer_status mc_stored_program_finish(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t, const mc_stored_progress *p);
+
+/* kept_matrix.c: that K, of one program as far as it asks for rows; whether making them failed; all of it, which those
+   want who do not ask. */
+size_t mc_svm_kept_bytes(int64_t n);
+mercer_status mc_svm_kept_open(mercer_ctx *ctx, mc_svm *s);
+mercer_status mc_svm_kept_status(const mc_svm *s);
+mercer_status mc_svm_kept_complete(mercer_ctx *ctx, mc_svm *s);
+void mc_svm_kept_close(mc_svm *s);
 
 /* svm_pairs.c: pairs of classes as a queue over the threads; those solved are marked so. */
 mercer_status mc_svm_solve_pairs(mercer_ctx *ctx, mc_svm *s);
@@ -128,8 +136,10 @@ mercer_status mc_svm_program_settle_margin(mercer_ctx *ctx, mc_svm *s, mc_svm_pr
 mc_svm mc_svm_nearest_begin(const mc_svm *s, mc_svm_program *t);
 void mc_svm_nearest_end(const mc_svm *s, const mc_svm *svc, mc_svm_program *t);
 
-/* svm_initial.c: a feasible start of every task. */
+/* svm_initial.c: a feasible start of every task; and of one whose sums want many multipliers that are not zero, over
+   rows that are made when they are asked for, one of the rows that are likely to keep them. */
 mercer_status mc_svm_start_programs(mercer_ctx *ctx, mc_svm *s);
+void mc_svm_program_choose_start(const mc_svm *s, mc_svm_program *t, const mc_kernel_runs *K, mc_work work);
 
 /* svm_checkpoint.c: the state of an earlier run, where there is one; the state now; at a checkpoint of the solver; the
    end. */

@@ -4,6 +4,7 @@
 
    Any feasible start leads to the same optimum: what the rows of the model hold is not looked at, only their places. */
 #include "base/memory.h"
+#include "base/sort.h"
 #include "base/status.h"
 #include "data/table/data.h"
 #include "learn/svm/svm.h"
@@ -76,6 +77,65 @@ static void balance_multipliers(const mc_svm *s, mc_svm_program *t, const double
     bring_to_sum(s, t, 1, fixed ? sums[0] : less);
     if (s->kind != MC_ONE_CLASS)
         bring_to_sum(s, t, -1, fixed ? sums[1] : less);
+}
+
+/* ---- Rows that are likely to have multipliers ---- */
+
+enum { SAMPLE = 32 }; /* rows */
+
+typedef struct likely_rows {
+    const mc_svm *s;
+    const mc_svm_program *t;
+} likely_rows;
+
+/* Those deepest on the wrong side first: of one-class, the farthest from the others. */
+static int compare_depth(const void *arg, int64_t a, int64_t b) {
+    const likely_rows *l = arg;
+    const double depth_a = mc_svm_program_sign(l->s, l->t, a) * l->t->f[a],
+                 depth_b = mc_svm_program_sign(l->s, l->t, b) * l->t->f[b];
+    return depth_a < depth_b ? -1 : depth_a > depth_b ? 1 : a < b ? -1 : 1;
+}
+
+/* f <- the function of some rows with equal multipliers, those of either sign as much. False: its rows are not there.
+   */
+static bool sample_function(const mc_svm *s, mc_svm_program *t, const mc_kernel_runs *K, double *c) {
+    const int64_t step = t->n / SAMPLE + 1;
+    double count[2] = {0};
+    for (int64_t i = 0; i < t->n; i += step)
+        count[mc_svm_program_sign(s, t, i) < 0]++;
+    for (int64_t i = 0; i < t->n; i++) {
+        const double sign = mc_svm_program_sign(s, t, i);
+        c[i] = i % step ? 0 : sign / count[sign < 0];
+    }
+    mc_kernel_runs_ask(K, c);
+    if (K->demand->over)
+        return false;
+    mc_kernel_runs_multiply(K, c, 0, t->n, t->f);
+    return true;
+}
+
+static void fill_in_order(const mc_svm *s, mc_svm_program *t, const int64_t *order) {
+    double left[2] = {sum_of(s, t, 1), sum_of(s, t, -1)};
+    memset(t->beta, 0, (size_t)t->n * sizeof *t->beta);
+    for (int64_t k = 0; k < t->n; k++) {
+        const int64_t i = order[k];
+        const double sign = mc_svm_program_sign(s, t, i), bound = mc_svm_program_bound(s, t, i);
+        const double part = fmin(left[sign < 0], bound);
+        t->beta[i] = sign * part;
+        left[sign < 0] -= part;
+    }
+}
+
+void mc_svm_program_choose_start(const mc_svm *s, mc_svm_program *t, const mc_kernel_runs *K, mc_work work) {
+    const bool able = s->kind == MC_ONE_CLASS || s->kind == MC_NU_SVC;
+    double *c = mc_work_take(&work, t->n, sizeof *c);
+    int64_t *order = mc_work_take(&work, t->n, sizeof *order), *scratch = mc_work_take(&work, t->n, sizeof *scratch);
+    if (!able || !K->demand || s->set->start || !sample_function(s, t, K, c))
+        return;
+    for (int64_t i = 0; i < t->n; i++)
+        order[i] = i;
+    mc_sort(order, scratch, t->n, compare_depth, &(likely_rows){s, t});
+    fill_in_order(s, t, order);
 }
 
 /* The sums are those of the start from nothing, which the multipliers then replace. */

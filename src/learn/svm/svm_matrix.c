@@ -268,6 +268,7 @@ static bool predictor_pays(const mc_svm *s, const mc_svm_program *t, const mc_ke
 static mercer_status solve_with(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t, const mc_kernel_matrix *rows,
                                 const mc_matrix *matrix) {
     mc_quadratic_program program;
+    MC_TRY(mc_svm_kept_complete(ctx, s));
     if (s->path && s->solver->most >= t->m && !t->whole_K)
         MC_TRY(mc_kernel_matrix_store(ctx, matrix, &t->whole_K));
     MC_TRY(keep_account(ctx, s, t, rows));

@@ -24,7 +24,6 @@
 #include "certify/svm_certificate.h"
 #include "data/table/data.h"
 #include "learn/svm/pair_matrix.h"
-#include "qp/growing_smo.h"
 #include <math.h>
 #include <string.h>
 
@@ -42,16 +41,10 @@ typedef struct queue {
 
 /* ---- Memory ---- */
 
-/* Of the working set that a pair of so many rows begins with. */
-static size_t begin_bytes(int64_t n) {
-    return mc_growing_smo_pays(n) ? mc_quadratic_program_bytes(n) + mc_growing_smo_bytes(n) : 0;
-}
-
 /* Of a pair of classes of so many rows, without the writer. */
 static size_t pair_bytes(bool shared, int64_t rows_a, int64_t rows_b) {
     const int64_t n = rows_a + rows_b;
-    const size_t first = begin_bytes(n), then = mc_stored_program_bytes(n);
-    return mc_pair_matrix_bytes(shared, rows_a, rows_b) + (first > then ? first : then);
+    return mc_pair_matrix_bytes(shared, rows_a, rows_b) + mc_stored_program_bytes(n, n);
 }
 
 /* Threads that have room, with so many bytes for each: half of what is left may be taken. */
@@ -139,17 +132,6 @@ static void leave_pair(mc_svm_program *t) {
     t->result = (mc_smo_result){0};
 }
 
-/* Most of the way over those that violate; programs with groups (nu-svc) take all of it over all variables. */
-static void begin_pair(const mc_svm *s, mc_svm_program *t, const mc_kernel_runs *K, mc_work work) {
-    mc_quadratic_program program;
-    mc_stored_program_begin(s, t, K, work);
-    if (!mc_growing_smo_pays(t->n) || s->variant->grouped)
-        return;
-    mc_quadratic_program_lay_out(&work, t->m, &program);
-    mc_quadratic_program_write(s, t, &program);
-    mc_growing_smo_solve(&program.dual, K, t->tolerance, s->set->iterations, work, t->beta, t->f, &t->result);
-}
-
 static void solve_pair(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)begin, (void)end;
     const queue *q = arg;
@@ -159,7 +141,7 @@ static void solve_pair(void *arg, int64_t chunk, int64_t begin, int64_t end, int
     mc_work work = {.block = q->block + (size_t)thread * q->bytes, .size = q->bytes};
     mc_pair_matrix matrix;
     const mc_kernel_runs K = mc_pair_matrix_open(&q->classes, t, q->isa, &work, &matrix);
-    begin_pair(q->s, t, &K, work);
+    mc_stored_program_begin(q->s, t, &K, work);
     while (!of->done && !of->left)
         mc_stored_program_step(q->s, t, &K, work, of);
     t->solved = of->done;

@@ -1,6 +1,6 @@
-/* svm_stored.c: quadratic programs of a few thousand rows, all of them over one K of all rows that is made once in
-   double and stays: pairs of classes read their runs of it where they lie (qp/stored_smo.h), as many at a time as there
-   are threads, and the certificate takes its products from it (certify/svm_kept.c).
+/* svm_stored.c: quadratic programs of a few thousand rows, all of them over one K of all rows that is made in double
+   (kept_matrix.c) and stays: pairs of classes read their runs of it where they lie (qp/stored_smo.h), as many at a time
+   as there are threads, and the certificate takes its products from it (certify/svm_kept.c).
 
    Programs are solved in rounds of so many steps each, so that the clock and whoever watches are heard between them.
    Those that steps on pairs do not settle are few; they go on one after the other with Newton steps and interior points
@@ -12,8 +12,8 @@
 #include "base/status.h"
 #include "base/workspace.h"
 #include "data/table/data.h"
-#include "gram/operator/gram.h"
 #include "learn/svm/svm.h"
+#include "qp/growing_smo.h"
 #include <math.h>
 #include <string.h>
 
@@ -33,11 +33,7 @@ typedef struct stored {
     int64_t *open, count;   /* tasks neither done nor left */
 } stored;
 
-/* ---- K ---- */
-
-static size_t kept_bytes(int64_t n) {
-    return mc_work_need(n * mc_kernel_runs_ld(n), sizeof(double));
-}
+/* ---- Which ---- */
 
 bool mc_svm_by_pairs(const mc_svm_variant *variant, const mercer_svm *set, const mc_problem *p) {
     return variant->classes && p->x->classes > 2 && set->multiclass && set->multiclass[2] == 'o';
@@ -53,7 +49,7 @@ static int64_t most_rows(const mc_svm_variant *variant, const mercer_svm *set, c
 }
 
 size_t mc_svm_shared_bytes(mercer_ctx *ctx, const mc_svm_variant *variant, const mercer_svm *set, const mc_problem *p) {
-    const size_t bytes = kept_bytes(p->n);
+    const size_t bytes = mc_svm_kept_bytes(p->n);
     if (p->n <= most_rows(variant, set, p) && bytes < mc_memory_left(ctx) / 2)
         return p->n > MC_SVM_DOUBLE_ROWS ? bytes : 0;
     return mc_svm_by_pairs(variant, set, p) ? mc_svm_pairs_bytes(ctx, p) : 0;
@@ -67,25 +63,7 @@ static bool can_keep(mercer_ctx *ctx, const mc_svm *s) {
     for (int64_t k = 0; k < s->tasks; k++)
         if (mc_svm_program_C_is_large(s, &s->task[k]))
             return false;
-    return kept_bytes(s->p.n) < mc_memory_left(ctx) / 2;
-}
-
-static mercer_status make_kernel(mercer_ctx *ctx, mc_svm *s) {
-    const int64_t n = s->p.n, ld = mc_kernel_runs_ld(n);
-    s->kept.ld = ld;
-    MC_TRY(mc_gram_open(ctx, s->p.kernel, s->p.x, NULL, MERCER_F64, &s->kept.gram));
-    s->kept.K = mc_alloc_unset(ctx, n * ld, sizeof *s->kept.K);
-    if (!s->kept.K)
-        return MERCER_MEMORY;
-    for (int64_t i = 0; i < n; i++)
-        memset(s->kept.K + i * ld + n, 0, (size_t)(ld - n) * sizeof *s->kept.K);
-    return mc_gram_block(ctx, s->kept.gram, 0, n, 0, n, MERCER_F64, s->kept.K, ld);
-}
-
-void mc_svm_kept_close(mc_svm *s) {
-    mc_gram_close(s->kept.gram);
-    mc_free(s->kept.K);
-    s->kept = (mc_kept_kernel){0};
+    return mc_svm_kept_bytes(s->p.n) < mc_memory_left(ctx) / 2;
 }
 
 /* ---- One program ---- */
@@ -126,8 +104,14 @@ static void conclude_program(const mc_svm *s, mc_svm_program *t, mc_stored_progr
         mc_svm_program_finish(s, t, t->result.intercept);
 }
 
-size_t mc_stored_program_bytes(int64_t m) {
-    return mc_stored_smo_bytes(m) + mc_quadratic_program_bytes(m);
+/* Of the working set that a program of so many rows may begin with. */
+static size_t begin_bytes(int64_t n) {
+    return mc_growing_smo_pays(n) ? mc_growing_smo_bytes(n) : 0;
+}
+
+size_t mc_stored_program_bytes(int64_t n, int64_t m) {
+    const size_t first = begin_bytes(n), then = mc_stored_smo_bytes(m);
+    return mc_quadratic_program_bytes(m) + (first > then ? first : then);
 }
 
 void mc_stored_program_step(const mc_svm *s, mc_svm_program *t, const mc_kernel_runs *K, mc_work work,
@@ -145,13 +129,22 @@ void mc_stored_program_step(const mc_svm *s, mc_svm_program *t, const mc_kernel_
 }
 
 void mc_stored_program_begin(const mc_svm *s, mc_svm_program *t, const mc_kernel_runs *K, mc_work work) {
-    double *c = mc_work_take(&work, t->n, sizeof *c), mass = 0;
+    mc_work scratch = work; /* given back by being forgotten */
+    double *c = mc_work_take(&scratch, t->n, sizeof *c);
+    mc_quadratic_program program;
+    mc_svm_program_choose_start(s, t, K, work);
     for (int64_t i = 0; i < t->n; i++)
-        mass += fabs(c[i] = mc_svm_program_multiplier(t, i));
-    if (mass > 0)
-        mc_kernel_runs_complete(K);
-    mc_kernel_runs_multiply(K, c, 0, t->n, t->f);
+        c[i] = mc_svm_program_multiplier(t, i);
     t->tolerance = CLOSE * s->set->tolerance;
+    mc_kernel_runs_ask(K, c);
+    if (K->demand && K->demand->over)
+        return;
+    mc_kernel_runs_multiply(K, c, 0, t->n, t->f);
+    if (!K->demand || !mc_growing_smo_pays(t->n) || s->variant->grouped || s->variant->doubled)
+        return;
+    mc_quadratic_program_lay_out(&work, t->m, &program);
+    mc_quadratic_program_write(s, t, &program);
+    mc_growing_smo_solve(&program.dual, K, t->tolerance, s->set->iterations, work, t->beta, t->f, &t->result);
 }
 
 static void run_round(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
@@ -163,6 +156,14 @@ static void run_round(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
     if (t->result.rounds == 0)
         mc_stored_program_begin(w->s, t, &K, work);
     mc_stored_program_step(w->s, t, &K, work, &w->of[w->open[chunk]]);
+}
+
+/* A program that is the only one is solved by the thread that called, for the rows it asks for are made by all. */
+static mercer_status run_open(mercer_ctx *ctx, stored *w) {
+    if (w->s->tasks > 1)
+        return mc_for(ctx, w->count, 1, run_round, w);
+    run_round(w, 0, 0, 1, 0);
+    return mc_svm_kept_status(w->s);
 }
 
 /* ---- All of them ---- */
@@ -190,7 +191,7 @@ static mercer_status report_round(mercer_ctx *ctx, const stored *w) {
 static mercer_status run_rounds(mercer_ctx *ctx, stored *w) {
     mc_progress_start(ctx);
     for (list_open(w); w->count > 0;) {
-        MC_TRY(mc_for(ctx, w->count, 1, run_round, w));
+        MC_TRY(run_open(ctx, w));
         MC_TRY(report_round(ctx, w));
         list_open(w);
     }
@@ -214,11 +215,11 @@ static mercer_status open_stored(mercer_ctx *ctx, stored *w) {
     int64_t m = 0;
     for (int64_t k = 0; k < w->s->tasks; k++)
         m = w->s->task[k].m > m ? w->s->task[k].m : m;
-    w->share = mc_stored_program_bytes(m);
+    w->share = mc_stored_program_bytes(w->s->p.n, m);
     MC_TRY(MC_ALLOC(ctx, w->of, w->s->tasks));
     MC_TRY(MC_ALLOC(ctx, w->open, w->s->tasks));
     w->space = mc_alloc_unset(ctx, mc_for_threads(ctx, w->s->tasks), w->share);
-    return w->space ? make_kernel(ctx, w->s) : MERCER_MEMORY;
+    return w->space ? mc_svm_kept_open(ctx, w->s) : MERCER_MEMORY;
 }
 
 mercer_status mc_svm_solve_stored(mercer_ctx *ctx, mc_svm *s, bool *solved) {
