@@ -270,13 +270,15 @@ static bool go_on_among_free(const double *beta, free_set *s) {
     return true;
 }
 
-/* Of a group, the free variable with the most room takes what rounding has left of the sum. */
-static void round_sums(const double *beta, free_set *s) {
+/* Of a group, the free variable with the most room takes what rounding has left of the sum. False: more is left than it
+   can take, as where K_FF has hardly a rank and the multipliers of the sums come from rounding. */
+static bool round_sums(const double *beta, free_set *s) {
     for (int g = 0; g < (s->dual->group ? s->K->runs : 1); g++) {
         int64_t widest = -1;
-        double room = 0;
+        double room = 0, moved = 0;
         for (int64_t i = 0; i < s->count; i++) {
             const int64_t t = s->variable[i];
+            moved += s->group[i] == g ? fabs(s->change[i]) : 0;
             const double to = beta[t] + s->change[i], own = fmin(s->dual->high[t] - to, to - s->dual->low[t]);
             if (s->group[i] == g && own > room) {
                 widest = i;
@@ -286,7 +288,10 @@ static void round_sums(const double *beta, free_set *s) {
         const double left = sum_of_group(s, g, s->change);
         if (widest >= 0 && fabs(left) < room)
             s->change[widest] -= left;
+        else if (fabs(left) > 1e-12 * moved)
+            return false;
     }
+    return true;
 }
 
 /* ---- There, if it is worth being there ---- */
@@ -331,9 +336,8 @@ bool mc_stored_newton_step(const mc_dual *dual, const mc_kernel_runs *K, double 
     list_free(beta, f, &s);
     place_rows_of_factor(factor, &s);
     factor_free(&s);
-    if (!go_on_among_free(beta, &s))
+    if (!go_on_among_free(beta, &s) || !round_sums(beta, &s))
         return false;
-    round_sums(beta, &s);
     move_variables(&s, beta);
     return settle(&s, most, beta, f, next);
 }

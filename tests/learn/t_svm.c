@@ -488,8 +488,33 @@ static void test_an_easy_problem_of_many_rows_stores_no_square(void **state) {
     close_clean(ctx);
 }
 
+/* Neither sum of multipliers is lost where many free variables share a K of low rank: of poly(degree=3) in three columns
+   twenty, less on rows with zeros. */
+static void test_the_multipliers_of_nu_svr_keep_their_sum(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    for (uint64_t item = 0; item < 40; item++) {
+        table t = random_table(150, 2, 100 + item);
+        mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 1000 + item);
+        for (int64_t k = 0; k < t.n * D; k++)
+            t.x[k] = mc_rng_below(&rng, 2) ? t.x[k] : 0;
+        mercer_svm set = plain("nu-svr", 1e-6);
+        set.C = 24;
+        set.nu = 0.6;
+        mercer_model *model = fit(ctx, "nu-svr", &set, "poly(degree=3, c=1, gamma=0.33)", &t);
+        double sum = 0;
+        for (int64_t i = 0; i < mercer_model_centres(model); i++)
+            sum += fabs(mercer_model_coefficient(model, i, 0));
+        assert_true(mercer_model_box(model, 0).epsilon > 0);
+        assert_close(sum, set.C * set.nu * (double)t.n, 1e-8 * sum);
+        mercer_model_free(model);
+    }
+    close_clean(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_multipliers_of_nu_svr_keep_their_sum),
         cmocka_unit_test(test_certificates_are_those_of_the_definitions),
         cmocka_unit_test(test_the_optimal_function_is_within_the_distance_certified),
         cmocka_unit_test(test_the_primal_view_adds_up_to_the_certificate),
