@@ -6,9 +6,10 @@ import re
 import sys
 
 ROOMS = ["base", "data", "kernel", "backend", "linalg", "gram", "iterative", "qp", "problem", "predict", "certify", "plan", "learn", "model", "select",
-         "draw", "cli"]
+         "libsvm", "draw", "cli"]
 BLAS_ROOMS = ("backend", "linalg")  # all others call BLAS and LAPACK through linalg/dense.h
 HELPERS = "data/helpers.h"
+LIBSVM_SEES = ("libsvm", "base", "data", "predict", "model")  # LIBSVM's interface fits by mercer.h, not by learners
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 
 
@@ -23,6 +24,8 @@ def broken(file, room, target):
         return "dense algebra is linalg's: use linalg/dense.h"
     if room == "draw" and seen != "draw":
         return f"pictures know nothing but paper: '{target}'"
+    if room == "libsvm" and seen not in LIBSVM_SEES:
+        return f"LIBSVM's interface stands on mercer.h and on {', '.join(LIBSVM_SEES[1:])}: '{target}'"
     if room == "cli" and seen not in ("cli", "draw") and target != HELPERS:
         return f"the command uses mercer.h and {HELPERS} only, not '{target}'"
     return None if ROOMS.index(seen) <= ROOMS.index(room) else f"{room} stands above {seen}: '{target}'"

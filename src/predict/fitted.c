@@ -44,6 +44,7 @@ void mc_fitted_free(mc_fitted *fitted) {
     mc_free(fitted->row);
     mc_free(fitted->cost);
     mc_free(fitted->box);
+    mc_free(fitted->solved);
     mc_free(fitted->primal);
     mc_free(fitted->spectrum);
     *fitted = (mc_fitted){0};

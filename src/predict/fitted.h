@@ -41,6 +41,7 @@ typedef struct mc_fitted {
     double *cost;
     /* and decisions x 2: C, so that the multiplier of a centre is at most C cost (0: without end), and epsilon */
     double *box;
+    double *solved; /* and decisions x 2: the dual objective of its quadratic program, and steps; not saved; or NULL */
     double *
         /* weights of the explicit features of the kernel, decisions x features: ridge by primal, which has no centres,
            and support vector machines with a linear kernel, beside their centres; NULL otherwise */

@@ -260,12 +260,22 @@ mercer_status mc_svm_open(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *s
     return mc_svm_rows_open(ctx, s);
 }
 
+static mercer_status write_solved(mercer_ctx *ctx, const mc_svm *s, mc_fitted *f) {
+    MC_TRY(MC_ALLOC(ctx, f->solved, 2 * s->tasks));
+    for (int64_t k = 0; k < s->tasks; k++) {
+        f->solved[2 * k] = s->task[k].dual;
+        f->solved[2 * k + 1] = (double)s->task[k].result.steps;
+    }
+    return MERCER_OK;
+}
+
 /* Along a path the weight vector of a linear kernel is not written out. */
 static mercer_status hand_over_fit(mercer_ctx *ctx, void *self, mercer_status stopped, mc_fitted *f) {
     const mc_svm *s = self;
     write_report(s, stopped, f);
     if (s->path)
         return MERCER_OK;
+    MC_TRY(write_solved(ctx, s, f));
     f->kernel = s->p.kernel; /* borrowed */
     const mercer_status status = mc_svm_primal(ctx, f);
     f->kernel = NULL;

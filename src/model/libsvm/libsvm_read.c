@@ -4,7 +4,7 @@
    index:value pairs. Classes keep the order of the file, since ties go to the first. Kernels become expressions; a
    precomputed kernel becomes the linear one with the serial number's unit vector as support vector, because <x, e_s> is
    the s-th kernel value of the row. Whatever the file says is checked against what it holds before memory is taken for
-   it. Estimates of probabilities (probA, probB, ...) are passed over. */
+   it. Estimates of probabilities (probA, probB) are read for who asks for them; prob_density_marks are passed over. */
 #include "certify/certificate.h"
 #include "base/ctx.h"
 #include "base/memory.h"
@@ -27,12 +27,9 @@ enum { C_SVC, NU_SVC, ONE_CLASS, EPSILON_SVR, NU_SVR };
 typedef struct model_reader {
     const mc_input *input;
     const char *p, *end;
-    int type, kernel;
-    int64_t degree;
-    double gamma, coef0;
-    int64_t classes, vectors, decisions;
-    double *rho;
-    int64_t *label, *count;  /* per class; NULL: not given */
+    mc_libsvm_head head;
+    int64_t decisions;
+    int64_t first;           /* the index of the first column */
     int64_t columns, stored; /* of the vectors */
     unsigned seen;           /* bits of the keys */
 } model_reader;
@@ -112,8 +109,8 @@ static mercer_status read_reals(mercer_ctx *ctx, model_reader *r, int64_t count,
 static mercer_status read_wholes(mercer_ctx *ctx, model_reader *r, int64_t low, int64_t high, int64_t **out) {
     mc_free(*out);
     *out = NULL;
-    MC_TRY(MC_ALLOC(ctx, *out, r->classes));
-    for (int64_t k = 0; k < r->classes; k++)
+    MC_TRY(MC_ALLOC(ctx, *out, r->head.classes));
+    for (int64_t k = 0; k < r->head.classes; k++)
         MC_TRY(read_whole(ctx, r, low, high, &(*out)[k]));
     return MERCER_OK;
 }
@@ -124,8 +121,8 @@ static int64_t largest_count(const model_reader *r) {
 }
 
 static mercer_status read_classes(mercer_ctx *ctx, model_reader *r) {
-    MC_TRY(read_whole(ctx, r, 1, largest_count(r), &r->classes));
-    r->decisions = r->classes * (r->classes - 1) / 2;
+    MC_TRY(read_whole(ctx, r, 1, largest_count(r), &r->head.classes));
+    r->decisions = r->head.classes * (r->head.classes - 1) / 2;
     return r->decisions <= largest_count(r) ? MERCER_OK : fail_damaged_model(ctx, r, "it has more classes than bytes");
 }
 
@@ -158,16 +155,18 @@ static const char *const keys[KEYS] = {"svm_type",           "kernel_type", "deg
 
 static mercer_status read_value(mercer_ctx *ctx, model_reader *r, header_key k) {
     switch (k) {
-    case TYPE: return read_choice(ctx, r, mc_libsvm_types, MC_LIBSVM_TYPES, &r->type);
-    case KERNEL: return read_choice(ctx, r, mc_libsvm_kernels, MC_LIBSVM_KERNELS, &r->kernel);
-    case DEGREE: return read_whole(ctx, r, 1, INT32_MAX, &r->degree);
-    case GAMMA: return read_real(ctx, r, &r->gamma);
-    case COEF0: return read_real(ctx, r, &r->coef0);
+    case TYPE: return read_choice(ctx, r, mc_libsvm_types, MC_LIBSVM_TYPES, &r->head.type);
+    case KERNEL: return read_choice(ctx, r, mc_libsvm_kernels, MC_LIBSVM_KERNELS, &r->head.kernel);
+    case DEGREE: return read_whole(ctx, r, 0, INT32_MAX, &r->head.degree);
+    case GAMMA: return read_real(ctx, r, &r->head.gamma);
+    case COEF0: return read_real(ctx, r, &r->head.coef0);
     case CLASSES: return read_classes(ctx, r);
-    case VECTORS: return read_whole(ctx, r, 0, largest_count(r), &r->vectors);
-    case RHO: return read_reals(ctx, r, r->decisions, &r->rho);
-    case LABEL: return read_wholes(ctx, r, INT32_MIN, INT32_MAX, &r->label);
-    case COUNT: return read_wholes(ctx, r, 0, largest_count(r), &r->count);
+    case VECTORS: return read_whole(ctx, r, 0, largest_count(r), &r->head.vectors);
+    case RHO: return read_reals(ctx, r, r->decisions, &r->head.rho);
+    case LABEL: return read_wholes(ctx, r, INT32_MIN, INT32_MAX, &r->head.label);
+    case COUNT: return read_wholes(ctx, r, 0, largest_count(r), &r->head.count);
+    case PROB_A: return read_reals(ctx, r, r->decisions, &r->head.probA);
+    case PROB_B: return read_reals(ctx, r, r->decisions, &r->head.probB);
     default: return skip_line(r);
     }
 }
@@ -186,7 +185,7 @@ static mercer_status read_line(mercer_ctx *ctx, model_reader *r, bool *vectors) 
     if (length > 0 && r->seen & 1u << k)
         return fail_damaged_model(ctx, r, "this word stood before: what it said then has been counted by");
     r->seen |= length > 0 ? 1u << k : 0;
-    if ((k == RHO || k == LABEL || k == COUNT) && r->classes < 1)
+    if ((k == RHO || k == LABEL || k == COUNT || k == PROB_A || k == PROB_B) && r->head.classes < 1)
         return fail_damaged_model(ctx, r, "nr_class must stand before what is counted by it");
     if (length > 0)
         MC_TRY(read_value(ctx, r, (header_key)k));
@@ -198,9 +197,9 @@ static mercer_status read_line(mercer_ctx *ctx, model_reader *r, bool *vectors) 
 
 static bool counts_agree(const model_reader *r) {
     int64_t sum = 0;
-    for (int64_t k = 0; k < r->classes; k++)
-        sum += r->count[k];
-    return sum == r->vectors;
+    for (int64_t k = 0; k < r->head.classes; k++)
+        sum += r->head.count[k];
+    return sum == r->head.vectors;
 }
 
 static mercer_status read_head(mercer_ctx *ctx, model_reader *r) {
@@ -209,10 +208,10 @@ static mercer_status read_head(mercer_ctx *ctx, model_reader *r) {
             return fail_damaged_model(ctx, r, "it ends before its support vectors (SV)");
         MC_TRY(read_line(ctx, r, &vectors));
     }
-    const bool classes = r->type == C_SVC || r->type == NU_SVC;
-    if (r->classes < 1 || (!r->rho && r->decisions > 0) || (!classes && r->classes != 2))
+    const bool classes = r->head.type == C_SVC || r->head.type == NU_SVC;
+    if (r->head.classes < 1 || (!r->head.rho && r->decisions > 0) || (!classes && r->head.classes != 2))
         return fail_damaged_model(ctx, r, "nr_class or rho is missing or wrong");
-    if (classes && (!r->label || (r->classes > 1 && (!r->count || !counts_agree(r)))))
+    if (classes && (!r->head.label || (r->head.classes > 1 && (!r->head.count || !counts_agree(r)))))
         return fail_damaged_model(ctx, r, "label or nr_sv is missing, or nr_sv does not add up to total_sv");
     return MERCER_OK;
 }
@@ -229,15 +228,16 @@ static mercer_status count_pairs(mercer_ctx *ctx, model_reader *r) {
         something = !end && (something || !is_blank(*p));
         r->stored += p < r->end && *p == ':';
     }
-    if (lines == r->vectors)
+    if (lines == r->head.vectors)
         return MERCER_OK;
     char text[128];
-    mc_print(text, sizeof text, "total_sv is %lld and %lld vectors follow", (long long)r->vectors, (long long)lines);
+    mc_print(text, sizeof text, "total_sv is %lld and %lld vectors follow", (long long)r->head.vectors,
+             (long long)lines);
     return fail_damaged_model(ctx, r, text);
 }
 
 static mercer_status read_pair(mercer_ctx *ctx, model_reader *r, int64_t *index, double *value) {
-    MC_TRY(read_whole(ctx, r, r->kernel == PRECOMPUTED ? 0 : 1, INT32_MAX, index));
+    MC_TRY(read_whole(ctx, r, r->head.kernel == PRECOMPUTED ? 0 : r->first, INT32_MAX - 1, index));
     if (r->p >= r->end || *r->p != ':')
         return fail_damaged_model(ctx, r, "index:value was expected here");
     r->p++;
@@ -260,7 +260,7 @@ static mercer_status read_serial(mercer_ctx *ctx, model_reader *r, mercer_data *
 }
 
 static mercer_status read_vector(mercer_ctx *ctx, model_reader *r, mercer_data *x, int64_t i) {
-    int64_t at = x->row_start[i], last = 0;
+    int64_t at = x->row_start[i], last = r->first - 1;
     while (!at_line_end(r)) {
         int64_t index = 0;
         double value = 0;
@@ -270,27 +270,27 @@ static mercer_status read_vector(mercer_ctx *ctx, model_reader *r, mercer_data *
         last = index;
         if (value == 0)
             continue;
-        x->column[at] = (int32_t)(index - 1);
+        x->column[at] = (int32_t)(index - r->first);
         ((double *)x->values)[at++] = value;
     }
     x->row_start[i + 1] = at;
-    r->columns = last > r->columns ? last : r->columns;
+    r->columns = last - r->first + 1 > r->columns ? last - r->first + 1 : r->columns;
     return MERCER_OK;
 }
 
 static mercer_status read_vectors(mercer_ctx *ctx, model_reader *r, int64_t width, mc_fitted *f) {
     MC_TRY(count_pairs(ctx, r));
-    MC_TRY(mc_data_new(ctx, r->vectors, 1, MERCER_F64, r->stored, &f->centres));
-    MC_TRY(MC_ALLOC(ctx, f->alpha, r->vectors * width));
-    for (int64_t i = 0; i < r->vectors; i++) {
+    MC_TRY(mc_data_new(ctx, r->head.vectors, 1, MERCER_F64, r->stored, &f->centres));
+    MC_TRY(MC_ALLOC(ctx, f->alpha, r->head.vectors * width));
+    for (int64_t i = 0; i < r->head.vectors; i++) {
         while (at_line_end(r))
             r->p++;
         for (int64_t k = 0; k < width; k++)
             MC_TRY(read_real(ctx, r, &f->alpha[i * width + k]));
-        MC_TRY(r->kernel == PRECOMPUTED ? read_serial(ctx, r, f->centres, i) : read_vector(ctx, r, f->centres, i));
+        MC_TRY(r->head.kernel == PRECOMPUTED ? read_serial(ctx, r, f->centres, i) : read_vector(ctx, r, f->centres, i));
     }
     f->centres->d = r->columns > 0 ? r->columns : 1;
-    return r->kernel == PRECOMPUTED ? MERCER_OK : mc_data_compact(ctx, f->centres);
+    return r->head.kernel == PRECOMPUTED ? MERCER_OK : mc_data_compact(ctx, f->centres);
 }
 
 /* ---- The model ---- */
@@ -298,31 +298,49 @@ static mercer_status read_vectors(mercer_ctx *ctx, model_reader *r, int64_t widt
 static mercer_status make_labels(mercer_ctx *ctx, const model_reader *r, mercer_data *x) {
     const char **list = NULL;
     char(*text)[32] = NULL;
-    const bool region = r->type == ONE_CLASS;
-    mercer_status status = MC_ALLOC(ctx, list, r->classes);
+    const bool region = r->head.type == ONE_CLASS;
+    mercer_status status = MC_ALLOC(ctx, list, r->head.classes);
     if (!status)
-        status = MC_ALLOC(ctx, text, r->classes);
-    for (int64_t k = 0; k < r->classes && !status; k++) {
-        mc_print(text[k], sizeof text[k], "%lld", region ? (k ? 1LL : -1LL) : (long long)r->label[k]);
+        status = MC_ALLOC(ctx, text, r->head.classes);
+    for (int64_t k = 0; k < r->head.classes && !status; k++) {
+        mc_print(text[k], sizeof text[k], "%lld", region ? (k ? 1LL : -1LL) : (long long)r->head.label[k]);
         list[k] = text[k];
     }
-    x->classes = r->classes;
-    if (!status && !(x->label = mc_strings_copy(ctx, list, r->classes)))
+    x->classes = r->head.classes;
+    if (!status && !(x->label = mc_strings_copy(ctx, list, r->head.classes)))
         status = MERCER_MEMORY;
     mc_free(list);
     mc_free(text);
     return status;
 }
 
+/* The same value for all rows: powers of zero, or of a constant. */
+static void print_constant(char *text, size_t size, double value) {
+    if (value >= 0)
+        mc_print(text, size, "%.17g", value);
+    else
+        mc_print(text, size, "0*linear - %.17g", -value);
+}
+
+void mc_libsvm_kernel_text(int kernel, int64_t degree, double gamma, double coef0, char *text, size_t size) {
+    const bool constant = gamma == 0 || (kernel == POLYNOMIAL && degree == 0);
+    if (constant && (kernel == POLYNOMIAL || kernel == RBF))
+        print_constant(text, size, kernel == RBF ? 1 : pow(coef0, (double)degree));
+    else if (kernel == POLYNOMIAL)
+        mc_print(text, size, "poly(degree=%lld, c=%.17g, gamma=%.17g)", (long long)degree, coef0, gamma);
+    else if (kernel == RBF)
+        mc_print(text, size, "rbf(gamma=%.17g)", gamma);
+    else if (kernel == SIGMOID)
+        mc_print(text, size, "tanh(a=%.17g, c=%.17g)", gamma, coef0);
+    else
+        mc_print(text, size, "%s", kernel == PRECOMPUTED ? "precomputed" : "linear");
+}
+
+/* Of a precomputed kernel the linear one: see the top. */
 static mercer_status make_kernel(mercer_ctx *ctx, const model_reader *r, mc_fitted *f) {
-    char text[160] = "linear";
-    if (r->kernel == POLYNOMIAL)
-        mc_print(text, sizeof text, "poly(degree=%lld, c=%.17g, gamma=%.17g)", (long long)r->degree, r->coef0,
-                 r->gamma);
-    else if (r->kernel == RBF)
-        mc_print(text, sizeof text, "rbf(gamma=%.17g)", r->gamma);
-    else if (r->kernel == SIGMOID)
-        mc_print(text, sizeof text, "tanh(a=%.17g, c=%.17g)", r->gamma, r->coef0);
+    char text[160];
+    const int kind = r->head.kernel == PRECOMPUTED ? LINEAR : r->head.kernel;
+    mc_libsvm_kernel_text(kind, r->head.degree, r->head.gamma, r->head.coef0, text, sizeof text);
     mercer_kernel *kernel = NULL;
     mercer_status status = mc_kernel_parse(ctx, text, (mc_users){0}, &kernel);
     if (!status)
@@ -334,27 +352,27 @@ static mercer_status make_kernel(mercer_ctx *ctx, const model_reader *r, mc_fitt
 
 /* One class only: a model without vectors that always answers it. */
 static mc_form form_of(const model_reader *r) {
-    const bool classes = r->type == C_SVC || r->type == NU_SVC;
-    return r->type == ONE_CLASS ? MC_REGION : classes && r->classes > 1 ? MC_PAIRS : MC_VALUES;
+    const bool classes = r->head.type == C_SVC || r->head.type == NU_SVC;
+    return r->head.type == ONE_CLASS ? MC_REGION : classes && r->head.classes > 1 ? MC_PAIRS : MC_VALUES;
 }
 
 static mercer_status write_intercepts(mercer_ctx *ctx, const model_reader *r, mc_fitted *f) {
     MC_TRY(MC_ALLOC(ctx, f->intercept, r->decisions + 1));
     for (int64_t k = 0; k < r->decisions; k++)
-        f->intercept[k] = -r->rho[k];
+        f->intercept[k] = -r->head.rho[k];
     if (f->form != MC_PAIRS)
         return MERCER_OK;
-    MC_TRY(MC_ALLOC(ctx, f->class_start, r->classes + 1));
-    for (int64_t k = 0; k < r->classes; k++)
-        f->class_start[k + 1] = f->class_start[k] + r->count[k];
+    MC_TRY(MC_ALLOC(ctx, f->class_start, r->head.classes + 1));
+    for (int64_t k = 0; k < r->head.classes; k++)
+        f->class_start[k + 1] = f->class_start[k] + r->head.count[k];
     return MERCER_OK;
 }
 
 static void write_report(const model_reader *r, mc_fitted *f) {
     mercer_report *report = &f->report;
-    *report =
-        (mercer_report){.machine = mc_libsvm_machines[r->type], .solver = "libsvm", .scale = "none", .stopped = "no"};
-    report->n = report->support_vectors = r->vectors;
+    *report = (mercer_report){
+        .machine = mc_libsvm_machines[r->head.type], .solver = "libsvm", .scale = "none", .stopped = "no"};
+    report->n = report->support_vectors = r->head.vectors;
     report->d = mc_data_width(f->centres);
     report->outputs = f->outputs;
     report->lambda = report->norm = report->objective = report->loo_rmse = NAN;
@@ -377,9 +395,9 @@ static mercer_status check_model_agreement(mercer_ctx *ctx, const model_reader *
 static mercer_status assemble_model(mercer_ctx *ctx, model_reader *r, mercer_model *model) {
     mc_fitted *f = &model->f;
     MC_TRY(read_head(ctx, r));
-    const bool classes = r->type == C_SVC || r->type == NU_SVC;
+    const bool classes = r->head.type == C_SVC || r->head.type == NU_SVC;
     f->form = form_of(r);
-    f->outputs = classes ? r->classes : f->form == MC_REGION ? 2 : 1;
+    f->outputs = classes ? r->head.classes : f->form == MC_REGION ? 2 : 1;
     f->scale.kind = MC_SCALE_NONE;
     MC_TRY(read_vectors(ctx, r, f->form == MC_VALUES && classes ? 0 : mc_form_width(f->form, f->outputs), f));
     f->open = true;
@@ -403,21 +421,45 @@ bool mc_libsvm_is_model(const char *bytes, size_t size) {
     return false;
 }
 
-mercer_status mc_libsvm_model_read(mercer_ctx *ctx, const mc_input *input, mercer_model **out) {
-    model_reader r = {.input = input, .p = input->bytes, .end = input->bytes + input->size, .kernel = RBF};
+void mc_libsvm_head_free(mc_libsvm_head *head) {
+    void *const arrays[] = {head->rho, head->probA, head->probB, head->label, head->count};
+    for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
+        mc_free(arrays[k]);
+    *head = (mc_libsvm_head){0};
+}
+
+/* head NULL: nobody asks for it. */
+static mercer_status read_model(mercer_ctx *ctx, model_reader *r, mc_libsvm_head *head, mercer_model **out) {
     mercer_model *model = NULL;
     *out = NULL;
     mercer_status status = MC_ALLOC(ctx, model, 1);
-    if (!status)
-        status = assemble_model(ctx, &r, model);
-    if (!status)
-        status = mc_fitted_open_cache(ctx, &model->f);
-    mc_free(r.rho);
-    mc_free(r.label);
-    mc_free(r.count);
+    MC_THEN(status, assemble_model(ctx, r, model));
+    MC_THEN(status, mc_fitted_open_cache(ctx, &model->f));
+    if (head && !status) {
+        *head = r->head;
+        r->head = (mc_libsvm_head){0};
+    }
+    mc_libsvm_head_free(&r->head);
     if (status)
         mercer_model_free(model);
     else
         *out = model;
     return status == MERCER_DATA ? MERCER_FORMAT : status;
+}
+
+static model_reader open_reader(const mc_input *input, int64_t first) {
+    return (model_reader){
+        .input = input, .p = input->bytes, .end = input->bytes + input->size, .head = {.kernel = RBF}, .first = first};
+}
+
+mercer_status mc_libsvm_model_read(mercer_ctx *ctx, const mc_input *input, mercer_model **out) {
+    model_reader r = open_reader(input, 1);
+    return read_model(ctx, &r, NULL, out);
+}
+
+mercer_status mc_libsvm_model_read_all(mercer_ctx *ctx, const mc_input *input, mc_libsvm_head *head,
+                                       mercer_model **out) {
+    model_reader r = open_reader(input, 0);
+    *head = (mc_libsvm_head){0};
+    return read_model(ctx, &r, head, out);
 }
