@@ -1,6 +1,7 @@
-/* cross_validation.c: svm_cross_validation: every row predicted by a machine that was fitted without its fold. Folds are
-   drawn by rand() as LIBSVM draws them, of classes evenly over the folds, so that both judge the same splits. Folds
-   are fitted side by side; probabilities ask for folds within folds, and these are then side by side. */
+/* cross_validation.c: svm_cross_validation: every row predicted by a machine that was fitted without its fold.
+   Folds are drawn by rand() as LIBSVM draws them, of classes evenly over the folds, so that both judge the same
+   splits. Folds are fitted side by side; probabilities ask for folds within folds, and these are then side by side.
+   */
 #include "libsvm/model_memory.h"
 #include "libsvm/probability.h"
 #include "base/memory.h"

@@ -132,8 +132,8 @@ static double product_with(const asked_row *r, const struct svm_node *z) {
     return sum[0] + sum[1] + sum[2] + sum[3];
 }
 
-/* |x - z|^2: over the nodes of z, and what x has beside them: nothing at all, to the last bit, where z meets every value
-   of x. */
+/* |x - z|^2: over the nodes of z, and what x has beside them: nothing at all, to the last bit, where z meets every
+   value of x. */
 static double distance_to(const asked_row *r, const struct svm_node *z) {
     double sum[4] = {0}, met[4] = {0};
     int64_t values = 0;

@@ -1,5 +1,5 @@
-/* model_file.c: svm_save_model and svm_load_model. The reader is that of Mercer's own models (model/libsvm); numbers are
-   written in as few digits as read back to the same double. */
+/* model_file.c: svm_save_model and svm_load_model. The reader is that of Mercer's own models (model/libsvm);
+   numbers are written in as few digits as read back to the same double. */
 #include "libsvm/model_file.h"
 #include "libsvm/model_memory.h"
 #include "libsvm/solve_problem.h"

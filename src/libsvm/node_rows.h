@@ -1,5 +1,5 @@
-/* node_rows.h: rows of LIBSVM's nodes as data of Mercer. Of a precomputed kernel the data are the number of each row and
-   its values of K, from the places in the rows that the serial numbers name. */
+/* node_rows.h: rows of LIBSVM's nodes as data of Mercer. Of a precomputed kernel the data are the number of each
+   row and its values of K, from the places in the rows that the serial numbers name. */
 #ifndef MC_LIBSVM_NODE_ROWS_H
 #define MC_LIBSVM_NODE_ROWS_H
 
