@@ -488,8 +488,8 @@ static void test_an_easy_problem_of_many_rows_stores_no_square(void **state) {
     close_clean(ctx);
 }
 
-/* Neither sum of multipliers is lost where many free variables share a K of low rank: of poly(degree=3) in three columns
-   twenty, less on rows with zeros. */
+/* Neither sum of multipliers is lost where many free variables share a K of low rank: of poly(degree=3) in three
+   columns twenty, less on rows with zeros. */
 static void test_the_multipliers_of_nu_svr_keep_their_sum(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
