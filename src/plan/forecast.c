@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "gram/operator/gram.h"
+#include "kernel/evaluate/text_rows.h"
 #include "kernel/language/kernel.h"
 #include "linalg/cholesky.h"
 #include "plan/device_choice.h"
@@ -63,7 +64,8 @@ mercer_status mc_forecast(mercer_ctx *ctx, const mc_planner *machine, const void
     mc_solver_options options;
     machine->rank_solvers(ctx, settings, &problem, &options);
     mercer_status status = price_solvers(ctx, machine, settings, &problem, &options);
-    count_start(&options, check_bytes(ctx, &problem), spent);
+    const size_t check = check_bytes(ctx, &problem), texts = mc_text_rows_attached_bytes(problem.x);
+    count_start(&options, check > texts ? check : texts, spent);
     MC_THEN(status, mc_plan_device(ctx, &problem, &options.option[options.chosen], out));
     if (!status)
         write_plan(&options, held, out);

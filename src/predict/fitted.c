@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/table/data.h"
+#include "kernel/evaluate/text_rows.h"
 #include "predict/feature_weights.h"
 #include "predict/packed_cache.h"
 #include "problem/problem.h"
@@ -28,6 +29,7 @@ void mc_fitted_take(mc_fitted *fitted, mc_problem *problem, double seconds) {
     fitted->scale = problem->scale;
     fitted->report.seconds = seconds;
     problem->kernel = NULL;
+    mc_text_rows_detach(problem->x);
     problem->x = NULL;
     problem->scale = (mc_scale){0};
 }

@@ -7,6 +7,7 @@
 #include "data/table/columns.h"
 #include "data/table/means.h"
 #include "kernel/evaluate/feature_map.h"
+#include "kernel/evaluate/text_rows.h"
 #include "kernel/language/centre.h"
 #include "kernel/language/localise.h"
 #include "problem/check_precomputed.h"
@@ -211,8 +212,9 @@ static mercer_status make_ready(mercer_ctx *ctx, const char *scale, mc_admission
     MC_TRY(write_weights(ctx, p));
     MC_TRY(MC_ALLOC(ctx, p->gram, 1));
     mc_data_strip(p->x);
-    if (!p->kernel->texts)
-        mc_data_drop_texts(p->x);
+    if (p->kernel->texts)
+        return mc_text_rows_attach(ctx, p->kernel->root, p->x);
+    mc_data_drop_texts(p->x);
     return MERCER_OK;
 }
 
@@ -268,6 +270,7 @@ void mc_problem_close(mc_problem *problem) {
         mc_gram_close(*problem->gram);
     mc_free(problem->gram);
     mercer_kernel_free(problem->kernel);
+    mc_text_rows_detach(problem->x);
     mercer_data_free(problem->x);
     mc_scale_free(&problem->scale);
     mc_free(problem->Y);

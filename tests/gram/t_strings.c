@@ -6,6 +6,7 @@
 #include "base/rng.h"
 #include "gram/operator/operator_state.h"
 #include "kernel/evaluate/text_features.h"
+#include "kernel/evaluate/text_rows.h"
 #include "kernel/language/kernel.h"
 #include <math.h>
 #include <stdio.h>
@@ -180,6 +181,62 @@ static void test_columns_are_lent(void **state) {
     close_clean(ctx);
 }
 
+/* Rows that a problem numbered give the values of an operator that numbers its own, for all of them and for any that are
+   taken out, one twice, in any order; and again when they are gone. */
+static void check_taken(mercer_ctx *ctx, const mercer_kernel *k, const mercer_data *with, const mercer_data *without) {
+    static const int64_t ids[] = {20, 3, 3, N - 1, 0, 7, 11, 25};
+    enum { COUNT = sizeof ids / sizeof ids[0] };
+    static double K[2][N * N];
+    mercer_data *some[2] = {NULL, NULL};
+    const mercer_data *whole[2] = {without, with};
+    for (int s = 0; s < 2; s++) {
+        assert_ok(ctx, mc_data_take(ctx, whole[s], ids, COUNT, &some[s]));
+        assert_ok(ctx, mercer_gram(ctx, k, some[s], NULL, K[s]));
+    }
+    for (int i = 0; i < COUNT * COUNT; i++)
+        assert_true(fabs(K[0][i] - K[1][i])
+                    <= 1e-12 * sqrt(K[0][i / COUNT * (COUNT + 1)] * K[0][i % COUNT * (COUNT + 1)]));
+    for (int i = 0; i < COUNT * COUNT; i++)
+        assert_true(K[1][i] == K[1][i % COUNT * COUNT + i / COUNT]);
+    double *self = calloc(N, sizeof *self);
+    assert_ok(ctx, mc_kernel_diagonal(ctx, k, with, self));
+    for (int s = 0; s < 2; s++)
+        assert_ok(ctx, mercer_gram(ctx, k, some[s], whole[1], K[s]));
+    for (int i = 0; i < COUNT * N; i++)
+        assert_true(fabs(K[0][i] - K[1][i]) <= 1e-12 * sqrt(self[ids[i / N]] * self[i % N]));
+    free(self);
+    mercer_data_free(some[0]);
+    mercer_data_free(some[1]);
+}
+
+static void test_rows_of_a_problem_are_shared(void **state) {
+    (void)state;
+    static const char *const forms[] = {"spectrum(p=%d)[word]",
+                                        "normalize(spectrum(p=12)[word]) + spectrum(p=%d)[word]",
+                                        "normalize(subsequence(p=%d, decay=0.7)[word]) + words[word]",
+                                        "spectrum(p=%d, mismatches=1)[word] + normalize(weighted_degree(p=4)[word])"};
+    texts x = draw(N, 11);
+    for (int f = 0; f < (int)(sizeof forms / sizeof forms[0]); f++) {
+        mercer_ctx *ctx = open_ctx(3);
+        mercer_data *with = make(ctx, &x), *without = make(ctx, &x), *later = NULL;
+        mercer_kernel *k = bound_to(ctx, forms[f], 3, with);
+        assert_ok(ctx, mc_text_rows_attach(ctx, k->root, with));
+        assert_non_null(with->attached);
+        check_taken(ctx, k, with, without);
+        assert_ok(ctx, mc_data_range(ctx, with, 5, N, &later));
+        mc_text_rows_detach(with);
+        check_taken(ctx, k, with, without);
+        mercer_data_free(with);
+        static double K[N * N];
+        assert_ok(ctx, mercer_gram(ctx, k, later, NULL, K)); /* taken from a table that is gone */
+        mercer_data_free(later);
+        mercer_data_free(without);
+        mercer_kernel_free(k);
+        close_clean(ctx);
+    }
+    discard(&x);
+}
+
 /* Products through the coordinates are within what the operator says of them, and the same bits on any number of
    threads. */
 static void check_product(mercer_ctx *ctx, const mc_gram *gram, const double *K, int64_t m, int64_t t, double *Y) {
@@ -280,6 +337,7 @@ int main(void) {
         cmocka_unit_test(test_values_are_those_of_the_definition),
         cmocka_unit_test(test_features_give_the_values_of_the_definition),
         cmocka_unit_test(test_columns_are_lent),
+        cmocka_unit_test(test_rows_of_a_problem_are_shared),
         cmocka_unit_test(test_products_go_through_the_coordinates),
         cmocka_unit_test(test_the_plan_holds),
     };

@@ -1,5 +1,6 @@
 /* data.c: the table itself: making an empty one, freeing it, and what it can be asked. */
 #include "data/table/data.h"
+#include "data/table/attached.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/table/columns.h"
@@ -92,9 +93,11 @@ void mercer_data_free(mercer_data *data) {
                             data->target_name,
                             data->numbered,
                             data->place,
-                            data->used};
+                            data->used,
+                            data->attached_row};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         mc_free(blocks[i]);
+    mc_attached_release(data->attached);
     mc_schema_free(&data->schema);
     mc_free(data);
 }
@@ -112,7 +115,15 @@ void mc_data_strip(mercer_data *data) {
     data->weight = NULL;
 }
 
+void mc_data_drop_attached(mercer_data *data) {
+    mc_attached_release(data->attached);
+    mc_free(data->attached_row);
+    data->attached = NULL;
+    data->attached_row = NULL;
+}
+
 void mc_data_drop_texts(mercer_data *data) {
+    mc_data_drop_attached(data);
     mc_free(data->text);
     data->text = NULL;
     data->texts = 0;

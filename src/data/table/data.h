@@ -53,10 +53,12 @@ struct mercer_data {
     bool reads_texts; /* they were found while reading, for a kernel to read; elsewhere somebody asked for them */
     char **numbered;  /* "x1", "x2", ... when there is no name; NULL: too many columns for that */
     mc_schema schema;
-    int64_t first;  /* place of the first row in the table these are a part of, for messages */
-    int64_t *place; /* of every row, where they do not follow each other; NULL: they do */
-    bool open;      /* LIBSVM text: columns beyond the last are 0 too */
-    bool borrowed;  /* values are the caller's */
+    int64_t first;                /* place of the first row in the table these are a part of, for messages */
+    int64_t *place;               /* of every row, where they do not follow each other; NULL: they do */
+    bool open;                    /* LIBSVM text: columns beyond the last are 0 too */
+    bool borrowed;                /* values are the caller's */
+    struct mc_attached *attached; /* what is known of the rows of the table that these come from; NULL: nothing */
+    int64_t *attached_row;        /* which of its rows each is; NULL: in its order */
 };
 
 /* Empty data of the given shape with zeroed dense values (nonzero < 0) or CSR arrays for nonzero values. */
@@ -117,6 +119,8 @@ const char *mc_row_text(const double *row, int64_t at);
 int64_t mc_data_text_find(const mercer_data *data, const char *name);
 const char *mc_data_text_name(const mercer_data *data, int64_t k); /* NULL where it has none */
 int64_t mc_data_text_place(const mercer_data *data, int64_t k);    /* in the file, of the texts without one */
+/* Forget what is attached. */
+void mc_data_drop_attached(mercer_data *data);
 /* Forget the texts of the rows. For data not yet handed out. */
 void mc_data_drop_texts(mercer_data *data);
 

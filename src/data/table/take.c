@@ -5,6 +5,7 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "data/table/data.h"
+#include "data/table/attached.h"
 #include "data/table/strings.h"
 #include <string.h>
 
@@ -102,6 +103,18 @@ static mercer_status copy_list(mercer_ctx *ctx, char *const *from, int64_t count
     return from && !*to ? MERCER_MEMORY : MERCER_OK;
 }
 
+/* The same knowledge, of these rows. */
+static mercer_status share_attached(mercer_ctx *ctx, const row_taking *t) {
+    const mercer_data *from = t->from;
+    if (!from->attached)
+        return MERCER_OK;
+    MC_TRY(MC_ALLOC(ctx, t->to->attached_row, t->to->n));
+    for (int64_t i = 0; i < t->to->n; i++)
+        t->to->attached_row[i] = from->attached_row ? from->attached_row[source_row(t, i)] : source_row(t, i);
+    t->to->attached = mc_attached_share(from->attached);
+    return MERCER_OK;
+}
+
 static mercer_status take_all(mercer_ctx *ctx, row_taking *t) {
     const mercer_data *from = t->from;
     mercer_data *to = t->to;
@@ -130,6 +143,7 @@ static mercer_status take_all(mercer_ctx *ctx, row_taking *t) {
     MC_TRY(copy_list(ctx, from->target_name, from->classes ? 1 : from->outputs, &to->target_name));
     if (from->text && !(to->text = mc_strings_take(ctx, from->text, from->texts, t->rows, to->n)))
         return MERCER_MEMORY;
+    MC_TRY(share_attached(ctx, t));
     MC_TRY(mc_schema_copy(ctx, &from->schema, &to->schema));
     return mc_data_finish(ctx, to);
 }

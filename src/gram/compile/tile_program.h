@@ -38,10 +38,12 @@ typedef enum mc_distance_method { MC_DISTANCE_NORMS, MC_DISTANCE_GUARDED, MC_DIS
 /* The points of one side in the tile's precision: panels of `columns` points, or compressed rows. */
 typedef struct mc_packed_points {
     int64_t n, panels;
-    void *values;          /* dense: panels x d x columns; sparse: the values */
-    int64_t *start;        /* sparse: n + 1 */
-    int32_t *coordinate;   /* sparse */
-    double *weight;        /* of texts, while opening: the values */
+    void *values;        /* dense: panels x d x columns; sparse: the values */
+    int64_t *start;      /* sparse: n + 1 */
+    int32_t *coordinate; /* sparse */
+    /* of texts, while opening: whose features they are, their own (to be freed) or those of a problem */
+    struct mc_text_rows *own;
+    const struct mc_text_rows *texts;
     int64_t widest;        /* sparse: the most values in one panel */
     void *half;            /* -|x|^2 / 2 of each point, padded */
     double *norm2, *shift; /* while opening: |x|^2 (sum |x_k| for sums), <centre, x> */

@@ -17,9 +17,10 @@ enum { HEADER = 2 * MC_ALIGN };
 /* What an expression needs: coordinates of all its parts, parts, lines and temporaries, each at most. */
 typedef struct need {
     int64_t coordinates, parts, lines, temporaries;
-    int64_t counted; /* parts of texts: values of compressed rows */
-    int64_t widest;  /* of these, in one panel */
-    size_t numbering;
+    int64_t counted;   /* parts of texts: values of compressed rows */
+    int64_t different; /* coordinates of these */
+    int64_t widest;    /* values in one panel */
+    size_t opening;    /* bytes until they are laid out */
     const mercer_data *x, *z;
     int64_t width;               /* points of a panel, of floats */
     int64_t precomputed_columns; /* columns of parts whose values come from elsewhere */
@@ -40,13 +41,14 @@ static bool is_plain(const mc_node *node) {
 
 /* A panel is as wide as a float's tile. */
 static void count_strings(const mc_node *node, need *n) {
-    const int64_t x = mc_string_features_total(node, n->x), z = n->z != n->x ? mc_string_features_total(node, n->z) : 0;
+    const mc_string_need strings = mc_string_features_need(node, n->x, n->z);
     const int64_t of_x = mc_string_features_widest(node, n->x, n->width),
-                  of_z = z ? mc_string_features_widest(node, n->z, n->width) : 0;
+                  of_z = n->z != n->x ? mc_string_features_widest(node, n->z, n->width) : 0;
     n->parts++;
-    n->counted += x + z;
+    n->counted += strings.values;
+    n->different += strings.coordinates;
     n->widest += of_x > of_z ? of_x : of_z;
-    n->numbering += mc_string_features_bytes(node, x + z);
+    n->opening += strings.opening;
 }
 
 static void count_atom(const mc_node *node, int64_t columns, bool all, need *n) {
@@ -135,7 +137,7 @@ static size_t space_bytes(const wanted *w, int64_t rows) {
 static size_t product_bytes(const wanted *w, int threads, const mc_product_split *shape) {
     const int64_t most = MC_RHS_VECTORS * w->ops->lanes, t = w->right_hand_sides < most ? w->right_hand_sides : most;
     const int64_t partial = shape->ranges > 1 ? shape->ranges * w->x->n * t : 0;
-    const size_t factored = mc_factored_bytes(w->need.counted, 1, w->right_hand_sides)
+    const size_t factored = mc_factored_bytes(w->need.counted, w->need.different, w->right_hand_sides)
                             + mc_factored_bytes(stored_of(w->z), w->z->d, w->right_hand_sides);
     return (w->need.counted || w->z->row_start ? factored : 0)
            + mc_work_need((w->z->n + w->ops->columns) * mc_rhs_stride(w->ops, t), (size_t)w->real)
@@ -175,10 +177,10 @@ static size_t bytes_in(mercer_ctx *ctx, const wanted *w) {
     const need *n = &w->need;
     const int64_t rows = w->x->n, d = w->x->d;
     /* Texts: their numbering, values and coordinates; a thread has places of coordinates and an unpacked panel. */
-    const size_t texts = n->numbering + mc_work_need(n->counted, (size_t)w->real + sizeof(int32_t))
-                         + mc_work_need(ctx->threads * n->counted, 2 * sizeof(int32_t))
+    const size_t texts = n->opening + mc_work_need(n->counted, (size_t)w->real + sizeof(int32_t))
+                         + mc_work_need(ctx->threads * n->different, 2 * sizeof(int32_t))
                          + mc_work_need(ctx->threads * n->widest * w->ops->columns, (size_t)w->real)
-                         + (n->numbering ? mc_work_need((rows + w->z->n + 2) * n->parts, sizeof(int64_t))
+                         + (n->different ? mc_work_need((rows + w->z->n + 2) * n->parts, sizeof(int64_t))
                                                + (size_t)ctx->threads * (size_t)n->parts * MC_FULL_PANEL
                                          : 0);
     const size_t opening =

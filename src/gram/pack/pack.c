@@ -12,6 +12,7 @@
 #include "gram/compile/line_vectors.h"
 #include "gram/operator/factored.h"
 #include "gram/operator/precomputed.h"
+#include "gram/pack/string_features.h"
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -53,21 +54,13 @@ static double *scratch_of(const packed_side *s, int thread) {
     return s->scratch + thread * s->scratch_each;
 }
 
-static int64_t row_counts(const mc_packed_points *pack, int64_t i, double *values, int32_t **coordinate) {
-    const int64_t begin = pack->start[i], count = pack->start[i + 1] - begin;
-    for (int64_t k = 0; k < count; k++)
-        values[k] = pack->weight[begin + k];
-    *coordinate = count > 0 ? pack->coordinate + begin : NULL; /* of texts that are all too short there are none */
-    return count;
-}
-
 /* The coordinates of row i; dense ones in the order of k, sparse ones with *coordinate. */
 static int64_t row_coordinates(const packed_side *s, int64_t i, int thread, double **values, int32_t **coordinate) {
     double *scratch = scratch_of(s, thread);
     *values = scratch;
     *coordinate = s->coordinates + thread * s->coordinates_each;
     if (s->part->strings)
-        return row_counts(s->pack, i, *values, coordinate);
+        return mc_string_features_row(s->pack, s->data, i, *values, coordinate);
     if (s->part->sparse)
         return mc_feature_sparse(s->part, s->place, s->data, i, *coordinate, *values);
     mc_feature_row(s->part, s->data, i, s->right, scratch + s->part->d, *values);
@@ -183,9 +176,10 @@ static mercer_status lay_out(mercer_ctx *ctx, packed_side *s) {
         return mc_precomputed_lay_out(ctx, s->gram, s->part, pack, s->data);
     const mc_gram *g = s->gram;
     pack->panels = mc_chunk_count(pack->n, g->ops->columns);
-    if (s->part->strings)
+    if (s->part->strings) {
         mc_pack_widest(pack, g->ops->columns);
-    else if (s->part->sparse)
+        MC_TRY(MC_ALLOC(ctx, pack->coordinate, pack->start[pack->n]));
+    } else if (s->part->sparse)
         MC_TRY(count_sparse(ctx, s));
     const int64_t padded = pack->panels * g->ops->columns;
     pack->values = mc_alloc_unset(ctx, s->part->sparse ? pack->start[pack->n] : padded * mc_part_elements(s->part),
@@ -195,8 +189,7 @@ static mercer_status lay_out(mercer_ctx *ctx, packed_side *s) {
         return MERCER_MEMORY;
     MC_TRY(mc_for(ctx, pack->n, 4 * g->ops->columns, pack_rows, s));
     pad_last_panel(s);
-    mc_free(pack->weight);
-    pack->weight = NULL;
+    mc_string_features_release(pack);
     return MERCER_OK;
 }
 

@@ -2,154 +2,117 @@
    a row is then a sparse vector of their values, and the kernel the inner product that the tiles know. Where values are
    whole numbers no order of summation changes a bit.
 
-   One pass over the texts numbers the features and adds them up; the numbering is then forgotten. */
+   Rows of a problem are there already (attached_rows.c): an operator on some of them takes what it needs. */
 #include "gram/pack/string_features.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "base/workspace.h"
-#include "kernel/evaluate/feature_numbering.h"
-#include "kernel/evaluate/spectrum_kernel.h"
+#include "kernel/evaluate/text_features.h"
+#include "kernel/evaluate/text_rows.h"
 
-/* Compressed rows while they are made. */
-typedef struct string_rows {
-    mc_feature_numbering *numbering;
-    mc_packed_points *out;
-    int64_t begin, count, capacity; /* of the values: where the row begins, so far, room for */
-} string_rows;
+/* ---- Rows that are known ---- */
 
-static const char *text_of(const mc_node *node, const mercer_data *data, int64_t i) {
-    return data->text[i * data->texts + (int64_t)node->parameter[MC_TEXT_COLUMN].number];
-}
-
-/* ---- Rows ---- */
-
-static mercer_status reserve_row(mercer_ctx *ctx, string_rows *r, int64_t more) {
-    if (r->count + more <= r->capacity)
-        return MERCER_OK;
-    const int64_t capacity = 2 * r->capacity > r->count + more ? 2 * r->capacity : r->count + more;
-    int32_t *coordinate = mc_grow_block(ctx, r->out->coordinate, capacity, sizeof *coordinate);
-    MC_TRY(coordinate ? MERCER_OK : MERCER_MEMORY);
-    r->out->coordinate = coordinate;
-    double *weight = mc_grow_block(ctx, r->out->weight, capacity, sizeof *weight);
-    MC_TRY(weight ? MERCER_OK : MERCER_MEMORY);
-    r->out->weight = weight;
-    r->capacity = capacity;
-    return MERCER_OK;
-}
-
-static mercer_status add_feature(void *arg, const mc_text_feature *feature) {
-    string_rows *r = arg;
-    int32_t id;
-    MC_TRY(mc_number_feature(r->numbering, feature, &id));
-    int64_t *seen = &r->numbering->entry[id].last_seen;
-    if (*seen < r->begin) {
-        r->out->coordinate[r->count] = id;
-        r->out->weight[r->count] = 0;
-        *seen = r->count++;
-    }
-    r->out->weight[*seen] += feature->value;
-    return MERCER_OK;
-}
-
-static void swap_values(int32_t *coordinate, double *weight, int64_t i, int64_t j) {
-    const int32_t c = coordinate[i];
-    const double w = weight[i];
-    coordinate[i] = coordinate[j];
-    weight[i] = weight[j];
-    coordinate[j] = c;
-    weight[j] = w;
-}
-
-/* A heap of `count` coordinates, the largest first, but for that at i. */
-static void sift_down(int32_t *coordinate, double *weight, int64_t i, int64_t count) {
-    for (int64_t child = 2 * i + 1; child < count; child = 2 * i + 1) {
-        child += child + 1 < count && coordinate[child + 1] > coordinate[child];
-        if (coordinate[i] >= coordinate[child])
-            return;
-        swap_values(coordinate, weight, i, child);
-        i = child;
-    }
-}
-
-/* By coordinate: both k(x, z) and k(z, x) then add the same products in the same order. */
-static void sort_row(int32_t *coordinate, double *weight, int64_t count) {
-    for (int64_t i = count / 2; i-- > 0;)
-        sift_down(coordinate, weight, i, count);
-    for (int64_t last = count - 1; last > 0; last--) {
-        swap_values(coordinate, weight, 0, last);
-        sift_down(coordinate, weight, 0, last);
-    }
-}
-
-static mercer_status add_row(mc_tile_part *p, string_rows *r, const char *text) {
-    const int64_t features = mc_text_feature_count(p->strings, text);
-    r->begin = r->count;
-    MC_TRY(reserve_row(r->numbering->ctx, r, features));
-    MC_TRY(mc_text_features(p->strings, text, add_feature, r));
-    p->longest = r->count - r->begin > p->longest ? r->count - r->begin : p->longest;
-    if (mc_text_features_whole(p->strings))
-        return MERCER_OK;
-    sort_row(r->out->coordinate + r->begin, r->out->weight + r->begin, r->count - r->begin);
-    if ((double)features + 20 > p->rounding)
-        p->rounding = (double)features + 20; /* a value is a power by products, or a root; they are then summed up */
-    return MERCER_OK;
-}
-
-static mercer_status add_side(mc_feature_numbering *n, mc_tile_part *p, const mercer_data *data,
-                              mc_packed_points *out) {
-    string_rows r = {.numbering = n, .out = out};
-    MC_TRY(MC_ALLOC(n->ctx, out->start, data->n + 1));
+static mercer_status take_side(mercer_ctx *ctx, mc_tile_part *p, const mercer_data *data, const mc_text_rows *from,
+                               mc_packed_points *out) {
+    MC_TRY(MC_ALLOC(ctx, out->start, data->n + 1));
+    out->texts = from;
     for (int64_t i = 0; i < data->n; i++) {
-        MC_TRY(add_row(p, &r, text_of(p->strings, data, i)));
-        out->start[i + 1] = r.count;
+        const int64_t at = mc_text_row_place(data, i), count = from->start[at + 1] - from->start[at];
+        out->start[i + 1] = out->start[i] + count;
+        p->longest = count > p->longest ? count : p->longest;
     }
-    for (int64_t id = 0; id < n->count; id++)
-        n->entry[id].last_seen = -1; /* places of the other side are others */
     return MERCER_OK;
 }
 
-mercer_status mc_string_features_open(mercer_ctx *ctx, mc_tile_part *p, const mercer_data *x, const mercer_data *z) {
-    mc_feature_numbering n = {.ctx = ctx, .exact = mc_text_features_exact(p->strings)};
-    mercer_status status = add_side(&n, p, x, &p->left);
-    if (!status && z != x)
-        status = add_side(&n, p, z, &p->right);
-    p->d = n.count > 0 ? n.count : 1; /* texts that are all too short have a coordinate, where they are 0 */
-    mc_close_numbering(&n);
+int64_t mc_string_features_row(const mc_packed_points *pack, const mercer_data *data, int64_t i, double *values,
+                               int32_t **coordinate) {
+    const mc_text_rows *from = pack->texts;
+    const int64_t at = pack->own ? i : mc_text_row_place(data, i), begin = from->start[at],
+                  count = from->start[at + 1] - begin;
+    for (int64_t k = 0; k < count; k++)
+        values[k] = mc_text_row_value(from, begin + k);
+    *coordinate = count > 0 ? from->coordinate + begin : NULL; /* of texts that are all too short there are none */
+    return count;
+}
+
+/* ---- Rows of this operator ---- */
+
+static mercer_status keep_side(mercer_ctx *ctx, mc_tile_part *p, mc_text_side *side, mc_packed_points *out) {
+    MC_TRY(MC_ALLOC(ctx, out->own, 1));
+    *out->own = side->rows;
+    out->texts = out->own;
+    out->start = side->rows.start;
+    side->rows = (mc_text_rows){0};
+    p->longest = out->own->longest > p->longest ? out->own->longest : p->longest;
+    p->rounding = out->own->rounding > p->rounding ? out->own->rounding : p->rounding;
+    return MERCER_OK;
+}
+
+static mercer_status number_sides(mercer_ctx *ctx, mc_tile_part *p, const mercer_data *x, const mercer_data *z) {
+    mc_text_side side[2] = {{.data = x}, {.data = z}};
+    const int sides = z == x ? 1 : 2;
+    mercer_status status = mc_text_rows_make(ctx, p->strings, side, sides);
+    p->d = side[0].rows.d;
+    MC_THEN(status, keep_side(ctx, p, &side[0], &p->left));
+    if (sides == 2)
+        MC_THEN(status, keep_side(ctx, p, &side[1], &p->right));
+    mc_text_rows_free(&side[0].rows);
+    mc_text_rows_free(&side[1].rows);
     return status;
 }
 
+void mc_string_features_release(mc_packed_points *pack) {
+    if (pack->own) {
+        pack->own->start = NULL; /* is the points' */
+        mc_text_rows_free(pack->own);
+    }
+    mc_free(pack->own);
+    pack->own = NULL;
+    pack->texts = NULL;
+}
+
+mercer_status mc_string_features_open(mercer_ctx *ctx, mc_tile_part *p, const mercer_data *x, const mercer_data *z) {
+    const mc_text_rows *known = mc_text_rows_of(p->strings, x, z);
+    if (!known)
+        return number_sides(ctx, p, x, z);
+    p->d = known->d;
+    p->rounding = known->rounding;
+    MC_TRY(take_side(ctx, p, x, known, &p->left));
+    return z == x ? MERCER_OK : take_side(ctx, p, z, known, &p->right);
+}
+
 /* ---- Before they are made ---- */
+
+/* Rows that are known have their own number, and no numbering. */
+static int64_t known_total(const mc_text_rows *known, const mercer_data *data) {
+    int64_t total = 0;
+    for (int64_t i = 0; i < data->n; i++) {
+        const int64_t at = mc_text_row_place(data, i);
+        total += known->start[at + 1] - known->start[at];
+    }
+    return total;
+}
+
+mc_string_need mc_string_features_need(const mc_node *node, const mercer_data *x, const mercer_data *z) {
+    const mc_text_rows *known = mc_text_rows_of(node, x, z);
+    const mercer_data *const side[] = {x, z};
+    mc_string_need need = {0};
+    for (int s = 0; s < (z == x ? 1 : 2); s++)
+        need.values += known ? known_total(known, side[s]) : mc_text_rows_total(node, side[s]);
+    need.coordinates = known ? known->d : need.values;
+    need.opening = known ? 0 : mc_text_rows_bytes(node, need.values);
+    return need;
+}
 
 static bool has_texts(const mc_node *node, const mercer_data *data) {
     return (int64_t)node->parameter[MC_TEXT_COLUMN].number < data->texts;
 }
 
-int64_t mc_string_features_total(const mc_node *node, const mercer_data *data) {
-    int64_t total = 0;
-    for (int64_t i = 0; has_texts(node, data) && i < data->n; i++)
-        total += mc_text_feature_count(node, text_of(node, data, i));
-    return total;
-}
-
 int64_t mc_string_features_widest(const mc_node *node, const mercer_data *data, int64_t width) {
     int64_t widest = 0, panel = 0;
     for (int64_t i = 0; has_texts(node, data) && i < data->n; i++) {
-        panel = (i % width ? panel : 0) + mc_text_feature_count(node, text_of(node, data, i));
+        const char *text = data->text[i * data->texts + (int64_t)node->parameter[MC_TEXT_COLUMN].number];
+        panel = (i % width ? panel : 0) + mc_text_feature_count(node, text);
         widest = panel > widest ? panel : widest;
     }
     return widest;
-}
-
-/* Strings of p bytes that there are, where few enough. */
-static int64_t most_different(const mc_node *node) {
-    const bool counted = node->atom == MC_SUBSEQUENCE || (node->atom == MC_SPECTRUM && node->parameter[1].number == 0);
-    const int64_t p = (int64_t)node->parameter[0].number;
-    return counted && p < 4 ? (int64_t)1 << 8 * p : INT32_MAX;
-}
-
-/* Growing doubles, and the old block goes only when the new one is there. */
-size_t mc_string_features_bytes(const mc_node *node, int64_t features) {
-    const int64_t most = most_different(node), different = features < most ? features : most;
-    return mc_numbering_bytes(mc_text_features_exact(node), different)
-           + mc_work_need(3 * features, sizeof(int32_t) + sizeof(double)) + 8 * MC_ALIGN;
 }

@@ -6,7 +6,7 @@
 #include "kernel/evaluate/spectrum_kernel.h"
 #include <string.h>
 
-enum { CAPACITY = 256 }; /* features that there is room for at first */
+enum { CAPACITY = 256, TOGETHER = 64 }; /* features that there is room for at first; that are looked up at once */
 
 static uint64_t first_slot(const mc_feature_numbering *n, uint64_t key, uint64_t group) {
     return mc_part_hash(key ^ group * 0xA0761D6478BD642Fu) & (uint64_t)(n->slots - 1);
@@ -53,10 +53,7 @@ static bool is_same(const mc_feature_numbering *n, int32_t id, const mc_text_fea
            && (n->exact || (n->bytes[id].length == f->length && memcmp(n->bytes[id].at, f->at, f->length) == 0));
 }
 
-mercer_status mc_number_feature(mc_feature_numbering *n, const mc_text_feature *f, int32_t *out) {
-    if (n->count == n->capacity)
-        MC_TRY(grow_numbering(n));
-    uint64_t s = first_slot(n, f->key, f->group);
+static int32_t number_of(mc_feature_numbering *n, const mc_text_feature *f, uint64_t s) {
     while (n->slot[s] && !is_same(n, n->slot[s] - 1, f))
         s = (s + 1) & (uint64_t)(n->slots - 1);
     if (!n->slot[s]) {
@@ -65,7 +62,25 @@ mercer_status mc_number_feature(mc_feature_numbering *n, const mc_text_feature *
             n->bytes[n->count] = (mc_numbered_bytes){f->at, f->length};
         n->slot[s] = (int32_t)++n->count;
     }
-    *out = n->slot[s] - 1;
+    return n->slot[s] - 1;
+}
+
+mercer_status mc_number_features(mc_feature_numbering *n, const mc_text_feature *f, int64_t count, int32_t *out) {
+    uint64_t slot[TOGETHER];
+    for (int64_t begin = 0; begin < count; begin += TOGETHER) {
+        const int64_t some = count - begin < TOGETHER ? count - begin : TOGETHER;
+        while (n->count + some > n->capacity)
+            MC_TRY(grow_numbering(n));
+        for (int64_t k = 0; k < some; k++) {
+            slot[k] = first_slot(n, f[begin + k].key, f[begin + k].group);
+            __builtin_prefetch(&n->slot[slot[k]], 1);
+        }
+        for (int64_t k = 0; k < some; k++)
+            if (n->slot[slot[k]])
+                __builtin_prefetch(&n->entry[n->slot[slot[k]] - 1], 1);
+        for (int64_t k = 0; k < some; k++)
+            out[begin + k] = number_of(n, &f[begin + k], slot[k]);
+    }
     return MERCER_OK;
 }
 
@@ -84,5 +99,5 @@ void mc_close_numbering(mc_feature_numbering *n) {
 /* Growing doubles, and the old block goes only when the new one is there. */
 size_t mc_numbering_bytes(bool exact, int64_t features) {
     const size_t each = 2 * sizeof(int32_t) + sizeof(mc_numbered_feature) + (exact ? 0 : sizeof(mc_numbered_bytes));
-    return mc_work_need(3 * (features + CAPACITY), each) + 8 * MC_ALIGN;
+    return mc_work_need(3 * (features + CAPACITY + TOGETHER), each) + 8 * MC_ALIGN;
 }

@@ -24,8 +24,9 @@ typedef struct mc_feature_numbering {
     mc_numbered_bytes *bytes;   /* of each number */
 } mc_feature_numbering;
 
-/* Its number, from 0; a new one has -1 in last_seen. */
-mercer_status mc_number_feature(mc_feature_numbering *numbering, const mc_text_feature *feature, int32_t *out);
+/* Their numbers, from 0; a new one has -1 in last_seen. Of many at a time the table is asked for all at once. */
+mercer_status mc_number_features(mc_feature_numbering *numbering, const mc_text_feature *feature, int64_t count,
+                                 int32_t *out);
 void mc_forget_features(mc_feature_numbering *numbering); /* the memory stays */
 void mc_close_numbering(mc_feature_numbering *numbering);
 /* Bytes that so many features take at most while they are numbered. */

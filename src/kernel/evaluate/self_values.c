@@ -5,8 +5,8 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "data/table/data.h"
-#include "kernel/evaluate/feature_numbering.h"
 #include "kernel/evaluate/spectrum_kernel.h"
+#include "kernel/evaluate/text_rows.h"
 #include "kernel/language/node.h"
 
 enum { LONG = 1024, GRAIN = 16 }; /* bytes of a text that is worth it; rows of a chunk */
@@ -56,46 +56,16 @@ static mercer_status count_texts(mercer_ctx *ctx, counting *c) {
 
 /* ---- Features that are not counted alone ---- */
 
-typedef struct summing {
-    mc_feature_numbering numbering;
-    double *sum; /* of each feature of the row; as many as a row has at most */
-} summing;
-
-static mercer_status add_feature(void *arg, const mc_text_feature *feature) {
-    summing *s = arg;
-    int32_t id;
-    MC_TRY(mc_number_feature(&s->numbering, feature, &id));
-    mc_numbered_feature *entry = &s->numbering.entry[id];
-    s->sum[id] = (entry->last_seen < 0 ? 0 : s->sum[id]) + feature->value;
-    entry->last_seen = 0;
-    return MERCER_OK;
-}
-
-static mercer_status sum_rows(const counting *c, summing *s) {
-    for (int64_t i = 0; i < c->data->n; i++) {
-        double value = 0;
-        mc_forget_features(&s->numbering);
-        MC_TRY(mc_text_features(c->of->atom, text_of(c, i), add_feature, s));
-        for (int64_t k = 0; k < s->numbering.count; k++)
-            value += s->sum[k] * s->sum[k];
-        c->of->value[i] = value;
-    }
+static mercer_status copy_known(mercer_ctx *ctx, const counting *c, const mc_text_rows *rows) {
+    MC_TRY(MC_ALLOC(ctx, c->of->value, c->data->n));
+    for (int64_t i = 0; i < c->data->n; i++)
+        c->of->value[i] = rows->self[mc_text_row_place(c->data, i)];
     return MERCER_OK;
 }
 
 static mercer_status sum_texts(mercer_ctx *ctx, counting *c) {
-    summing s = {.numbering = {.ctx = ctx, .exact = mc_text_features_exact(c->of->atom)}};
-    int64_t most = 1;
-    for (int64_t i = 0; i < c->data->n; i++) {
-        const int64_t features = mc_text_feature_count(c->of->atom, text_of(c, i));
-        most = features > most ? features : most;
-    }
-    mercer_status status = MC_ALLOC(ctx, s.sum, most);
-    MC_THEN(status, MC_ALLOC(ctx, c->of->value, c->data->n));
-    MC_THEN(status, sum_rows(c, &s));
-    mc_free(s.sum);
-    mc_close_numbering(&s.numbering);
-    return status;
+    MC_TRY(MC_ALLOC(ctx, c->of->value, c->data->n));
+    return mc_text_rows_self(ctx, c->of->atom, c->data, c->of->value);
 }
 
 static bool is_counted(const mc_node *atom) {
@@ -118,8 +88,12 @@ static mercer_status add_atom(mercer_ctx *ctx, const mc_node *atom, const mercer
         const int64_t length = (int64_t)strlen(text_of(&c, i));
         c.longest = length > c.longest ? length : c.longest;
     }
-    const bool worth = !is_counted(atom) || c.longest > LONG;
-    const mercer_status status = !worth ? MERCER_OK : is_counted(atom) ? count_texts(ctx, &c) : sum_texts(ctx, &c);
+    const mc_text_rows *rows = mc_text_rows_of(atom, data, data);
+    const bool worth = rows || !is_counted(atom) || c.longest > LONG;
+    const mercer_status status = !worth             ? MERCER_OK
+                                 : rows             ? copy_known(ctx, &c, rows)
+                                 : is_counted(atom) ? count_texts(ctx, &c)
+                                                    : sum_texts(ctx, &c);
     if (status || !worth) {
         mc_free(one->value);
         mc_free(one);
