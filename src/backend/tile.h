@@ -108,6 +108,16 @@ typedef struct mc_sparse_operands {
     const void *b; /* places (or coordinates) x columns */
 } mc_sparse_operands;
 
+/* Texts of one tile, compared place by place: sum over l of weight[l - 1] times the places from which on l bytes are
+   the same, l from 1 to p. 64 bytes at a time are read from the beginning of each text on. */
+enum { MC_ALIGNED_MAX = 8 };
+typedef struct mc_alignment {
+    int p;
+    double weight[MC_ALIGNED_MAX];
+    const unsigned char *row[MC_TILE_ROWS_MAX], *column[MC_TILE_COLUMNS_MAX];
+    int64_t row_length[MC_TILE_ROWS_MAX], column_length[MC_TILE_COLUMNS_MAX];
+} mc_alignment;
+
 /* When to doubt |x - z|^2 = |x|^2 + |z|^2 - 2<x, z>: where the result is below `share` of |x|^2 + |z|^2 the micro-tile
    is done again by direct differences. */
 typedef struct mc_guard {
@@ -147,6 +157,7 @@ typedef struct mc_tile_ops {
     /* One micro-tile: sums over the coordinates that both points have (MC_DOT, MC_MINIMUM, x_k z_k / (x_k + z_k) for
        MC_CHI, and min(|x_k|, |z_k|) where the signs agree for MC_ABSOLUTE). */
     void (*sparse)(mc_statistic kind, const mc_sparse_operands *o, void *out);
+    void (*align)(const mc_alignment *o, void *out); /* one micro-tile */
     /* <x, z> of points whose coordinates are whole numbers 0 .. 255, exact; only where mc_isa_bytes. o->d and o->stride
        count words of four coordinates. b: words[k * columns + j] of signed bytes, z_k - 128. a: words[r], what the sum
        of row r starts from, 128 times the sum of its coordinates, then words[(1 + k) * rows + r] of unsigned bytes.

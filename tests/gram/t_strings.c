@@ -181,8 +181,8 @@ static void test_columns_are_lent(void **state) {
     close_clean(ctx);
 }
 
-/* Rows that a problem numbered give the values of an operator that numbers its own, for all of them and for any that are
-   taken out, one twice, in any order; and again when they are gone. */
+/* Rows that a problem numbered give the values of an operator that numbers its own, for all of them and for any that
+   are taken out, one twice, in any order; and again when they are gone. */
 static void check_taken(mercer_ctx *ctx, const mercer_kernel *k, const mercer_data *with, const mercer_data *without) {
     static const int64_t ids[] = {20, 3, 3, N - 1, 0, 7, 11, 25};
     enum { COUNT = sizeof ids / sizeof ids[0] };

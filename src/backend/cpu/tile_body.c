@@ -30,7 +30,8 @@
         .accuracy = &mc_tile_cpu_accuracy, .statistic = accumulate_statistic_##p, .radial = distances_from_dots_##p,   \
         .angle = angles_from_dots_##p, .step = apply_elementwise_step_##p, .fused = fused_kernel_product_##p,          \
         .product = multiply_strip_vector_##p, .sum = sum_rows_##p, .products = multiply_strip_matrix_##p,              \
-        .sparse = sparse_statistic_##p, .bytes = dot_uint8_panels_##p, .exp2 = exp2_array_##p                          \
+        .sparse = sparse_statistic_##p, .align = align_texts_##p, .bytes = dot_uint8_panels_##p,                       \
+        .exp2 = exp2_array_##p                                                                                         \
     }
 
 const mc_tile_ops ISA_TABLE[2] = {[MERCER_F32] = TABLE(f32, 0x1p-24), [MERCER_F64] = TABLE(f64, 0x1p-53)};

@@ -5,6 +5,7 @@
 #include "step.inc.c"
 #include "product.inc.c"
 #include "sparse.inc.c"
+#include "alignment.inc.c"
 #include "dot_uint8.inc.c"
 
 enum { F(rows) = ROWS, F(columns) = COLUMNS, F(lanes) = LANES };

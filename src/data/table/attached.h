@@ -1,5 +1,5 @@
-/* attached.h: what was computed of the rows of a table, once, for all tables that are taken from it. Whoever computed it
-   empties it when nobody needs it any more; the shell goes with the last table. */
+/* attached.h: what was computed of the rows of a table, once, for all tables that are taken from it. Whoever computed
+   it empties it when nobody needs it any more; the shell goes with the last table. */
 #ifndef MC_DATA_TABLE_ATTACHED_H
 #define MC_DATA_TABLE_ATTACHED_H
 

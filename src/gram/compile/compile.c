@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "gram/compile/tile_program.h"
+#include "gram/pack/aligned_texts.h"
 #include "gram/pack/string_features.h"
 #include "kernel/language/atoms.h"
 #include "kernel/language/node.h"
@@ -103,6 +104,7 @@ static void free_part(mc_tile_part *p) {
         mc_free(sides[s]->start);
         mc_free(sides[s]->coordinate);
         mc_string_features_release(sides[s]);
+        mc_aligned_texts_free(sides[s]->aligned);
         mc_free(sides[s]->half);
         mc_free(sides[s]->norm2);
         mc_free(sides[s]->shift);

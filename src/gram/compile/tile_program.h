@@ -44,9 +44,10 @@ typedef struct mc_packed_points {
     /* of texts, while opening: whose features they are, their own (to be freed) or those of a problem */
     struct mc_text_rows *own;
     const struct mc_text_rows *texts;
-    int64_t widest;        /* sparse: the most values in one panel */
-    void *half;            /* -|x|^2 / 2 of each point, padded */
-    double *norm2, *shift; /* while opening: |x|^2 (sum |x_k| for sums), <centre, x> */
+    struct mc_aligned_texts *aligned; /* of texts that are compared place by place (aligned_texts.c) */
+    int64_t widest;                   /* sparse: the most values in one panel */
+    void *half;                       /* -|x|^2 / 2 of each point, padded */
+    double *norm2, *shift;            /* while opening: |x|^2 (sum |x_k| for sums), <centre, x> */
     double norm2_max, shift_max;
     double least2; /* while opening: the least |x|^2 before centring that is not 0 */
 } mc_packed_points;

@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "gram/operator/entry_fault.h"
+#include "gram/pack/aligned_texts.h"
 #include <math.h>
 #include <string.h>
 
@@ -77,6 +78,8 @@ static mercer_status copy_part(mercer_ctx *ctx, const column_subset *c, mc_tile_
                                   .norm2_max = from.norm2_max,
                                   .shift_max = from.shift_max};
     MC_TRY(copy_vector(ctx, c, from.half, &p->right.half));
+    if (from.aligned)
+        MC_TRY(mc_aligned_texts_take(ctx, from.aligned, c->ids, c->count, &p->right.aligned));
     return p->sparse ? copy_sparse(ctx, c, &from, &p->right) : copy_full(ctx, c, p, &from, &p->right);
 }
 
@@ -110,6 +113,7 @@ void mc_gram_close_view(mc_gram *g) {
         mc_free(right->half);
         mc_free(right->start);
         mc_free(right->coordinate);
+        mc_aligned_texts_free(right->aligned);
     }
     for (int i = 0; i < g->plan.lines; i++)
         mc_free(g->plan.line[i].col);

@@ -9,6 +9,7 @@
 #include "gram/operator/precomputed.h"
 #include "gram/operator/share_product.h"
 #include "gram/tile/multiply.h"
+#include "gram/pack/aligned_texts.h"
 #include "gram/pack/string_features.h"
 #include "kernel/language/atoms.h"
 
@@ -21,6 +22,7 @@ typedef struct need {
     int64_t different; /* coordinates of these */
     int64_t widest;    /* values in one panel */
     size_t opening;    /* bytes until they are laid out */
+    size_t aligned;    /* bytes of texts that are compared place by place */
     const mercer_data *x, *z;
     int64_t width;               /* points of a panel, of floats */
     int64_t precomputed_columns; /* columns of parts whose values come from elsewhere */
@@ -49,6 +51,7 @@ static void count_strings(const mc_node *node, need *n) {
     n->different += strings.coordinates;
     n->widest += of_x > of_z ? of_x : of_z;
     n->opening += strings.opening;
+    n->aligned += mc_aligned_texts_bytes(node, n->x) + (n->z != n->x ? mc_aligned_texts_bytes(node, n->z) : 0);
 }
 
 static void count_atom(const mc_node *node, int64_t columns, bool all, need *n) {
@@ -177,7 +180,7 @@ static size_t bytes_in(mercer_ctx *ctx, const wanted *w) {
     const need *n = &w->need;
     const int64_t rows = w->x->n, d = w->x->d;
     /* Texts: their numbering, values and coordinates; a thread has places of coordinates and an unpacked panel. */
-    const size_t texts = n->opening + mc_work_need(n->counted, (size_t)w->real + sizeof(int32_t))
+    const size_t texts = n->opening + n->aligned + mc_work_need(n->counted, (size_t)w->real + sizeof(int32_t))
                          + mc_work_need(ctx->threads * n->different, 2 * sizeof(int32_t))
                          + mc_work_need(ctx->threads * n->widest * w->ops->columns, (size_t)w->real)
                          + (n->different ? mc_work_need((rows + w->z->n + 2) * n->parts, sizeof(int64_t))

@@ -12,6 +12,7 @@
 #include "gram/compile/line_vectors.h"
 #include "gram/operator/factored.h"
 #include "gram/operator/precomputed.h"
+#include "gram/pack/aligned_texts.h"
 #include "gram/pack/string_features.h"
 #include <float.h>
 #include <math.h>
@@ -190,7 +191,7 @@ static mercer_status lay_out(mercer_ctx *ctx, packed_side *s) {
     MC_TRY(mc_for(ctx, pack->n, 4 * g->ops->columns, pack_rows, s));
     pad_last_panel(s);
     mc_string_features_release(pack);
-    return MERCER_OK;
+    return mc_part_aligned(s->part) ? mc_aligned_texts_make(ctx, s->part->strings, s->data, &pack->aligned) : MERCER_OK;
 }
 
 /* The least |x|^2 = |x - m|^2 + 2 <m, x - m> + |m|^2 that is not 0. */

@@ -2,7 +2,8 @@
    a row is then a sparse vector of their values, and the kernel the inner product that the tiles know. Where values are
    whole numbers no order of summation changes a bit.
 
-   Rows of a problem are there already (attached_rows.c): an operator on some of them takes what it needs. */
+   Rows of a problem are there already (kernel/evaluate/attached_rows.c): an operator on some of them takes what it
+   needs. */
 #include "gram/pack/string_features.h"
 #include "base/memory.h"
 #include "base/status.h"

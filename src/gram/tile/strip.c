@@ -5,6 +5,7 @@
    exact diagonal. */
 #include "gram/operator/entry_fault.h"
 #include "gram/operator/precomputed.h"
+#include "gram/pack/aligned_texts.h"
 #include <string.h>
 
 /* ---- Statistics ---- */
@@ -71,6 +72,11 @@ static void accumulate_sparse(const strip_task *t, int part) {
     const mc_gram *g = t->gram;
     const mc_tile_part *p = &g->plan.part[part];
     const int64_t rows = g->ops->rows, *row = t->space->row + t->group * rows;
+    if (mc_part_aligned(p)) {
+        void *out = strip_of(t, p->strip[MC_USE_DOT]);
+        mc_aligned_texts_tile(p, g->ops, row, t->panel * g->ops->columns, p->right.n, out);
+        return;
+    }
     const int64_t *start[MC_TILE_ROWS_MAX];
     for (int64_t r = 0; r < rows; r++)
         start[r] = p->left.start + row[r];
@@ -209,7 +215,7 @@ static void prepare_panels(const strip_task *t, mc_tile_workspace *s, int64_t g0
     const mc_gram *g = t->gram;
     for (int i = 0; i < g->plan.parts; i++) {
         const mc_tile_part *p = &g->plan.part[i];
-        if (p->sparse)
+        if (p->sparse && !mc_part_aligned(p))
             unpack_panel(g, s, i, t->panel);
         for (int64_t begin = 0; mc_part_long(p) && begin < p->d; begin += MC_COORDINATES)
             for (int64_t group = g0; group < g1; group++) {

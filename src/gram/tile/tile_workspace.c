@@ -3,6 +3,7 @@
 #include "base/ctx.h"
 #include "base/status.h"
 #include "gram/operator/precomputed.h"
+#include "gram/pack/aligned_texts.h"
 #include <string.h>
 
 enum {
@@ -74,14 +75,20 @@ static void lay_part(const mc_gram *g, const mc_tile_part *p, int64_t groups, ta
     const size_t real = (size_t)mc_real_size(g);
     char *a = take(state, p->sparse ? 0 : groups * g->ops->rows * p->d, real),
          *half = take(state, groups * g->ops->rows, real);
-    int32_t *place = take(state, p->sparse ? p->d : 0, sizeof *place),
-            *occupied = take(state, p->sparse ? p->d : 0, sizeof *occupied);
-    char *b = take(state, p->sparse ? unpacked_reals(g, p) : p->precomputed ? mc_precomputed_reals(g, p) : 0, real);
+    const bool unpacks = p->sparse && !mc_part_aligned(p);
+    int32_t *place = take(state, unpacks ? p->d : 0, sizeof *place),
+            *occupied = take(state, unpacks ? p->d : 0, sizeof *occupied);
+    char *b = take(state,
+                   mc_part_aligned(p) ? 0
+                   : p->sparse        ? unpacked_reals(g, p)
+                   : p->precomputed   ? mc_precomputed_reals(g, p)
+                                      : 0,
+                   real);
     if (!s->a)
         return;
     s->a[i] = a, s->half[i] = half, s->place[i] = place, s->occupied[i] = occupied, s->b[i] = b;
     s->unpacked[i] = -1;
-    for (int64_t k = 0; p->sparse && k < p->d; k++)
+    for (int64_t k = 0; unpacks && k < p->d; k++)
         place[k] = -1;
 }
 

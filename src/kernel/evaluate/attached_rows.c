@@ -1,5 +1,5 @@
-/* attached_rows.c: the features of the texts of a problem, numbered once for every operator that is opened on some of its
-   rows. */
+/* attached_rows.c: the features of the texts of a problem, numbered once for every operator that is opened on some of
+   its rows. */
 #include "kernel/evaluate/text_rows.h"
 #include "base/memory.h"
 #include "base/status.h"

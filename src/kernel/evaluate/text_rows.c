@@ -1,5 +1,5 @@
-/* text_rows.c: one pass over the texts numbers the features, exactly, and adds them up; the numbering is then forgotten.
-   Features are looked up some at a time, since the table is larger than the caches. */
+/* text_rows.c: one pass over the texts numbers the features, exactly, and adds them up; the numbering is then
+   forgotten. Features are looked up some at a time, since the table is larger than the caches. */
 #include "kernel/evaluate/text_rows.h"
 #include "base/memory.h"
 #include "base/parallel.h"

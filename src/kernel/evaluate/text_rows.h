@@ -1,5 +1,5 @@
-/* text_rows.h: texts as compressed rows of the features found in them, added up: made once for the rows of a problem and
-   shared by all tables taken from them. */
+/* text_rows.h: texts as compressed rows of the features found in them, added up: made once for the rows of a problem
+   and shared by all tables taken from them. */
 #ifndef MC_KERNEL_EVALUATE_TEXT_ROWS_H
 #define MC_KERNEL_EVALUATE_TEXT_ROWS_H
 
