@@ -22,6 +22,7 @@ SANITIZED = STRICT + ["-Dbuildtype=plain", "-Doptimization=1", "-Dc_args=-g1", "
 # Nobody goes on after what is undefined: the programs need not be able to.
 ADDRESSES = ["-Db_sanitize=address,undefined", "-Dc_args=-g1 -fno-sanitize-recover=undefined"]
 FEWER = {"MERCER_TEST_SPARSE": "12", "MERCER_TEST_SHAPES": "15", "MERCER_TEST_ROUNDS": "400"}  # the gcc leg and --long try all
+MORE = {"MERCER_TEST_MOMENTS": "50"}  # with --long
 LEGS = {
     "gcc": dict(cc="gcc", build="build", setup=STRICT, only=[], skip=[]),
     "asan": dict(cc="clang", build="build-asan", setup=SANITIZED + ADDRESSES, only=[], skip=["slow"],
@@ -119,7 +120,7 @@ def fast_linker():
 def leg(name, long):
     """Configure, build and test one leg; its counts."""
     spec = LEGS[name]
-    environment = dict(os.environ, CC=spec["cc"], **fast_linker(), **seed(long), **ENVIRONMENT, **({} if long else spec.get("environment", {})))
+    environment = dict(os.environ, CC=spec["cc"], **fast_linker(), **seed(long), **ENVIRONMENT, **(MORE if long else spec.get("environment", {})))
     log, began = ROOT / f"{spec['build']}.log", time.time()
     log.unlink(missing_ok=True)
     if not build(spec, environment, log):

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""run.py MERCER bits|failures: the command under mpirun.
+"""run.py MERCER bits|failures|killed: the command under mpirun.
 
 bits: models and predictions are the same bytes on 1, 2, 3, 4 and 7 ranks as without mpirun.
 failures: what goes wrong on any rank is said once and ends all; nobody hangs.
+killed: a rank is killed at $MERCER_TEST_MOMENTS random moments (2); the same command on another number of ranks goes on from the checkpoint to the
+model that nobody disturbed.
 
 Every run has a limit of time. Skipped, visibly, where mpirun or libmercer_mpi.so is absent."""
 import json
 import os
 import pathlib
+import random
 import shutil
 import signal
 import subprocess
@@ -161,6 +164,62 @@ def one_rank_is_killed(folder, fit):
                   f"exit {process.returncode} after {seconds:.1f} s")
 
 
+KILLED = {
+    "ridge": "h.csv -m ridge -k rbf(sigma=1) --lambda 1e-2 --solver pcg",
+    "svc": "d.csv -m svc -k rbf(gamma=20) --C 30",
+}
+
+
+def wait_for(process, seconds, checkpoint):
+    """Until so many seconds have passed, checkpoint None, or it is there; or it is over."""
+    began = time.time()
+    while process.poll() is None and time.time() < began + seconds and not (checkpoint and checkpoint.exists()):
+        time.sleep(0.005)
+
+
+def kill_and_go_on(folder, name, moment, seconds, rng):
+    """The first moment of each fit is after a checkpoint, the others are any. What went wrong, and whether a checkpoint was found."""
+    first = rng.choice([2, 3])
+    then = rng.choice([count for count in (1, 2, 3) if count != first])
+    words = f"fit {KILLED[name]} --checkpoint {name}.{moment}.saved -o {name}.{moment} -q"
+    saved = folder.path / f"{name}.{moment}.saved"
+    process = folder.started(words, first)
+    wait_for(process, LIMIT, saved) if moment < len(KILLED) else wait_for(process, rng.uniform(0, seconds), None)
+    victims = children_of(process.pid)
+    if victims:
+        os.kill(rng.choice(victims), signal.SIGKILL)
+    try:
+        process.communicate(timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return f"{first} ranks went on without one that was killed", False
+    ended, found = process.returncode == 0, saved.exists()
+    code, _, said = folder.run(words, then if then > 1 else 0)
+    same = folder.bytes(f"{name}.{moment}") == folder.bytes(name + ".whole")
+    why = "" if code == 0 and same else f"from {first} ranks to {then}: exit {code}, {said or 'the model differs'}"
+    return why, found and not ended
+
+
+def killed(folder):
+    folder.run("generate friedman1 -n 9000 --seed 5 -o h.csv -q")
+    folder.run("generate moons -n 9000 --noise 0.3 --seed 3 -o d.csv -q")
+    seed = os.environ.get("MERCER_TEST_SEED", "20261115")
+    rng = random.Random(int(seed))
+    print(f"# seed {seed}")
+    seconds, good, resumed = {}, True, dict.fromkeys(KILLED, 0)
+    for name, words in KILLED.items():
+        began = time.time()
+        code, _, said = folder.run(f"fit {words} --checkpoint {name}.whole.saved -o {name}.whole -q", 2)
+        seconds[name] = time.time() - began
+        good &= report(code == 0, f"{name} on 2 ranks, undisturbed", said)
+    for moment in range(int(os.environ.get("MERCER_TEST_MOMENTS", "2"))):
+        name = list(KILLED)[moment % len(KILLED)]
+        why, found = kill_and_go_on(folder, name, moment, seconds[name], rng)
+        resumed[name] += found
+        good &= report(not why, f"{name}, killed at moment {moment + 1}", why)
+    return good & report(all(resumed.values()), "checkpoints were found", str(resumed))
+
+
 def works(folder):
     if not shutil.which("mpirun"):
         return "mpirun is not installed (Debian: openmpi-bin)"
@@ -176,7 +235,7 @@ def main(mercer, case):
     if why:
         print(f"1..0 # SKIP {why}\n# skipped: {why}")
         return 0
-    good = {"bits": bits, "failures": failures}[case](folder)
+    good = {"bits": bits, "failures": failures, "killed": killed}[case](folder)
     shutil.rmtree(folder.path)
     print(f"1..{number}")
     return not good
