@@ -5,10 +5,19 @@
 
 #include "predict/fitted.h"
 #include "problem/svm_problem.h"
+#include <math.h>
 
 /* svm_certificate.c: every task certified; intercepts of tasks and of f set anew. */
 mercer_status mc_svm_certify(mercer_ctx *ctx, mc_svm *s, mc_fitted *f);
 void mc_svm_report(const mc_svm *s, mercer_report *out);
+
+/* Where the loss of row i bends: y (f + b) = 1, |y - f - b| = epsilon or f + b = 0; the largest |f + b| there. */
+static inline double mc_svm_program_bend(const mc_svm *s, const mc_svm_program *t, int64_t i) {
+    return s->variant->classes ? 1 : s->variant->doubled ? fabs(s->p.Y[i * s->p.outputs + t->output]) + t->epsilon : 0;
+}
+
+/* svm_decision_bound.c: t->distance and t->intercept_error, from the gap. */
+void mc_svm_program_bound_decision(const mc_svm *s, mc_svm_program *t);
 
 /* svm_kept.c: f of every task from the K that is kept, and how wrong such a product can be. */
 mercer_status mc_svm_decide_kept(mercer_ctx *ctx, mc_svm *s, mc_product_error *error);

@@ -14,4 +14,9 @@ double mc_gp_learn_evaluations(int64_t n, int64_t restarts);
 mercer_status mc_gp_learn(mercer_ctx *ctx, const mc_problem *p, mc_evidence *all, double noise, const mc_gp_search *set,
                           mc_gp_found *out);
 
+/* gp_kernel.c: the kernel of the problem, made ready to learn: with one length scale for each column where the settings
+   ask for it, and a factor, to begin with the variance of the target, where it has none. */
+mercer_status mc_gp_extend_kernel(mercer_ctx *ctx, const mercer_gp *set, double variance, const mc_problem *p,
+                                  mercer_kernel **out);
+
 #endif

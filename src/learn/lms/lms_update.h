@@ -1,4 +1,5 @@
-/* lms_update.h: between lms_update.c (the steps) and lms_update_error.c (how old and new rows are met). */
+/* lms_update.h: between lms_update.c (the order of work), lms_update_steps.c and lms_update_error.c (how old and new
+   rows are met). */
 #ifndef MC_LEARN_LMS_LMS_UPDATE_H
 #define MC_LEARN_LMS_LMS_UPDATE_H
 
@@ -33,6 +34,10 @@ typedef struct mc_updating {
     double *values;         /* old x t: what the old model said of its centres */
 } mc_updating;
 
+/* All passes from the coefficients there were. */
+mercer_status mc_update_learn_once(mercer_ctx *ctx, mc_updating *u);
+/* The centre of the least norm goes. */
+void mc_update_drop_least(mc_updating *u);
 double mc_update_weight(const mc_updating *u, int64_t i);
 /* How the new rows are met by the coefficients as they are. */
 mercer_status mc_update_measure_error(mercer_ctx *ctx, const mc_updating *u, mc_update_error *out);

@@ -1,4 +1,5 @@
-/* loss_machine.h: a machine with a convex loss while it learns, between loss_machine.c and loss_path.c. */
+/* loss_machine.h: a machine with a convex loss while it learns, between loss_machine.c, loss_result.c and
+   loss_path.c. */
 #ifndef MC_LEARN_LOSS_LOSS_MACHINE_H
 #define MC_LEARN_LOSS_LOSS_MACHINE_H
 
@@ -26,6 +27,13 @@ typedef struct mc_loss_machine {
 } mc_loss_machine;
 
 mc_driver mc_loss_driver(mc_loss_machine *m);
+
+/* Whether every task keeps to the tolerance. */
+bool mc_loss_is_good(const mc_loss_machine *m);
+
+/* loss_result.c: the model and its report, from the tasks. */
+mercer_status mc_loss_keep_expansion(mercer_ctx *ctx, const mc_loss_machine *m, mc_fitted *f);
+void mc_loss_write_report(const mc_loss_machine *m, mercer_status stopped, const mc_fitted *f, mercer_report *r);
 
 /* loss_path.c: the next lambda of a path. */
 void mc_loss_turn(void *self, double lambda, bool first);
