@@ -1,6 +1,7 @@
-/* cgroup.c: quotas of control groups, version 2: one tree, a group has cpu.max, "quota period" in microseconds or
-   "max", and memory.max with memory.current in bytes; what binds is the tightest on the way up to the root. Of version
-   1, whose controllers each have a tree, the group that a container sees as its root is looked at. */
+/* cgroup.c: quotas of control groups; what binds is the tightest on the way up to the root. Version 2: one tree, a group
+   has cpu.max, "quota period" in microseconds or "max", and memory.max with memory.current in bytes. Version 1: a tree
+   for every controller. A container may not see its group under the path that the list of groups has: then the way up
+   ends at what it sees as the root, which is its group. */
 #include "base/cgroup.h"
 #include "base/clock.h"
 #include "base/print.h"
@@ -13,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATH_MOST = 1024 };
+enum { PATH_MOST = 3 * MC_GROUP_PATH };
 
 /* The first numbers of a file; "max" is none. Returns how many there are. */
 static int read_numbers(const char *mount, const char *group, const char *name, long long out[2]) {
@@ -26,12 +27,22 @@ static int read_numbers(const char *mount, const char *group, const char *name, 
     return count > 0 ? count : 0;
 }
 
-/* "/a/b" to "/a" to ""; false after the root. */
-static bool go_up(char *group) {
-    char *slash = strrchr(group, '/');
-    if (!slash)
+/* A group and those it is in, up to the root of a tree of the mount: "/cpu/a/b" to "/cpu/a" to "/cpu". */
+typedef struct way_up {
+    char at[2 * MC_GROUP_PATH];
+    size_t root; /* bytes of the name of the tree */
+} way_up;
+
+static way_up begin_way(const char *tree, const char *group) {
+    way_up w = {.root = strlen(tree)};
+    mc_print(w.at, sizeof w.at, "%s%s", tree, strcmp(group, "/") == 0 ? "" : group);
+    return w;
+}
+
+static bool go_up(way_up *w) {
+    if (strlen(w->at) <= w->root)
         return false;
-    *slash = '\0';
+    *strrchr(w->at, '/') = '\0';
     return true;
 }
 
@@ -44,18 +55,20 @@ static int tighter_limit(int a, int b) {
     return a == 0 ? b : b == 0 || a < b ? a : b;
 }
 
-int mc_cgroup_cpus(const char *mount, const char *group) {
-    char at[PATH_MOST];
+int mc_cgroup_cpus(const char *mount, const mc_groups *groups) {
     long long two[2], period[2];
     int cpus = 0;
-    mc_print(at, sizeof at, "%s", strcmp(group, "/") == 0 ? "" : group);
+    way_up w = begin_way("", groups->unified);
     do
-        if (read_numbers(mount, at, "cpu.max", two) == 2)
+        if (read_numbers(mount, w.at, "cpu.max", two) == 2)
             cpus = tighter_limit(cpus, cpus_of(two[0], two[1]));
-    while (go_up(at));
-    if (read_numbers(mount, "/cpu", "cpu.cfs_quota_us", two)
-        && read_numbers(mount, "/cpu", "cpu.cfs_period_us", period))
-        cpus = tighter_limit(cpus, cpus_of(two[0], period[0]));
+    while (go_up(&w));
+    w = begin_way("/cpu", groups->cpu);
+    do
+        if (read_numbers(mount, w.at, "cpu.cfs_quota_us", two)
+            && read_numbers(mount, w.at, "cpu.cfs_period_us", period))
+            cpus = tighter_limit(cpus, cpus_of(two[0], period[0]));
+    while (go_up(&w));
     return cpus;
 }
 
@@ -67,31 +80,56 @@ static size_t left_of(const char *mount, const char *group, const char *limit, c
     return most[0] > now[0] ? (size_t)(most[0] - now[0]) : 0;
 }
 
-size_t mc_cgroup_memory(const char *mount, const char *group) {
-    char at[PATH_MOST];
-    mc_print(at, sizeof at, "%s", strcmp(group, "/") == 0 ? "" : group);
-    size_t least = left_of(mount, "/memory", "memory.limit_in_bytes", "memory.usage_in_bytes");
+static size_t least_left(const char *mount, way_up w, const char *limit, const char *taken) {
+    size_t least = SIZE_MAX;
     do {
-        const size_t left = left_of(mount, at, "memory.max", "memory.current");
+        const size_t left = left_of(mount, w.at, limit, taken);
         least = left < least ? left : least;
-    } while (go_up(at));
+    } while (go_up(&w));
     return least;
+}
+
+size_t mc_cgroup_memory(const char *mount, const mc_groups *groups) {
+    const size_t unified = least_left(mount, begin_way("", groups->unified), "memory.max", "memory.current"),
+                 own = least_left(mount, begin_way("/memory", groups->memory), "memory.limit_in_bytes",
+                                  "memory.usage_in_bytes");
+    return own < unified ? own : unified;
 }
 
 /* ---- This process ---- */
 
-/* The path after "0::"; the root where there is none. */
-static void find_group(char group[PATH_MOST]) {
-    FILE *file = fopen("/proc/self/cgroup", "r");
-    char line[PATH_MOST];
-    mc_print(group, PATH_MOST, "/");
-    while (file && fgets(line, sizeof line, file))
-        if (strncmp(line, "0::/", 4) == 0) {
-            line[strcspn(line, "\n")] = '\0';
-            mc_print(group, PATH_MOST, "%s", line + 3);
-        }
-    if (file)
-        fclose(file);
+/* Whether a list like "cpu,cpuacct" has the word. */
+static bool has_word(const char *list, const char *word) {
+    const size_t length = strlen(word);
+    for (const char *p = list; *p; p += strcspn(p, ","), p += *p == ',')
+        if (strcspn(p, ",") == length && strncmp(p, word, length) == 0)
+            return true;
+    return false;
+}
+
+/* "0::/group" of version 2, "4:cpu,cpuacct:/group" of version 1. */
+static void take_line(char *line, mc_groups *out) {
+    line[strcspn(line, "\n")] = '\0';
+    char *list = strchr(line, ':'), *group = list ? strchr(list + 1, ':') : NULL;
+    if (!group || group[1] != '/')
+        return;
+    *list = *group = '\0';
+    if (strcmp(line, "0") == 0)
+        mc_print(out->unified, MC_GROUP_PATH, "%s", group + 1);
+    if (has_word(list + 1, "cpu"))
+        mc_print(out->cpu, MC_GROUP_PATH, "%s", group + 1);
+    if (has_word(list + 1, "memory"))
+        mc_print(out->memory, MC_GROUP_PATH, "%s", group + 1);
+}
+
+void mc_groups_read(const char *file, mc_groups *out) {
+    FILE *in = fopen(file, "r");
+    char line[MC_GROUP_PATH];
+    *out = (mc_groups){"/", "/", "/"};
+    while (in && fgets(line, sizeof line, in))
+        take_line(line, out);
+    if (in)
+        fclose(in);
 }
 
 /* A positive number at the start of a variable of the environment; 0: there is none. */
@@ -122,9 +160,9 @@ int mc_allowed_processors(void) {
 static mc_fact cpu_quota;
 
 static size_t ask_quota(void) {
-    char group[PATH_MOST];
-    find_group(group);
-    return (size_t)mc_cgroup_cpus("/sys/fs/cgroup", group);
+    mc_groups groups;
+    mc_groups_read("/proc/self/cgroup", &groups);
+    return (size_t)mc_cgroup_cpus("/sys/fs/cgroup", &groups);
 }
 
 static mc_cpus limit_cpus(mc_cpus cpus, int limit, const char *what) {
@@ -141,7 +179,7 @@ mc_cpus mc_own_cpus(int processors) {
 }
 
 size_t mc_own_memory(void) {
-    char group[PATH_MOST];
-    find_group(group);
-    return mc_cgroup_memory("/sys/fs/cgroup", group);
+    mc_groups groups;
+    mc_groups_read("/proc/self/cgroup", &groups);
+    return mc_cgroup_memory("/sys/fs/cgroup", &groups);
 }

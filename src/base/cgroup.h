@@ -6,11 +6,21 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-/* group: the path of the process as /proc/self/cgroup has it, "/" and below; mount: where the tree is mounted. The
-   tightest quota of the group and of those it is in, rounded up to whole processors; 0: none. */
-int mc_cgroup_cpus(const char *mount, const char *group);
-/* Bytes that the group and those it is in may still take; SIZE_MAX: no limit. */
-size_t mc_cgroup_memory(const char *mount, const char *group);
+enum { MC_GROUP_PATH = 1024 };
+
+/* The groups of a process, as /proc/self/cgroup has them, "/" and below: that of version 2, and of version 1, whose
+   controllers each have a tree, those for processors and for memory. */
+typedef struct mc_groups {
+    char unified[MC_GROUP_PATH], cpu[MC_GROUP_PATH], memory[MC_GROUP_PATH];
+} mc_groups;
+/* From a file of that form; what it does not name is the root. */
+void mc_groups_read(const char *file, mc_groups *out);
+
+/* mount: where the trees are. The tightest quota of the groups and of those they are in, rounded up to whole
+   processors; 0: none. */
+int mc_cgroup_cpus(const char *mount, const mc_groups *groups);
+/* Bytes that the groups and those they are in may still take; SIZE_MAX: no limit. */
+size_t mc_cgroup_memory(const char *mount, const mc_groups *groups);
 
 /* What the system says of this process. To ask takes fifty microseconds, a third of a small fit: it is asked at most
    once a second. */

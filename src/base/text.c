@@ -19,7 +19,7 @@ static bool grow_text(mc_text *text, int64_t extra) {
     const int64_t want = text->length + extra + 1;
     if (want <= text->capacity)
         return true;
-    const int64_t capacity = want > 2 * text->capacity ? want : 2 * text->capacity;
+    const int64_t twice = text->capacity ? 2 * text->capacity : SHORT, capacity = want > twice ? want : twice;
     char *bytes = mc_grow_block(text->ctx, text->bytes, capacity, 1);
     if (!bytes) {
         text->status = MERCER_MEMORY;
