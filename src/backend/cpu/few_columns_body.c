@@ -11,7 +11,7 @@
 
 #if defined(__AVX512F__)
 #include <immintrin.h>
-enum { LANES = 8, COLUMNS = 5, SPAN = 4, MOST = 64 };
+enum { LANES = 8, COLUMNS = 5, SPAN = 2, MOST = 64 };
 #elif defined(__AVX2__)
 #include <immintrin.h>
 enum { LANES = 4, COLUMNS = 2, SPAN = 4, MOST = 12 };
@@ -52,14 +52,20 @@ INLINE lanes add_product(lanes sum, lanes a, lanes b) {
 #endif
 }
 
+/* p <- p + sum, in as many places as there are. (No lane of sum is picked by number: it would have to lie in memory.) */
 INLINE void add_some(double *p, int64_t count, lanes sum) {
+    const lanes v = load_some(p, count) + sum;
     if (count >= LANES) {
-        const lanes v = load_lanes(p) + sum;
         memcpy(p, &v, sizeof v);
         return;
     }
-    for (int64_t q = 0; q < count; q++)
-        p[q] += sum[q];
+#if defined(__AVX512F__)
+    _mm512_mask_storeu_pd(p, (__mmask8)((1u << count) - 1), (__m512d)v);
+#elif defined(__AVX2__)
+    _mm256_maskstore_pd(p, _mm256_cmpgt_epi64(_mm256_set1_epi64x(count), _mm256_set_epi64x(3, 2, 1, 0)), (__m256d)v);
+#else
+    p[0] = v[0];
+#endif
 }
 
 /* By halves. */
