@@ -1,7 +1,7 @@
-/* cgroup.c: quotas of control groups; what binds is the tightest on the way up to the root. Version 2: one tree, a group
-   has cpu.max, "quota period" in microseconds or "max", and memory.max with memory.current in bytes. Version 1: a tree
-   for every controller. A container may not see its group under the path that the list of groups has: then the way up
-   ends at what it sees as the root, which is its group. */
+/* cgroup.c: quotas of control groups; what binds is the tightest on the way up to the root. Version 2: one tree, a
+   group has cpu.max, "quota period" in microseconds or "max", and memory.max with memory.current in bytes. Version 1: a
+   tree for every controller. A container may not see its group under the path that the list of groups has: then the way
+   up ends at what it sees as the root, which is its group. */
 #include "base/cgroup.h"
 #include "base/clock.h"
 #include "base/print.h"

@@ -52,7 +52,7 @@ INLINE lanes add_product(lanes sum, lanes a, lanes b) {
 #endif
 }
 
-/* p <- p + sum, in as many places as there are. (No lane of sum is picked by number: it would have to lie in memory.) */
+/* p <- p + sum, in as many places as there are. No lane of sum is picked by number: it would have to lie in memory. */
 INLINE void add_some(double *p, int64_t count, lanes sum) {
     const lanes v = load_some(p, count) + sum;
     if (count >= LANES) {
