@@ -147,14 +147,24 @@ mercer_status mc_check_target_size(mercer_ctx *ctx, const char *who, const doubl
                    who, largest, least, most, pow(10, -floor(log10(largest))));
 }
 
-static mercer_status write_targets(mercer_ctx *ctx, mc_problem *p) {
+/* What is written into Y: nothing, numbers, numbers and classes as columns of them. */
+typedef enum wanted_targets { NO_TARGETS, NUMBERS, COLUMNS_TOO } wanted_targets;
+
+static mercer_status write_values(mercer_ctx *ctx, mc_problem *p) {
     const mercer_data *x = p->x;
-    p->n = x->n;
-    p->outputs = x->class_of ? x->classes : x->outputs;
     MC_TRY(MC_ALLOC(ctx, p->Y, p->n * p->outputs));
     for (int64_t i = 0; i < p->n; i++)
         for (int64_t k = 0; k < p->outputs; k++)
             p->Y[i * p->outputs + k] = x->class_of ? (x->class_of[i] == k ? 1 : -1) : x->target[i * x->outputs + k];
+    return MERCER_OK;
+}
+
+static mercer_status write_targets(mercer_ctx *ctx, wanted_targets wanted, mc_problem *p) {
+    const mercer_data *x = p->x;
+    p->n = x->n;
+    p->outputs = x->class_of ? x->classes : x->outputs;
+    if (!x->class_of || wanted == COLUMNS_TOO)
+        MC_TRY(write_values(ctx, p));
     p->class_of = p->x->class_of;
     p->x->class_of = NULL;
     return p->class_of ? MERCER_OK : mc_check_target_size(ctx, "fit", p->Y, p->n * p->outputs);
@@ -202,13 +212,13 @@ static mercer_status write_weights(mercer_ctx *ctx, mc_problem *p) {
 }
 
 static mercer_status make_ready(mercer_ctx *ctx, const char *scale, mc_admission admission, const mercer_kernel *kernel,
-                                const mercer_data *data, bool targets, mc_problem *p) {
+                                const mercer_data *data, wanted_targets targets, mc_problem *p) {
     MC_TRY(scale_rows(ctx, scale, kernel, data, p));
     MC_TRY(mc_schema_means(ctx, data, &p->x->schema));
     MC_TRY(mc_kernel_bind(ctx, kernel, p->x, &p->kernel));
     MC_TRY(mc_kernel_check_data(ctx, p->kernel, p->x));
     MC_TRY(require_proved_kernel(ctx, admission, p));
-    MC_TRY(targets ? write_targets(ctx, p) : forget_targets(p));
+    MC_TRY(targets ? write_targets(ctx, targets, p) : forget_targets(p));
     MC_TRY(write_weights(ctx, p));
     MC_TRY(MC_ALLOC(ctx, p->gram, 1));
     mc_data_strip(p->x);
@@ -219,7 +229,8 @@ static mercer_status make_ready(mercer_ctx *ctx, const char *scale, mc_admission
 }
 
 static mercer_status open_problem(mercer_ctx *ctx, const char *scale, mc_admission admission,
-                                  const mercer_kernel *kernel, const mercer_data *data, bool targets, mc_problem *out) {
+                                  const mercer_kernel *kernel, const mercer_data *data, wanted_targets targets,
+                                  mc_problem *out) {
     mc_aligned rows;
     *out = (mc_problem){0};
     if (targets)
@@ -234,12 +245,17 @@ static mercer_status open_problem(mercer_ctx *ctx, const char *scale, mc_admissi
 
 mercer_status mc_problem_open(mercer_ctx *ctx, const char *scale, mc_admission admission, const mercer_kernel *kernel,
                               const mercer_data *data, mc_problem *out) {
-    return open_problem(ctx, scale, admission, kernel, data, true, out);
+    return open_problem(ctx, scale, admission, kernel, data, COLUMNS_TOO, out);
+}
+
+mercer_status mc_problem_open_classes(mercer_ctx *ctx, const char *scale, mc_admission admission,
+                                      const mercer_kernel *kernel, const mercer_data *data, mc_problem *out) {
+    return open_problem(ctx, scale, admission, kernel, data, NUMBERS, out);
 }
 
 mercer_status mc_problem_open_rows(mercer_ctx *ctx, const char *scale, mc_admission admission,
                                    const mercer_kernel *kernel, const mercer_data *data, mc_problem *out) {
-    return open_problem(ctx, scale, admission, kernel, data, false, out);
+    return open_problem(ctx, scale, admission, kernel, data, NO_TARGETS, out);
 }
 
 mercer_status mc_problem_drop_rows(mercer_ctx *ctx, mc_problem *p) {

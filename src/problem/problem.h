@@ -42,6 +42,9 @@ static const mc_admission mc_admit_proved = {MC_CONSENT_NEVER, false};
 /* scale: a name of mc_scaling_names. */
 mercer_status mc_problem_open(mercer_ctx *ctx, const char *scale, mc_admission admission, const mercer_kernel *kernel,
                               const mercer_data *data, mc_problem *out);
+/* The same for a machine that knows classes by their numbers: Y is NULL where the targets are classes. */
+mercer_status mc_problem_open_classes(mercer_ctx *ctx, const char *scale, mc_admission admission,
+                                      const mercer_kernel *kernel, const mercer_data *data, mc_problem *out);
 /* The same for a machine that learns from the rows alone: a target is not needed and not looked at; outputs is 1 and Y
    NULL. */
 mercer_status mc_problem_open_rows(mercer_ctx *ctx, const char *scale, mc_admission admission,

@@ -23,7 +23,7 @@ const mercer_setting mc_knn_settings[MC_KNN_SETTINGS] = {
 static mercer_status prepare_knn(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
                                  const mercer_data *data, mc_problem *out) {
     const mercer_knn *set = settings;
-    MC_TRY(mc_problem_open(ctx, set->scale, mc_admit_proved, kernel, data, out));
+    MC_TRY(mc_problem_open_classes(ctx, set->scale, mc_admit_proved, kernel, data, out));
     if (set->neighbors <= out->n)
         return MERCER_OK;
     const int64_t n = out->n;
