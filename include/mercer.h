@@ -161,10 +161,11 @@ MERCER_API int mercer_threads(const mercer_ctx *ctx);
 /* What decided how many: "asked for", "processors it may run on", "quota of its control group", "OMP_NUM_THREADS",
    "OMP_THREAD_LIMIT" or "limit on the address space". */
 MERCER_API const char *mercer_threads_decided(const mercer_ctx *ctx);
-/* Which of the processes that share the work of a context this one is, from 0, and how many there are; 0 and 1 where it
-   works alone. The first alone writes files. */
+/* Of the processes that share the work of a context: which this one is, from 0 (the first alone writes files), how many
+   there are, 1 alone; and which took longest so far, seconds (unless NULL) being how long the others waited for it. */
 MERCER_API int mercer_rank(const mercer_ctx *ctx);
 MERCER_API int mercer_ranks(const mercer_ctx *ctx);
+MERCER_API int mercer_slowest_rank(const mercer_ctx *ctx, double *seconds);
 /* Every rank says how it has fared so far, and hears how all have: MERCER_OK, or the failure of the first that has one,
    whose message names the rank. Alone: the status given. */
 MERCER_API mercer_status mercer_agree(mercer_ctx *ctx, mercer_status status);

@@ -1,5 +1,6 @@
 /* ranks.c: see ranks.h. */
 #include "base/ranks.h"
+#include "base/clock.h"
 #include "base/ctx.h"
 #include "base/hash.h"
 #include "base/library.h"
@@ -17,6 +18,7 @@ struct mc_rank_note {
     int64_t step;
     uint64_t what;
     int32_t place, status, asked, unused;
+    double busy;
 };
 
 bool mc_ranks_share(const mercer_ctx *ctx) {
@@ -33,6 +35,19 @@ int mercer_rank(const mercer_ctx *ctx) {
 
 int mercer_ranks(const mercer_ctx *ctx) {
     return ctx && ctx->ranks ? ctx->ranks->count : 1;
+}
+
+int mercer_slowest_rank(const mercer_ctx *ctx, double *seconds) {
+    const mc_ranks *r = ctx ? ctx->ranks : NULL;
+    int slowest = 0;
+    double sum = 0;
+    for (int k = 0; r && k < r->count; k++) {
+        slowest = r->note[k].busy > r->note[slowest].busy ? k : slowest;
+        sum += r->note[k].busy;
+    }
+    if (seconds)
+        *seconds = mercer_ranks(ctx) > 1 ? (r->count * r->note[slowest].busy - sum) / (r->count - 1) : 0;
+    return slowest;
 }
 
 /* ---- Agreeing ---- */
@@ -103,13 +118,16 @@ mercer_status mc_ranks_agree(mercer_ctx *ctx, mc_ranks_place place, uint64_t wha
     mc_ranks *r = ctx->ranks;
     if (r->parted)
         return status ? status : mc_fail(ctx, MERCER_INTERNAL, "the other ranks have ended or gone another way");
+    r->busy += mc_clock_seconds() - r->since;
     const mc_rank_note mine = {.step = r->step++,
                                .what = what,
                                .place = (int32_t)place,
                                .status = (int32_t)status,
-                               .asked = (int32_t)r->asked};
+                               .asked = (int32_t)r->asked,
+                               .busy = r->busy};
     if (!r->calls->gather(r->self, &mine, sizeof mine, r->note))
         return lose_others(ctx);
+    r->since = mc_clock_seconds();
     const int failed = first_failed(r), elsewhere = first_elsewhere(r);
     const mercer_status of_all = failed < 0 ? MERCER_OK : take_failure(ctx, failed);
     r->parted |= elsewhere > 0;
@@ -226,6 +244,7 @@ static mercer_status settle_ranks(mercer_ctx *ctx) {
     r->parted = r->lost = status != MERCER_OK; /* it cannot even say so: the others see it end */
     MC_THEN(status, gather_facts(ctx, facts));
     mc_free(facts);
+    r->since = mc_clock_seconds();
     ctx->nominal = true; /* choices must not depend on how fast a rank's machine is */
     if (r->count > 1)
         take_processor(ctx);

@@ -51,6 +51,7 @@ typedef struct mc_ranks {
     int rank, count;
     int64_t step;        /* agreements so far */
     mercer_status asked; /* by the caller: to be agreed upon */
+    double since, busy;  /* clock when all last agreed; seconds of this rank between agreements */
     bool parted;         /* others are elsewhere, as all know: nothing is said or heard any more */
     bool lost;           /* the same, but others may still wait */
     mc_rank_note *note;  /* of each rank, as last gathered */

@@ -4,7 +4,9 @@
 #include "base/ctx.h"
 #include "base/progress.h"
 #include "base/status.h"
+#include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct plan {
     int odd; /* the rank that does otherwise */
@@ -35,6 +37,45 @@ static void agreeing_is_fine_on_any_number(void **state) {
         checking_run_all(&run);
         assert_all(&run, MERCER_OK, "");
     }
+}
+
+/* The rank that takes its time is said to have taken it, whoever else was held up by the machine; the answer is that of
+   all. */
+static mercer_status one_is_slow(mercer_ctx *ctx, int rank, void *arg) {
+    const plan *p = arg;
+    double waited = -1, most = 0, sum = 0, busy[CHECKING_RANKS];
+    for (uint64_t k = 0; k < 2; k++) {
+        if (rank == p->odd)
+            usleep(100000);
+        MC_TRY(mc_ranks_agree(ctx, MC_RANKS_PRODUCT, k, MERCER_OK));
+    }
+    const int slowest = mercer_slowest_rank(ctx, &waited), count = mercer_ranks(ctx);
+    if (!ctx->ranks->calls->gather(ctx->ranks->self, &ctx->ranks->busy, sizeof *busy, busy))
+        return MERCER_INTERNAL;
+    for (int k = 0; k < count; k++) {
+        most = fmax(most, busy[k]);
+        sum += busy[k];
+    }
+    const bool right = busy[p->odd] >= 0.2 && busy[slowest] >= most && waited == (count * most - sum) / (count - 1)
+                       && mercer_slowest_rank(ctx, NULL) == slowest;
+    return right ? MERCER_OK
+                 : mc_fail(ctx, MERCER_INTERNAL, "rank %d is said to be the slowest, by %g s", slowest, waited);
+}
+
+static void the_slowest_is_known_to_all(void **state) {
+    (void)state;
+    double waited = -1;
+    for (int odd = 0; odd < 3; odd++) {
+        plan p = {.odd = odd};
+        checking_run run = checking_run_of(3, one_is_slow, &p);
+        checking_run_all(&run);
+        assert_all(&run, MERCER_OK, "");
+    }
+    mercer_ctx *ctx = open_ctx(1);
+    assert_int_equal(mercer_slowest_rank(ctx, &waited), 0);
+    assert_true(waited == 0);
+    assert_int_equal(mercer_slowest_rank(NULL, &waited), 0);
+    close_clean(ctx);
 }
 
 static mercer_status fail_on_one(mercer_ctx *ctx, int rank, void *arg) {
@@ -198,6 +239,7 @@ static void what_cannot_be_is_said(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agreeing_is_fine_on_any_number),
+        cmocka_unit_test(the_slowest_is_known_to_all),
         cmocka_unit_test(a_failure_is_that_of_all),
         cmocka_unit_test(a_failure_of_all_is_told_in_own_words),
         cmocka_unit_test(ranks_that_part_are_found_out),

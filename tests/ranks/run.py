@@ -87,7 +87,7 @@ def bits(folder):
             code, _, said = folder.run(f"fit {words} -o {file}.{ranks} -q", ranks)
             same = folder.bytes(f"{file}.{ranks}") == folder.bytes(file + ".0")
             good &= report(code == 0 and same, f"{name} on {ranks} ranks", said or "the model differs")
-    return good & predictions(folder) & progress_is_of_one(folder)
+    return good & predictions(folder) & the_slowest_is_named(folder) & progress_is_of_one(folder)
 
 
 def predictions(folder):
@@ -97,6 +97,17 @@ def predictions(folder):
     good &= report(shared[1] == alone[1].replace("p.0", "p.3"), "and what is said of them, once", shared[1])
     alone, shared = folder.run("score ridge.0 f.csv --json"), folder.run("score ridge.0 f.csv --json", 2)
     return good & report(alone[1] == shared[1] != "", "scores on 2 ranks", shared[1] + shared[2])
+
+
+def the_slowest_is_named(folder):
+    """In a report of several ranks alone."""
+    fit = "fit f.csv -m ridge -k rbf(sigma=1) --lambda 0.1 --solver pcg -o x"
+    said = json.loads(folder.run(fit + " --json")[1])
+    good = report("ranks" not in said, "a report of one process names no rank", str(said))
+    out = folder.run(fit + " --json", 3)[1]
+    said = json.loads(out)
+    named = said["ranks"] == 3 and said["slowest_rank"] in (0, 1, 2) and said["waited_seconds"] >= 0
+    return good & report(named, "a report of three names the slowest", out)
 
 
 def progress_is_of_one(folder):

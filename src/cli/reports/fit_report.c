@@ -97,6 +97,17 @@ static json_t *json_seconds(const session *s, const fit *f) {
     return seconds;
 }
 
+/* Of several processes. */
+static void put_ranks(const session *s, json_t *object) {
+    double waited;
+    const int slowest = mercer_slowest_rank(s->ctx, &waited);
+    if (mercer_ranks(s->ctx) == 1)
+        return;
+    json_put(object, "ranks", json_integer(mercer_ranks(s->ctx)));
+    json_put(object, "slowest_rank", json_integer(slowest));
+    json_put(object, "waited_seconds", json_value(waited));
+}
+
 static json_t *json_fit(session *s, const fit *f) {
     static const char *const verdicts[] = {"proved", "refuted", "unknown"};
     json_t *object = json_report(f->model);
@@ -107,6 +118,7 @@ static json_t *json_fit(session *s, const fit *f) {
     json_put(object, "machine_reason", json_text(f->job.chosen));
     json_put(object, "kernel_verdict", json_text(verdicts[f->verdict]));
     json_put(object, "seconds", json_seconds(s, f));
+    put_ranks(s, object);
     json_put(object, "memory_peak_bytes", json_integer((json_int_t)mercer_memory_peak(s->ctx)));
     json_put(object, "model", json_text(f->path));
     if (f->trace)
@@ -303,6 +315,9 @@ static const report_row end_rows[] = {
      "{memory_peak_bytes:size} of memory"},
     {"time", "!seconds.choice",
      "{seconds.fit:time} for the fit by {solver}, {seconds.read:time} to read; {memory_peak_bytes:size} of memory"},
+    {"ranks", "ranks",
+     "{ranks} processes; rank {slowest_rank} took longest over its part, the others waited {waited_seconds:time} for "
+     "it"},
     {"stopped", "stopped=time", "early by the time limit: this is the best model so far"},
     {"stopped", "stopped=caller", "early by the user: this is the best model so far"},
     {0},
