@@ -41,14 +41,22 @@ static int openmp_threads(void) {
 }
 
 #if defined(__x86_64__)
+enum { FLUSH = 0x8040 }; /* flush to zero, denormals are zero */
+
 static unsigned flush_on(void) {
     const unsigned csr = _mm_getcsr();
-    _mm_setcsr(csr | 0x8040u); /* flush to zero, denormals are zero */
+    _mm_setcsr(csr | FLUSH);
     return csr;
 }
 
 static void flush_restore(unsigned csr) {
     _mm_setcsr(csr);
+}
+
+unsigned mc_keep_subnormals(void) {
+    const unsigned csr = _mm_getcsr();
+    _mm_setcsr(csr & ~(unsigned)FLUSH);
+    return csr;
 }
 #else
 static unsigned flush_on(void) {
@@ -58,7 +66,15 @@ static unsigned flush_on(void) {
 static void flush_restore(unsigned csr) {
     (void)csr;
 }
+
+unsigned mc_keep_subnormals(void) {
+    return 0;
+}
 #endif
+
+void mc_restore_subnormals(unsigned before) {
+    flush_restore(before);
+}
 
 int64_t mc_chunk_count(int64_t n, int64_t grain) {
     return n <= 0 ? 0 : (n - 1) / grain + 1;

@@ -3,7 +3,7 @@
    number of threads.
 
    Subnormal results are flushed to zero inside bodies: an underflowing Gaussian tail would slow every product below it.
-   */
+   Values that are to come out as they went in are computed between mc_keep_subnormals and mc_restore_subnormals. */
 #ifndef MC_BASE_PARALLEL_H
 #define MC_BASE_PARALLEL_H
 
@@ -21,6 +21,10 @@ mercer_status mc_for_few(mercer_ctx *ctx, int most, int64_t n, int64_t grain, mc
 int64_t mc_chunk_count(int64_t n, int64_t grain);
 /* Threads that mc_for takes for so many chunks: scratch for more is never touched. */
 int mc_for_threads(const mercer_ctx *ctx, int64_t chunks);
+
+/* Until what mc_keep_subnormals returned is given back, nothing is flushed on this thread. */
+unsigned mc_keep_subnormals(void);
+void mc_restore_subnormals(unsigned before);
 
 /* Bracket calls of BLAS and LAPACK; regions may nest, and be open in several threads at once. The library computes on
    the one thread that calls it: its own threads split sums by their number, so that not even a matrix product would

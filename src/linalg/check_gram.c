@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "base/workspace.h"
 #include "linalg/eigen.h"
+#include "linalg/gram_rounding.h"
 #include <math.h>
 
 mercer_status mc_gram_finite(mercer_ctx *ctx, const double *K, int64_t n) {
@@ -54,13 +55,14 @@ static mercer_status cauchy_schwarz(mercer_ctx *ctx, const double *K, int64_t n,
     return MERCER_OK;
 }
 
-static void report_spectrum(const double *w, int64_t n, mercer_gram_facts *out) {
-    out->eigenvalue_min = w[0];
-    out->eigenvalue_max = w[n - 1];
+/* w: of K by 2^-exponent. */
+static void report_spectrum(const double *w, int64_t n, int exponent, mercer_gram_facts *out) {
+    out->eigenvalue_min = ldexp(w[0], exponent);
+    out->eigenvalue_max = ldexp(w[n - 1], exponent);
     const double largest = fmax(fabs(w[0]), fabs(w[n - 1])), floor = (double)n * 0x1p-52 * largest;
     for (int64_t i = 0; i < n; i++)
         out->rank += w[i] > floor;
-    out->symmetric = out->asymmetry <= 1e-12 * largest;
+    out->symmetric = ldexp(out->asymmetry, -exponent) <= 1e-12 * largest;
     out->positive = out->symmetric && w[0] >= -floor;
 }
 
@@ -68,12 +70,11 @@ static mercer_status measure_spectrum(mercer_ctx *ctx, const double *K, int64_t 
     mc_work work;
     double *a = NULL, *w = NULL;
     MC_TRY(MC_WORK_SLICES(ctx, &work, MC_SLICE(a, n * n), MC_SLICE(w, n)));
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < n; j++)
-            a[i * n + j] = 0.5 * K[i * n + j] + 0.5 * K[j * n + i];
+    const int exponent = mc_gram_exponent(K, n);
+    mc_gram_symmetric(K, n, exponent, a);
     const mercer_status status = mc_symmetric_eigenvalues(ctx, mc_column_major(a, n, n, n), w);
     if (!status)
-        report_spectrum(w, n, out);
+        report_spectrum(w, n, exponent, out);
     mc_work_close(&work);
     return status;
 }

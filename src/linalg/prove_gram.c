@@ -157,7 +157,7 @@ static mercer_status try_to_refute(mercer_ctx *ctx, question *q, double *weights
     if (!(bound < 0))
         return MERCER_OK;
     out->verdict = MERCER_REFUTED;
-    out->bound = ldexp(bound, q->exponent);
+    out->bound = fmax(ldexp(bound, q->exponent), -DBL_MAX); /* what is lower still has no number */
     if (weights)
         memcpy(weights, q->v, (size_t)q->n * sizeof *weights);
     return MERCER_OK;

@@ -38,6 +38,24 @@ static void test_an_indefinite_matrix_is_told(void **state) {
     close_clean(ctx);
 }
 
+/* Eigenvalues 3 and -1, and 3 and 1, times a power of two at the ends of what doubles hold: the largest may have none. */
+static void test_the_size_of_a_matrix_does_not_matter(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const int powers[] = {-1070, -1040, -600, 600, 1022};
+    for (size_t k = 0; k < sizeof powers / sizeof *powers; k++)
+        for (int positive = 0; positive < 2; positive++) {
+            const double unit = ldexp(1, powers[k]), on = (1 + positive) * unit, off = (2 - positive) * unit;
+            const double K[4] = {on, off, off, on};
+            const mercer_gram_facts f = facts_of(ctx, K, 2);
+            assert_int_equal(f.positive, positive);
+            assert_int_equal(f.rank, 1 + positive);
+            assert_true(fabs(f.eigenvalue_min / unit - (positive ? 1 : -1)) < 1e-14);
+            assert_true(f.eigenvalue_max == INFINITY ? powers[k] == 1022 : fabs(f.eigenvalue_max / unit - 3) < 1e-14);
+        }
+    close_clean(ctx);
+}
+
 static void test_a_product_with_its_transpose_has_the_rank_of_the_factor(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
@@ -104,6 +122,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_identity_is_positive_with_full_rank),
         cmocka_unit_test(test_an_indefinite_matrix_is_told),
+        cmocka_unit_test(test_the_size_of_a_matrix_does_not_matter),
         cmocka_unit_test(test_a_product_with_its_transpose_has_the_rank_of_the_factor),
         cmocka_unit_test(test_asymmetry_is_the_largest_difference),
         cmocka_unit_test(test_nothing_and_one_row_are_matrices_too),

@@ -42,6 +42,18 @@ static void test_a_known_spectrum_is_decided_down_to_rounding(void **state) {
     close_clean(ctx);
 }
 
+/* An eigenvalue of -3.4e308: a double does not reach so low. */
+static void test_a_refutation_has_a_finite_bound(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const double off = -1.7e308, K[4] = {off, off, off, off};
+    double v[2];
+    const mercer_gram_proof p = proof_of(ctx, K, 2, v);
+    assert_int_equal(p.verdict, MERCER_REFUTED);
+    assert_true(p.bound < -1e308 && isfinite(p.bound));
+    close_clean(ctx);
+}
+
 static long double form_of(const double *K, const double *v) {
     long double sum = 0;
     for (int i = 0; i < N; i++)
@@ -145,6 +157,7 @@ static void test_threads_do_not_change_a_bit(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_known_spectrum_is_decided_down_to_rounding),
+        cmocka_unit_test(test_a_refutation_has_a_finite_bound),
         cmocka_unit_test(test_singular_products_are_left_open_and_shifted_ones_decided),
         cmocka_unit_test(test_halves_that_differ_refute),
         cmocka_unit_test(test_rows_of_zeros_are_left_out),

@@ -3,6 +3,7 @@
    For every run of panels: sparse parts unpack the panel, long rows are accumulated block by block of coordinates over
    all groups (so that a block of the panel stays in the cache), then each group has its statistics, its lines and its
    exact diagonal. */
+#include "base/parallel.h"
 #include "gram/operator/entry_fault.h"
 #include "gram/operator/precomputed.h"
 #include "gram/pack/aligned_texts.h"
@@ -151,12 +152,23 @@ static void accumulate_short(const strip_task *t, bool given) {
             accumulate_part(t, i, 0, plan->part[i].d);
 }
 
-static void finish_strip(const strip_task *t, mc_sink *sink, void *arg) {
-    const mc_gram *g = t->gram;
+static void compute_strip(const strip_task *t) {
     accumulate_short(t, true);
-    for (int i = 0; i < g->plan.parts; i++)
+    for (int i = 0; i < t->gram->plan.parts; i++)
         derive_distances_angles(t, i);
     run_lines(t);
+}
+
+/* Values from elsewhere are given on as they are, subnormals too. */
+static void compute_unflushed(const strip_task *t) {
+    const unsigned before = mc_keep_subnormals();
+    compute_strip(t);
+    mc_restore_subnormals(before);
+}
+
+static void finish_strip(const strip_task *t, mc_sink *sink, void *arg) {
+    const mc_gram *g = t->gram;
+    (mc_gram_has_precomputed(g) ? compute_unflushed : compute_strip)(t);
     void *values = strip_of(t, 0);
     if (g->symmetric)
         set_diagonal(t, values);
