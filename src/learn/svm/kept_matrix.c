@@ -71,7 +71,7 @@ static mercer_status open_demand(mercer_ctx *ctx, mc_svm *s) {
     return MERCER_OK;
 }
 
-mercer_status mc_svm_kept_open(mercer_ctx *ctx, mc_svm *s) {
+static mercer_status open_kept(mercer_ctx *ctx, mc_svm *s) {
     const int64_t n = s->p.n;
     s->kept.ld = mc_kernel_runs_ld(n);
     MC_TRY(mc_gram_open(ctx, s->p.kernel, s->p.x, NULL, MERCER_F64, &s->kept.gram));
@@ -79,6 +79,13 @@ mercer_status mc_svm_kept_open(mercer_ctx *ctx, mc_svm *s) {
     if (!s->kept.K)
         return MERCER_MEMORY;
     return s->tasks == 1 && n >= LEAST ? open_demand(ctx, s) : make_all(ctx, s);
+}
+
+mercer_status mc_svm_kept_open(mercer_ctx *ctx, mc_svm *s) {
+    const mercer_status status = open_kept(ctx, s);
+    if (status)
+        mc_svm_kept_close(s);
+    return status;
 }
 
 mercer_status mc_svm_kept_status(const mc_svm *s) {

@@ -188,6 +188,8 @@ static mercer_status solve_programs(mercer_ctx *ctx, void *self, int round, bool
 static mercer_status keep_and_certify(mercer_ctx *ctx, void *self, mc_fitted *f) {
     mc_svm *s = self;
     mc_begin_phase(ctx, "check");
+    if (mc_svm_kept_status(s)) /* stopped while rows of K were made: what is there of it is no K */
+        mc_svm_kept_close(s);
     MC_TRY(mc_svm_keep_vectors(ctx, s, f));
     f->kernel = s->p.kernel; /* borrowed */
     const mercer_status status = mc_svm_certify(ctx, s, f);
