@@ -38,7 +38,7 @@ static void test_an_indefinite_matrix_is_told(void **state) {
     close_clean(ctx);
 }
 
-/* Eigenvalues 3 and -1, and 3 and 1, times a power of two at the ends of what doubles hold: the largest may have none. */
+/* Eigenvalues 3 and -1, and 3 and 1, times powers of two at the ends of the range: the largest may have no double. */
 static void test_the_size_of_a_matrix_does_not_matter(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
