@@ -29,8 +29,9 @@ static rows draw_rows(mc_rng *rng, int64_t n, int64_t step) {
     for (int64_t i = 0; i < n; i++) {
         int64_t at = r.start[i];
         for (int k = 0; k < EACH; k++, at++) {
-            const int64_t room = COLUMNS / EACH / step;
-            r.column[at] = (int32_t)(k * (COLUMNS / EACH) + step * (int64_t)(mc_rng_u64(rng) % (uint64_t)room));
+            const int64_t room = COLUMNS / EACH / step, drawn = (int64_t)(mc_rng_u64(rng) % (uint64_t)room),
+                          place = i < 2 * room ? i % room : drawn; /* a kernel may see one column: two rows have it */
+            r.column[at] = (int32_t)(k * (COLUMNS / EACH) + step * place);
             r.value[at] = fabs(mc_rng_normal(rng)) + (i % 2 ? 0.5 : 0.1);
         }
         r.start[i + 1] = at;
