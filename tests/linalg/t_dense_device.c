@@ -21,7 +21,7 @@ static mc_dense draw_matrix(mercer_ctx *ctx, mc_layout layout, int64_t n) {
     double *a = A.a;
     for (int64_t j = 0; j < n; j++)
         for (int64_t i = j; i < n; i++) {
-            const double v = i == j ? 2 * sqrt((double)n) + 1 : mc_rng_normal(&rng);
+            const double v = i == j ? 3 * sqrt((double)n) + 1 : mc_rng_normal(&rng); /* no eigenvalue below sqrt(n) */
             if (layout == MC_PACKED)
                 a[mc_packed_place(n, i, j)] = v;
             else

