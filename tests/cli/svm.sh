@@ -68,3 +68,6 @@ done | python3 -c '
 import json, sys
 one, two = (json.loads(part + "}")["certificate"] for part in sys.stdin.read().split("\n}\n")[:2])
 print(abs(one["primal"] - two["primal"]) < 0.01 * two["primal"], one["gap_relative"] < 0.01)'
+mercer generate moons -n 60 --noise 0.6 --seed 3 -o mixed.csv -q
+for how in --nearest-nu --nu-fallback ''; do mercer fit mixed.csv -m nu-svc --nu 0.01 -k linear $how | grep -e '^machine' -e '^nearest'; done
+mercer fit mixed.csv -m nu-svc --nu 0.01 -k linear --nearest-nu --json | python3 -c 'import json, sys; r = json.load(sys.stdin); print(r["nearest_nu"], r["programs"])'

@@ -188,6 +188,8 @@ static const report_row fit_rows[] = {
 };
 
 static const report_row shape_rows[] = {
+    {"nearest nu", "nearest_nu",
+     "where nu left no margin the answer is that of the nearest nu that has one: {nearest_nu} of {programs:program}"},
     {"vectors", "certificate.kkt_violation",
      "{support_vectors} support vectors of {n:row}: {free_vectors} free (on the margin), {bounded_vectors} at the "
      "bound"},
@@ -362,6 +364,10 @@ static void json_of_machine(json_t *object, const mercer_model *model) {
         json_put(object, "support_vectors", json_integer(r->support_vectors));
         json_put(object, "free_vectors", json_integer(r->free_vectors));
         json_put(object, "bounded_vectors", json_integer(r->bounded_vectors));
+    }
+    if (r->nearest_nu) {
+        json_put(object, "nearest_nu", json_integer(r->nearest_nu));
+        json_put(object, "programs", json_integer(mercer_model_decisions(model)));
     }
     if (r->stored > 0) {
         json_put(object, "rows_held", json_text(r->stored < 1 ? "sparse" : "dense"));
