@@ -18,8 +18,8 @@ static double *random_symmetric(mercer_ctx *ctx, int64_t n) {
     return A;
 }
 
-/* The k largest alone: A u = w u, u'u = 1, and the values of the whole decomposition, whose ends are in all. LAPACK asks
-   50 n 2^-52 |A| of this algorithm in its own tests; 22 of them are seen of a matrix in a hundred. */
+/* The k largest alone: A u = w u, u'u = 1, and the values of the whole decomposition, whose ends are in all. LAPACK
+   asks 50 n 2^-52 |A| of this algorithm in its own tests; 30 of them are seen. */
 static void check_largest(mercer_ctx *ctx, int64_t n, const double *A, const double *all) {
     const int64_t k = n < 7 ? n : 7;
     double *copy = mc_alloc(ctx, n * n, 8), *U = mc_alloc(ctx, n * k, 8), w[7];
