@@ -90,10 +90,15 @@ typedef struct feature_product {
     int64_t t;
     const double *from; /* V, or W */
     double *to;         /* segments x t x D, or Y */
-    double *block;      /* per thread: BLOCK rows of Z and scratch; NULL: Z lies in memory */
+    double *block;      /* per thread: block_rows of Z and scratch; NULL: Z lies in memory */
     int64_t block_each;
     double *sums; /* per thread: t x D */
 } feature_product;
+
+/* Rows of Z that a thread writes at once. */
+static int64_t block_rows(int64_t n) {
+    return n < BLOCK ? n : BLOCK;
+}
 
 static int64_t rows_worth(const mc_feature_products *z, int64_t t, double work) {
     const double rows = work / (double)(z->D * t + 1);
@@ -119,7 +124,7 @@ static const double *rows_of(const feature_product *p, int64_t i, int64_t end, i
     double *rows = p->block + thread * p->block_each;
     *count = *count < BLOCK ? *count : BLOCK;
     for (int64_t r = 0; r < *count; r++)
-        write_row(z, i + r, rows + BLOCK * z->D, rows + r * z->D);
+        write_row(z, i + r, rows + block_rows(z->n) * z->D, rows + r * z->D);
     return rows;
 }
 
@@ -227,7 +232,7 @@ static void project_segment(void *arg, int64_t chunk, int64_t begin, int64_t end
 static mercer_status open_blocks(mercer_ctx *ctx, feature_product *p, int64_t chunks) {
     if (p->z->Z || is_sparse(p->z))
         return MERCER_OK;
-    p->block_each = BLOCK * p->z->D + scratch_of(p->z);
+    p->block_each = block_rows(p->z->n) * p->z->D + scratch_of(p->z);
     return MC_ALLOC(ctx, p->block, p->block_each * mc_for_threads(ctx, chunks));
 }
 
@@ -280,6 +285,6 @@ mercer_status mc_feature_project(mercer_ctx *ctx, const mc_feature_products *z, 
 size_t mc_feature_products_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, bool keep,
                                  int64_t D, int64_t t) {
     const size_t parts = mc_work_need((SEGMENTS + ctx->threads) * t * D, 8) + 2 * MC_ALIGN;
-    const size_t block = mc_work_need(ctx->threads * (BLOCK + 4) * (D + x->d), 8) + MC_ALIGN;
+    const size_t block = mc_work_need(ctx->threads * (block_rows(x->n) + 4) * (D + x->d), 8) + MC_ALIGN;
     return parts + (is_plain(kernel, x) ? 0 : block + (keep ? mc_work_need(x->n * D, 8) + MC_ALIGN : 0));
 }
