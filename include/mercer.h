@@ -240,6 +240,8 @@ typedef enum mercer_missing {
     MERCER_MISSING_DROP = 2
 } mercer_missing;
 
+typedef enum mercer_header { MERCER_HEADER_AUTO = 0, MERCER_HEADER_YES = 1, MERCER_HEADER_NO = 2 } mercer_header;
+
 typedef struct mercer_read {
     size_t size;
     /* column name or 1-based index, several separated by commas; NULL: the last column (CSV, npy), the label (LIBSVM);
@@ -257,6 +259,12 @@ typedef struct mercer_read {
        them: row i is then the serial-th of K. In mercer_data_make you put it there: 0 for rows that are none of K's, or
        -k(x,x) where that is known */
     bool gram;
+    /* CSV: whether the first line names the columns. AUTO: where text stands over numbers, or over text that it never
+       equals; a line of both names and numbers is an error that asks for YES or NO */
+    mercer_header header;
+    /* columns left out, by name or 1-based index, several separated by commas; NULL: none. A model knows nothing of
+       them and passes over columns of their names */
+    const char *drop;
 } mercer_read;
 MERCER_DEFAULTS(mercer_read, mercer_read_init, mercer_read_defaults)
 
@@ -305,6 +313,9 @@ MERCER_API int64_t mercer_data_texts(const mercer_data *data);
 MERCER_API const char *mercer_data_text_name(const mercer_data *data, int64_t k); /* NULL where it has none */
 /* The name of a target column (of classes: output 0); "y", "y2", ... where the file has none; NULL: no target. */
 MERCER_API const char *mercer_data_target_name(const mercer_data *data, int64_t output);
+/* Columns of the file that were not read since the model that it was read for has none of these names, with commas
+   between them; NULL: none. */
+MERCER_API const char *mercer_data_unused(const mercer_data *data);
 MERCER_API int64_t mercer_data_missing(const mercer_data *data); /* cells missing in the file: filled in or dropped */
 /* The same data with these row weights (n, all >= 0) in place of any it had. */
 MERCER_API mercer_status mercer_data_weigh(mercer_ctx *ctx, const mercer_data *data, const double *weights,

@@ -29,9 +29,17 @@ def _arrays_of(data):
     return Record(X=X, y=y, columns=columns, weights=np.asarray([lib.mercer_data_weight(at, i) for i in range(n)]))
 
 
-def read(path: Path, *, target: str | None = None, weights: str | None = None, missing: str = "error") -> Record:
+def _chosen(name, value, ways):
+    if value not in ways:
+        raise ValueError(f"{name} must be one of {', '.join(ways)}, got {value!r}")
+    return ways[value]
+
+
+def read(path: Path, *, target: str | None = None, weights: str | None = None, missing: str = "error", header: str = "auto",
+         drop: str | None = None) -> Record:
     """A data file as the command reads it (CSV, TSV, LIBSVM, .npy, gzipped or not): X, y, columns, weights. target: the name or number of a
-    column, '' for none; missing: 'error', 'mean' or 'drop'.
+    column, '' for none; missing: 'error', 'mean' or 'drop'; header: 'auto', 'yes' or 'no', whether the first line of CSV names the columns; drop: names or
+    numbers of columns left out, with commas.
 
     >>> import mercer, os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "table.csv")
@@ -42,10 +50,11 @@ def read(path: Path, *, target: str | None = None, weights: str | None = None, m
     (['size', 'colour=blue', 'colour=red'], ['a', 'b'])
     """
     ways = {"error": _header.MERCER_MISSING_ERROR, "mean": _header.MERCER_MISSING_MEAN, "drop": _header.MERCER_MISSING_DROP}
-    if missing not in ways:
-        raise ValueError(f"missing must be one of {', '.join(ways)}, got {missing!r}")
+    headers = {"auto": _header.MERCER_HEADER_AUTO, "yes": _header.MERCER_HEADER_YES, "no": _header.MERCER_HEADER_NO}
     reading = defaults("read")
-    reading.missing = ways[missing]
+    reading.missing = _chosen("missing", missing, ways)
+    reading.header = _chosen("header", header, headers)
+    reading.drop = None if drop is None else drop.encode()
     reading.target = None if target is None else target.encode()
     reading.weights = None if weights is None else weights.encode()
     with session() as context:

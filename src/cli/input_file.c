@@ -13,11 +13,15 @@ const option data_options[] = {
     {"no-target", 0, NULL, "there is no target: every column is an input"},
     {"target-kind", 0, "KIND", "auto|number|class: what the target is (default auto)"},
     {"missing", 0, "HOW", "error|mean|drop: what to do with missing values (default error)"},
+    {"header", 0, "HOW", "auto|yes|no: whether the first line of CSV names the columns (default auto)"},
+    {"drop", 0, "COLUMNS", "columns left out, by name or number from 1, separated by commas"},
     {0},
 };
 
 const option missing_options[] = {
     {"missing", 0, "HOW", "error|mean|drop: what to do with missing values (default error)"},
+    {"header", 0, "HOW", "auto|yes|no: whether the first line of CSV names the columns (default auto)"},
+    {"drop", 0, "COLUMNS", "columns left out, by name or number from 1, separated by commas"},
     {0},
 };
 
@@ -64,6 +68,16 @@ static int read_missing(const session *s, mercer_read *set) {
     return EXIT_DONE;
 }
 
+/* What any reading of a file is asked. */
+static int read_layout(const session *s, mercer_read *set) {
+    static const mercer_header ways[] = {MERCER_HEADER_AUTO, MERCER_HEADER_YES, MERCER_HEADER_NO};
+    int way = 0;
+    TRY(args_choice(&s->args, "header", "auto|yes|no", &way));
+    set->header = ways[way];
+    set->drop = args_text(&s->args, "drop");
+    return read_missing(s, set);
+}
+
 static int read_target(const args *a, mercer_target wanted, mercer_read *set) {
     static const mercer_target kinds[] = {MERCER_TARGET_AUTO, MERCER_TARGET_NUMBER, MERCER_TARGET_CLASS};
     int kind = 0;
@@ -87,7 +101,7 @@ static int read_table(session *s, const mercer_kernel *kernel, const char *path,
     mercer_read set = mercer_read_defaults();
     set.text = kept;
     TRY(read_target(&s->args, wanted, &set));
-    TRY(read_missing(s, &set));
+    TRY(read_layout(s, &set));
     set.weights = weights;
     const char *groups = args_text(&s->args, "groups");
     char both[4096];
@@ -130,9 +144,11 @@ int input_model(session *s, const char *path, mercer_model **out) {
 int input_data_for(session *s, const mercer_model *model, const char *path, mercer_target wanted, mercer_data **out) {
     mercer_read set = mercer_read_defaults();
     set.kind = wanted;
-    TRY(read_missing(s, &set));
+    TRY(read_layout(s, &set));
     TRY(check_file(path));
     TRY_CTX(s, mercer_model_read(s->ctx, model, path, &set, out));
+    if (mercer_data_unused(*out))
+        print_note(s, "%s: not columns of the model, and not read: %s", path, mercer_data_unused(*out));
     return EXIT_DONE;
 }
 

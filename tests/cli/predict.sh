@@ -65,3 +65,11 @@ mercer predict pets.mercer slip.csv; echo "exit $?"
 head -2 pets.csv > one.csv
 mercer tune one.csv -m knn; echo "exit $?"
 mercer plan pets.csv --rows 3; echo "exit $?"
+# Columns that the model has not are passed over and named; names may look missing, or be numbers.
+printf 'id,weight,height,note\n8,4,25,a\n9,30,60,b\n' > more.csv
+mercer predict pets.mercer more.csv -q; mercer predict pets.mercer more.csv 2>&1 > pets.out | head -1
+printf 'Na,2019,y\n1,2,3\n2,3,4\n3,5,5\n4,4,6\n' > elements.csv
+mercer fit elements.csv; echo "exit $?"
+mercer fit elements.csv --header yes -m ridge --lambda 0.1 -k rbf -q; mercer show elements.mercer | grep columns
+mercer fit elements.csv --header yes --drop Na -m ridge --lambda 0.1 -k rbf | grep data
+mercer fit elements.csv --drop Mg; mercer fit elements.csv --header maybe; echo "exit $?"

@@ -209,13 +209,14 @@ static void test_header_rule(void **state) {
         const char *text;
         int rows;
     } cases[] = {
-        {"a,b\n1,2\n3,4\n", 2},         /* text over numbers */
-        {"p,x\np,y\nq,x\n", 3},         /* text alone whose first record recurs */
-        {"class,shape\np,x\nq,x\n", 2}, /* text alone whose first record stands out */
-        {"x,x\np,y\nq,z\n", 3},         /* not distinct */
-        {",b\n1,2\n3,4\n", 2},          /* an empty name */
-        {"NA,7\n1,2\n3,4\n", 3},        /* missing, not a name */
-        {"a,1\nb,2\nc,3\n", 3},         /* a number in the first record */
+        {"a,b\n1,2\n3,4\n", 2},            /* text over numbers */
+        {"p,x\np,y\nq,x\n", 3},            /* text alone whose first record recurs */
+        {"class,shape\np,x\nq,x\n", 2},    /* text alone whose first record stands out */
+        {"x,x\np,y\nq,z\n", 3},            /* not distinct */
+        {",b\n1,2\n3,4\n", 2},             /* an empty name */
+        {"NA,7\n1,2\n3,4\n", 3},           /* missing, not a name */
+        {"a,1\nb,2\nc,3\n", 3},            /* a number in the first record */
+        {"Al,Mg,2019\n1,2,3\n4,5,6\n", 2}, /* names but for a year */
     };
     mercer_read set = with_target("");
     set.missing = MERCER_MISSING_MEAN;
@@ -225,6 +226,19 @@ static void test_header_rule(void **state) {
             fail_msg("'%s' read as %d rows", cases[i].text, (int)mercer_data_rows(data));
         mercer_data_free(data);
     }
+    mercer_data *forced = NULL;
+    static const char *const open = "Na,Mg,2019\n1,2,3\n4,5,6\n"; /* one name against one number: nobody can tell */
+    assert_fails(ctx, mc_data_parse(ctx, open, (int64_t)strlen(open), "t", &set, &forced), MERCER_DATA, "--header yes");
+    set.header = MERCER_HEADER_YES;
+    forced = parse(ctx, "Na,7\n1,2\n3,4\n", &set);
+    assert_int_equal(mercer_data_rows(forced), 2);
+    assert_string_equal(mercer_data_column_name(forced, 0), "Na");
+    assert_string_equal(mercer_data_column_name(forced, 1), "7");
+    mercer_data_free(forced);
+    set.header = MERCER_HEADER_NO;
+    forced = parse(ctx, "p,x\nq,y\n", &set);
+    assert_int_equal(mercer_data_rows(forced), 2);
+    mercer_data_free(forced);
     mercer_read named = with_target("q");
     mercer_data *data = parse(ctx, "p,q\np,1\nr,x\n", &named); /* asked for by name: a header */
     assert_int_equal(mercer_data_rows(data), 2);

@@ -375,8 +375,10 @@ static void test_columns_are_found_by_name_in_any_order(void **state) {
     assert_reads(ctx, model, "7,red,70\n", row, -1);
     mercer_data *data = NULL;
     assert_fails(ctx, like(ctx, model, "age,colour\n7,red\n", NULL, &data), MERCER_DATA, "lacks column 'income'");
-    assert_fails(ctx, like(ctx, model, "age,colour,income,id\n7,red,70,3\n", NULL, &data), MERCER_DATA,
-                 "column 4 ('id') is not one");
+    assert_ok(ctx, like(ctx, model, "id,age,colour,more,income\nA3,7,red,,70\n", NULL, &data)); /* others are named */
+    assert_string_equal(mercer_data_unused(data), "column 1 ('id'), column 4 ('more')");
+    assert_true(data->d == 4 && mc_data_value(data, 0, 0) == 7 && mc_data_value(data, 0, 3) == 70);
+    mercer_data_free(data);
     assert_fails(ctx, like(ctx, model, "age,colour,income\n7,green,70\n", NULL, &data), MERCER_DATA,
                  "line 2, column 2 ('colour'): 'green' is a value the model has not seen");
     assert_fails(ctx, like(ctx, model, "age,colour,income\n7,rad,70\n", NULL, &data), MERCER_DATA,
@@ -401,6 +403,37 @@ static void test_columns_are_found_by_name_in_any_order(void **state) {
     set.missing = MERCER_MISSING_DROP; /* lines are counted in the file, whatever was dropped */
     assert_fails(ctx, like(ctx, model, "age,colour,income\n,green,70\n1,red,2\n2,green,3\n", &set, &data), MERCER_DATA,
                  "line 4, column 2 ('colour'): 'green'");
+    mercer_data_free(model);
+    close_clean(ctx);
+}
+
+/* Read afresh, by name and by place; read like data that never had them, with names or without. */
+static void test_columns_are_dropped(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(0);
+    static const char *const named = "id,age,note,y\n7,1,a b,0.5\n8,2,c,1.5\n9,3,?,2.5\n", *const bare = named + 14;
+    mercer_read set = mercer_read_defaults();
+    mercer_data *model = NULL, *data = NULL;
+    set.drop = "note,1";
+    assert_ok(ctx, mc_data_parse(ctx, named, (int64_t)strlen(named), "t", &set, &model));
+    assert_true(model->d == 1 && mc_data_value(model, 2, 0) == 3 && mercer_data_target(model, 2, 0) == 2.5);
+    assert_int_equal(model->schema.count, 2);
+    assert_ok(ctx, like(ctx, model, named, NULL, &data)); /* by name */
+    assert_true(data->d == 1 && mc_data_value(data, 1, 0) == 2);
+    mercer_data_free(data);
+    set.drop = "1,3";
+    assert_ok(ctx, like(ctx, model, bare, &set, &data)); /* by place */
+    assert_true(data->d == 1 && mc_data_value(data, 1, 0) == 2 && !mercer_data_unused(data));
+    mercer_data_free(data);
+    assert_fails(ctx, like(ctx, model, bare, NULL, &data), MERCER_DATA, "4 columns; the model was fitted on 2");
+    set.drop = "nota";
+    assert_fails(ctx, mc_data_parse(ctx, named, (int64_t)strlen(named), "t", &set, &data), MERCER_DATA,
+                 "no column 'nota' for the columns to drop; did you mean 'note'?");
+    set.drop = "y";
+    set.target = "y";
+    assert_fails(ctx, mc_data_parse(ctx, named, (int64_t)strlen(named), "t", &set, &data), MERCER_DATA,
+                 "asked for twice");
+    assert_fails(ctx, mc_data_parse(ctx, "1 1:1\n", 6, "t", &set, &data), MERCER_INVALID, "LIBSVM text");
     mercer_data_free(model);
     close_clean(ctx);
 }
@@ -466,7 +499,7 @@ static mercer_status read_pair(mercer_ctx *ctx, void *arg) {
 
 static void test_reading_like_survives_failing_memory(void **state) {
     (void)state;
-    pair text = {"a,c,y\n1,red,no\n2,blue,yes\n", "c,y,a\nblue,\"no\",1\n"};
+    pair text = {"a,c,y\n1,red,no\n2,blue,yes\n", "id,c,y,a\n4,blue,\"no\",1\n"};
     pair numbers = {"1 1:1\n1 1:2\n2 1:1\n1 1:1\n1 1:1\n2 1:1\n1 1:1\n1 1:1\n1 1:1\n1 1:1\n", "2 1:5\n"};
     assert_survives_failing_memory(read_pair, &text);
     assert_survives_failing_memory(read_pair, &numbers);
@@ -499,6 +532,7 @@ int main(void) {
         cmocka_unit_test(test_trouble_deep_in_a_large_file_is_named_all_the_same),
         cmocka_unit_test(test_reading_in_pieces_survives_failing_memory),
         cmocka_unit_test(test_columns_are_found_by_name_in_any_order),
+        cmocka_unit_test(test_columns_are_dropped),
         cmocka_unit_test(test_classes_keep_their_numbers),
         cmocka_unit_test(test_formats_may_differ_between_fit_and_predict),
         cmocka_unit_test(test_reading_like_survives_failing_memory),

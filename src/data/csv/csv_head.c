@@ -143,20 +143,21 @@ static mercer_status take_sample(mercer_ctx *ctx, const mc_raw *raw, record_samp
     return MERCER_OK;
 }
 
-static bool has_number_first(const mc_raw *raw, const record_sample *s) {
+static int64_t count_numbers_first(const mc_raw *raw, const record_sample *s) {
+    int64_t count = 0;
     for (int64_t j = 0; j < raw->columns; j++)
-        if (s->column[j].first_kind == MC_CELL_NUMBER || s->column[j].first_kind == MC_CELL_INFINITE)
-            return true;
-    return false;
+        count += s->column[j].first_kind == MC_CELL_NUMBER || s->column[j].first_kind == MC_CELL_INFINITE;
+    return count;
 }
 
-static bool text_over_numbers(const mc_raw *raw, const record_sample *s) {
+/* Columns of numbers under text, which is not one of them. */
+static int64_t count_text_over_numbers(const mc_raw *raw, const record_sample *s) {
+    int64_t count = 0;
     for (int64_t j = 0; j < raw->columns; j++) {
         const glance *g = &s->column[j];
-        if (g->first_kind == MC_CELL_TEXT && g->numbers > 0 && g->texts == 0)
-            return true;
+        count += g->first_kind == MC_CELL_TEXT && g->numbers > 0 && g->texts == 0;
     }
-    return false;
+    return count;
 }
 
 /* No numbers below, and the first record stands out from every column. A record of text alone, read afresh, is a header
@@ -203,19 +204,23 @@ static bool named_by_schema(const mc_raw *raw, const record_sample *s, const mc_
     return false;
 }
 
+/* Names may be numbers, such as years: then most must stand out. */
 static bool is_header(const mc_raw *raw, const record_sample *s, const mc_reading *reading) {
-    if (has_number_first(raw, s))
-        return false;
-    return text_over_numbers(raw, s) || only_text_with_titles(raw, s, !reading->schema)
-           || names_a_column(raw, s, reading->set->target) || names_a_column(raw, s, reading->set->weights)
-           || names_a_column(raw, s, reading->set->text) || named_by_schema(raw, s, reading->schema);
+    const int64_t numbers = count_numbers_first(raw, s), titles = count_text_over_numbers(raw, s);
+    if (reading->set->header != MERCER_HEADER_AUTO)
+        return reading->set->header == MERCER_HEADER_YES;
+    if (numbers > 0)
+        return titles > numbers;
+    return titles > 0 || only_text_with_titles(raw, s, !reading->schema) || names_a_column(raw, s, reading->set->target)
+           || names_a_column(raw, s, reading->set->weights) || names_a_column(raw, s, reading->set->text)
+           || named_by_schema(raw, s, reading->schema);
 }
 
 static mercer_status keep_names(mercer_ctx *ctx, mc_raw *raw, const record_sample *s) {
     mc_text text = mc_text_open(ctx);
     mercer_status status = MERCER_OK;
     for (int64_t j = 0; j < raw->columns && !status; j++) {
-        if (s->column[j].first_kind == MC_CELL_MISSING)
+        if (s->column[j].first.begin == s->column[j].first.end)
             continue;
         mc_cell_text(&s->column[j].first, &text);
         status = text.status;

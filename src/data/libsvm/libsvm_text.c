@@ -387,6 +387,9 @@ static mercer_status check_settings(mercer_ctx *ctx, const mc_input *input, cons
     if (afresh && set->target && *set->target)
         return mc_fail(ctx, MERCER_INVALID, "%s is LIBSVM text: its target is the label, not '%s'", input->name,
                        set->target);
+    if (set->drop || set->header == MERCER_HEADER_YES)
+        return mc_fail(ctx, MERCER_INVALID, "%s is LIBSVM text, which has no %s", input->name,
+                       set->drop ? "columns to drop" : "header");
     if (set->weights || (afresh && set->text && !mc_read_finds_text(set)))
         return mc_fail(ctx, MERCER_INVALID, "%s is LIBSVM text, which has no column '%s'", input->name,
                        set->weights ? set->weights : set->text);

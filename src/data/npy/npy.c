@@ -60,6 +60,8 @@ static mercer_status build_npy_table(mercer_ctx *ctx, const mc_reading *reading,
 static mercer_status read_table(mercer_ctx *ctx, const mc_reading *reading, mc_raw *raw, mercer_data **out) {
     mc_npy_header header;
     MC_TRY(read_header(ctx, raw->input, &header));
+    if (reading->set->header == MERCER_HEADER_YES)
+        return mc_fail(ctx, MERCER_INVALID, "%s is an array of numpy, which has no header", raw->input->name);
     raw->n = header.n;
     raw->columns = header.m;
     MC_TRY(MC_ALLOC(ctx, raw->column, raw->columns));

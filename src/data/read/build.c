@@ -191,7 +191,7 @@ static int column_name(const mc_reading *reading, const mc_raw *raw, int64_t k, 
     const mc_file_column *c = &raw->column[raw->order[k]];
     char place[32];
     const bool later = c->like && !c->like->name && reading->schema->count > 0;
-    mc_print(place, sizeof place, "x%lld", (long long)(later ? c->like - reading->schema->column : raw->order[k]) + 1);
+    mc_print(place, sizeof place, "x%lld", (long long)(later ? c->like - reading->schema->column : k) + 1);
     const char *given = c->like ? c->like->name : c->name, *name = given ? given : place;
     return c->kind == MC_COLUMN_NUMBER ? mc_print(out, capacity, "%s", name)
                                        : mc_print(out, capacity, "%s=%s", name, c->level[level]);
@@ -237,9 +237,9 @@ static mercer_status name_targets(mercer_ctx *ctx, const mc_raw *raw, mercer_dat
 
 static mercer_status make_schema(mercer_ctx *ctx, const mc_raw *raw, mc_schema *schema) {
     schema->header = raw->header;
-    MC_TRY(MC_ALLOC(ctx, schema->column, raw->columns));
-    for (; schema->count < raw->columns; schema->count++) {
-        mc_file_column *c = &raw->column[schema->count];
+    MC_TRY(MC_ALLOC(ctx, schema->column, raw->used));
+    for (; schema->count < raw->used; schema->count++) {
+        mc_file_column *c = &raw->column[raw->order[schema->count]];
         schema->column[schema->count] = (mc_column){.name = c->name,
                                                     .kind = c->kind,
                                                     .levels = c->levels,
@@ -273,7 +273,10 @@ mercer_status mc_raw_build(mercer_ctx *ctx, const mc_reading *reading, mc_raw *r
     MC_THEN(status, make_rest(ctx, reading, raw, data));
     if (status)
         mercer_data_free(data);
-    else
+    else {
+        data->unused = raw->unused;
+        raw->unused = NULL;
         *out = data;
+    }
     return status;
 }

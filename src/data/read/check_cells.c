@@ -39,7 +39,18 @@ static bool may_be_bad(const mc_reading *reading, const mc_file_column *c) {
            || (c->kind == MC_COLUMN_NUMBER && reading->set->dtype == MERCER_F32);
 }
 
-static mercer_status fail_missing(mercer_ctx *ctx, const mc_raw *raw, int64_t i, int64_t j) {
+/* The first line has text over numbers, and numbers too: nobody can tell whether these are names. */
+static const char *header_hint(const mc_reading *reading, const mc_raw *raw, int64_t i) {
+    bool text = false;
+    for (int64_t j = 0; j < raw->columns; j++) {
+        const mc_file_column *c = &raw->column[j];
+        text |= c->cell && !c->text && mc_cell_kind_of(c->cell[0]) == MC_CELL_TEXT;
+    }
+    const bool open = i == 0 && raw->lines && !raw->header && reading->set->header == MERCER_HEADER_AUTO;
+    return open && text ? "; where the first line names the columns, say --header yes" : "";
+}
+
+static mercer_status fail_missing(mercer_ctx *ctx, const mc_reading *reading, const mc_raw *raw, int64_t i, int64_t j) {
     const mc_file_column *c = &raw->column[j];
     if (!is_input_column(c))
         return mc_raw_fail(
@@ -50,10 +61,11 @@ static mercer_status fail_missing(mercer_ctx *ctx, const mc_raw *raw, int64_t i,
                                           : "text");
     return mc_raw_fail(
         ctx, raw, i, j,
-        "the value is missing; give it, fill in means (--missing mean) or drop such rows (--missing drop)");
+        "the value is missing; give it, fill in means (--missing mean) or drop such rows (--missing drop)%s",
+        header_hint(reading, raw, i));
 }
 
-static mercer_status fail_text(mercer_ctx *ctx, const mc_raw *raw, int64_t i, int64_t j) {
+static mercer_status fail_text(mercer_ctx *ctx, const mc_reading *reading, const mc_raw *raw, int64_t i, int64_t j) {
     const mc_file_column *c = &raw->column[j];
     const mc_cell cell = mc_raw_cell(raw, c, i);
     const mc_quote seen = mc_quote_of(cell.begin, cell.end - cell.begin);
@@ -62,18 +74,18 @@ static mercer_status fail_text(mercer_ctx *ctx, const mc_raw *raw, int64_t i, in
                            "expected a number, found '%s'; write a decimal comma as a point, and thousands without one",
                            seen.text);
     if (c->numbers > 0)
-        return mc_raw_fail(ctx, raw, i, j, "expected a number, found '%s' (%lld cells of this column are numbers)",
-                           seen.text, (long long)c->numbers);
+        return mc_raw_fail(ctx, raw, i, j, "expected a number, found '%s' (%lld cells of this column are numbers)%s",
+                           seen.text, (long long)c->numbers, header_hint(reading, raw, i));
     return mc_raw_fail(ctx, raw, i, j, "expected a number, found '%s'", seen.text);
 }
 
-static mercer_status fail_cell(mercer_ctx *ctx, const mc_raw *raw, int64_t i, int64_t j) {
+static mercer_status fail_cell(mercer_ctx *ctx, const mc_reading *reading, const mc_raw *raw, int64_t i, int64_t j) {
     const mc_file_column *c = &raw->column[j];
     const double cell = c->cell[i * c->stride];
     switch (mc_cell_kind_of(cell)) {
-    case MC_CELL_MISSING: return fail_missing(ctx, raw, i, j);
+    case MC_CELL_MISSING: return fail_missing(ctx, reading, raw, i, j);
     case MC_CELL_INFINITE: return mc_raw_fail(ctx, raw, i, j, "the value is infinite; expected a finite number");
-    case MC_CELL_TEXT: return fail_text(ctx, raw, i, j);
+    case MC_CELL_TEXT: return fail_text(ctx, reading, raw, i, j);
     case MC_CELL_NUMBER:
     case MC_CELL_LONG: break;
     }
@@ -96,5 +108,5 @@ mercer_status mc_raw_check(mercer_ctx *ctx, const mc_reading *reading, const mc_
             column = j;
         }
     }
-    return column < 0 ? MERCER_OK : fail_cell(ctx, raw, row, column);
+    return column < 0 ? MERCER_OK : fail_cell(ctx, reading, raw, row, column);
 }

@@ -54,6 +54,7 @@ void mc_raw_close(mc_raw *raw) {
     mc_free(raw->column);
     mc_free(raw->order);
     mc_free(raw->origin);
+    mc_free(raw->unused);
     mc_free(raw->x);
     mc_free(raw->y);
     *raw = (mc_raw){0};

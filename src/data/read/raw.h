@@ -49,6 +49,7 @@ typedef struct mc_raw {
     int64_t dx, dy;
     int64_t missing; /* cells, before rows were dropped */
     int64_t *origin; /* once rows were dropped: where each stood in the file */
+    char *unused;    /* names of columns that the schema has not; NULL: none */
 } mc_raw;
 
 /* Set kind, text, skip, like and order of every column from the settings or the schema; names are given. */

@@ -67,6 +67,8 @@ static mercer_status check_settings(mercer_ctx *ctx, const mercer_read *set) {
         || (unsigned)set->dtype > MERCER_F64)
         return mc_fail(ctx, MERCER_INVALID, "read: kind %d, missing %d or dtype %d is out of range", (int)set->kind,
                        (int)set->missing, (int)set->dtype);
+    if ((unsigned)set->header > MERCER_HEADER_NO)
+        return mc_fail(ctx, MERCER_INVALID, "read: header %d is out of range", (int)set->header);
     return MERCER_OK;
 }
 

@@ -4,13 +4,14 @@
    place. The last column is the target unless said otherwise.
 
    Read like earlier data, columns are found by name when both have names (the k-th of equal names is the k-th),
-   otherwise by place, with or without the target columns and weight columns. A column the schema does not know is an
-   error, and so is one it misses. */
+   otherwise by place, with or without the target columns and weight columns. A column that the schema misses is an
+   error; one more, where names tell which it is, is passed over and named. */
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/print.h"
 #include "base/status.h"
 #include "base/suggest.h"
+#include "base/text.h"
 #include "data/read/raw.h"
 
 mc_title mc_column_title(const mc_raw *raw, int64_t column) {
@@ -122,6 +123,20 @@ static mercer_status refuse_spaces(mercer_ctx *ctx, const mc_raw *raw) {
     return MERCER_OK;
 }
 
+static void pass_over(mc_file_column *c) {
+    c->kind = MC_COLUMN_UNUSED;
+    c->skip = true;
+    c->text = c->number = false;
+}
+
+static mercer_status drop_columns(mercer_ctx *ctx, const mercer_read *set, mc_raw *raw) {
+    MC_TRY(give_roles(ctx, raw, "columns to drop", set->drop, MC_COLUMN_UNUSED));
+    for (int64_t j = 0; j < raw->columns; j++)
+        if (raw->column[j].kind == MC_COLUMN_UNUSED)
+            pass_over(&raw->column[j]);
+    return MERCER_OK;
+}
+
 static mercer_status roles_afresh(mercer_ctx *ctx, const mercer_read *set, mc_raw *raw) {
     MC_TRY(give_roles(ctx, raw, "weights", set->weights, MC_COLUMN_WEIGHT));
     if (!mc_read_finds_text(set))
@@ -138,6 +153,8 @@ static mercer_status roles_afresh(mercer_ctx *ctx, const mercer_read *set, mc_ra
                        raw->input->name, set->target, (long long)targets);
     for (int64_t j = 0; j < raw->columns; j++) {
         mc_file_column *c = &raw->column[j];
+        if (c->kind == MC_COLUMN_UNUSED)
+            continue;
         const bool number_target = c->kind == MC_COLUMN_TARGET && (targets > 1 || set->kind == MERCER_TARGET_NUMBER);
         c->number = c->kind == MC_COLUMN_WEIGHT || number_target;
         c->names = c->kind == MC_COLUMN_TARGET && !c->number;
@@ -182,15 +199,28 @@ static void stand_for(mc_raw *raw, int64_t j, const mc_column *like, bool classe
 static int64_t find_free(const mc_raw *raw, const char *name, int64_t from) {
     for (int64_t i = 0; i < raw->columns; i++) {
         const int64_t j = from + i < raw->columns ? from + i : from + i - raw->columns;
-        if (!raw->column[j].like && raw->column[j].name && strcmp(raw->column[j].name, name) == 0)
+        if (!raw->column[j].like && !raw->column[j].skip && raw->column[j].name
+            && strcmp(raw->column[j].name, name) == 0)
             return j;
     }
     return -1;
 }
 
-static mercer_status fail_unknown_column(mercer_ctx *ctx, const mc_raw *raw, int64_t j) {
-    return mc_fail(ctx, MERCER_DATA, "%s: %s is not one the model was fitted on; leave it out", raw->input->name,
-                   mc_column_title(raw, j).text);
+/* A column that the model has not is passed over, and named in what is said of the data. */
+static mercer_status pass_over_others(mercer_ctx *ctx, mc_raw *raw) {
+    mc_text names = mc_text_open(ctx);
+    for (int64_t j = 0; j < raw->columns; j++) {
+        mc_file_column *c = &raw->column[j];
+        if (c->like || c->skip || c->kind == MC_COLUMN_WEIGHT)
+            continue;
+        pass_over(c);
+        mc_text_add(&names, "%s%s", names.length ? ", " : "", mc_column_title(raw, j).text);
+    }
+    if (names.length)
+        return mc_text_take(&names, &raw->unused);
+    const mercer_status status = names.status;
+    mc_text_close(&names);
+    return status;
 }
 
 /* Rows of a Gram matrix may come with a column of serial numbers, which the training file had not. */
@@ -253,10 +283,21 @@ static mercer_status match_names(mercer_ctx *ctx, const mc_reading *reading, mc_
             raw->order[raw->used++] = j;
         }
     }
+    return pass_over_others(ctx, raw);
+}
+
+static int64_t count_read(const mc_raw *raw) {
+    int64_t count = 0;
     for (int64_t j = 0; j < raw->columns; j++)
-        if (!raw->column[j].like && raw->column[j].kind != MC_COLUMN_WEIGHT)
-            return fail_unknown_column(ctx, raw, j);
-    return MERCER_OK;
+        count += !raw->column[j].skip;
+    return count;
+}
+
+/* The next column that is read. */
+static int64_t next_read(const mc_raw *raw, int64_t j) {
+    while (raw->column[j].skip)
+        j++;
+    return j;
 }
 
 /* By place: all columns of the schema, or all but its targets, its weights, or both. */
@@ -266,18 +307,20 @@ static mercer_status match_places(mercer_ctx *ctx, const mc_schema *schema, bool
         targets += schema->column[k].kind == MC_COLUMN_TARGET;
         weights += schema->column[k].kind == MC_COLUMN_WEIGHT;
     }
-    const int64_t lacking = schema->count - raw->columns;
+    const int64_t columns = count_read(raw), lacking = schema->count - columns;
     const bool no_target = targets > 0 && (lacking == targets || lacking == targets + weights);
     const bool no_weight = weights > 0 && (lacking == targets + weights || (lacking == weights && !no_target));
     if (lacking != 0 && !no_target && !no_weight)
         return mc_fail(ctx, MERCER_DATA, "%s has %lld columns; the model was fitted on %lld (%lld without the target)",
-                       raw->input->name, (long long)raw->columns, (long long)schema->count,
+                       raw->input->name, (long long)columns, (long long)schema->count,
                        (long long)(schema->count - targets));
     int64_t j = 0;
     for (int64_t k = 0; k < schema->count; k++) {
         const mc_column_kind kind = schema->column[k].kind;
-        if (!(kind == MC_COLUMN_TARGET && no_target) && !(kind == MC_COLUMN_WEIGHT && no_weight))
-            stand_for(raw, j++, &schema->column[k], classes);
+        if ((kind == MC_COLUMN_TARGET && no_target) || (kind == MC_COLUMN_WEIGHT && no_weight))
+            continue;
+        j = next_read(raw, j);
+        stand_for(raw, j++, &schema->column[k], classes);
     }
     return MERCER_OK;
 }
@@ -286,12 +329,15 @@ static mercer_status match_places(mercer_ctx *ctx, const mc_schema *schema, bool
  * one more. */
 static mercer_status match_count(mercer_ctx *ctx, int64_t d, bool classes, mc_raw *raw) {
     static const mc_column number = {.kind = MC_COLUMN_NUMBER}, target = {.kind = MC_COLUMN_TARGET};
-    if (raw->columns != d && raw->columns != d + 1)
+    const int64_t columns = count_read(raw);
+    if (columns != d && columns != d + 1)
         return mc_fail(ctx, MERCER_DATA,
                        "%s has %lld columns; the model was fitted on %lld, and the target may follow them",
-                       raw->input->name, (long long)raw->columns, (long long)d);
-    for (int64_t j = 0; j < raw->columns; j++)
-        stand_for(raw, j, j < d ? &number : &target, classes);
+                       raw->input->name, (long long)columns, (long long)d);
+    for (int64_t k = 0, j = 0; k < columns; k++) {
+        j = next_read(raw, j);
+        stand_for(raw, j++, k < d ? &number : &target, classes);
+    }
     return MERCER_OK;
 }
 
@@ -306,10 +352,11 @@ static mercer_status roles_like(mercer_ctx *ctx, const mc_reading *reading, mc_r
         MC_TRY(match_places(ctx, reading->schema, reading->classes > 0, raw));
     const bool unwanted = set->kind == MERCER_TARGET_NONE || (set->target && !*set->target);
     for (int64_t j = 0; j < raw->columns; j++)
-        raw->column[j].skip = unwanted && raw->column[j].kind == MC_COLUMN_TARGET;
+        raw->column[j].skip |= unwanted && raw->column[j].kind == MC_COLUMN_TARGET;
     return MERCER_OK;
 }
 
 mercer_status mc_roles_find(mercer_ctx *ctx, const mc_reading *reading, mc_raw *raw) {
+    MC_TRY(drop_columns(ctx, reading->set, raw));
     return reading->schema ? roles_like(ctx, reading, raw) : roles_afresh(ctx, reading->set, raw);
 }

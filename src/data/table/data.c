@@ -93,6 +93,7 @@ void mercer_data_free(mercer_data *data) {
                             data->target_name,
                             data->numbered,
                             data->place,
+                            data->unused,
                             data->used,
                             data->attached_row};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
@@ -225,6 +226,10 @@ const char *mercer_data_target_name(const mercer_data *data, int64_t output) {
         return NULL;
     const int64_t count = data->classes ? 1 : data->outputs;
     return data->target_name && output >= 0 && output < count ? data->target_name[output] : NULL;
+}
+
+const char *mercer_data_unused(const mercer_data *data) {
+    return data ? data->unused : NULL;
 }
 
 int64_t mercer_data_missing(const mercer_data *data) {

@@ -13,7 +13,8 @@ typedef enum mc_column_kind {
     MC_COLUMN_LEVELS, /* text, one-hot: one data column per level */
     MC_COLUMN_TEXT,   /* kept as strings, no data column */
     MC_COLUMN_TARGET,
-    MC_COLUMN_WEIGHT
+    MC_COLUMN_WEIGHT,
+    MC_COLUMN_UNUSED /* of a file: not read; no column of a schema is */
 } mc_column_kind;
 
 typedef struct mc_column {
@@ -59,6 +60,7 @@ struct mercer_data {
     bool borrowed;                /* values are the caller's */
     struct mc_attached *attached; /* what is known of the rows of the table that these come from; NULL: nothing */
     int64_t *attached_row;        /* which of its rows each is; NULL: in its order */
+    char *unused;                 /* names of columns of the file that were not read, with commas between; NULL: none */
 };
 
 /* Empty data of the given shape with zeroed dense values (nonzero < 0) or CSR arrays for nonzero values. */
