@@ -3,13 +3,14 @@
 #include "libsvm/model_file.h"
 #include "libsvm/model_memory.h"
 #include "libsvm/solve_problem.h"
-#include "base/file.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "model/libsvm/libsvm_model.h"
+#include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- Writing ---- */
@@ -88,6 +89,16 @@ static mercer_status add_vector(mercer_ctx *ctx, mc_text *text, const struct svm
     return status;
 }
 
+/* In place, as LIBSVM does: a name may be that of a device, and a program that trains thousands of models does not wait
+   for the disk. */
+static mercer_status write_bytes(mercer_ctx *ctx, const char *path, const char *bytes, size_t size) {
+    FILE *file = fopen(path, "w");
+    if (!file)
+        return mc_fail(ctx, MERCER_IO, "%s cannot be written: %s", path, strerror(errno));
+    const bool whole = fwrite(bytes, 1, size, file) == size;
+    return fclose(file) == 0 && whole ? MERCER_OK : mc_fail(ctx, MERCER_IO, "%s could not be written whole", path);
+}
+
 static mercer_status write_model(mercer_ctx *ctx, const char *path, const struct svm_model *m) {
     mc_text text = mc_text_open(ctx);
     struct svm_node *own = NULL;
@@ -102,7 +113,7 @@ static mercer_status write_model(mercer_ctx *ctx, const char *path, const struct
         mc_text_close(&text);
     else
         status = mc_text_take(&text, &bytes);
-    MC_THEN(status, mc_file_write(ctx, strcmp(path, "-") ? path : "./-", bytes, size));
+    MC_THEN(status, write_bytes(ctx, path, bytes, size));
     mc_free(bytes);
     return status;
 }
