@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """commands.py FOLDER: mercer-svm-train, -predict, -scale and -grid as a user of LIBSVM's meets them: what they print, write and answer to wrong
 input. Where Debian's libsvm-tools are installed every output of svm-scale is the same to the byte, and models and lines are compared. Files that
-were changed at random end with exit 0 or 1, never by a signal. MERCER_TEST_SEED draws others; MERCER_TEST_ROUNDS changed files (60)."""
+were changed at random end with exit 0 or 1, never by a signal. MERCER_TEST_SEED draws others; MERCER_SVM_ROUNDS changed files (60)."""
 import os
 import pathlib
 import random
@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 FOLDER = pathlib.Path(sys.argv[1]).resolve()
-SEED, ROUNDS = int(os.environ.get("MERCER_TEST_SEED", "20261119")), int(os.environ.get("MERCER_TEST_ROUNDS", "60"))
+SEED, ROUNDS = int(os.environ.get("MERCER_TEST_SEED", "20261119")), int(os.environ.get("MERCER_SVM_ROUNDS", "60"))
 rng = random.Random(SEED)
 WORK = tempfile.mkdtemp(prefix="mercer-svm-")
 
