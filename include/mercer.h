@@ -473,13 +473,18 @@ typedef struct mercer_witness {
 } mercer_witness;
 
 /* A refutation without points: the Fourier transform of the expression on R^d at this frequency, or its mean over R^d,
-   is value, off by at most bound, and value + bound < 0. Of a kernel neither is negative (Bochner). */
+   is value, off by at most bound, and value + bound < 0. Of a kernel neither is negative (Bochner). With a series:
+   coefficient number `order` of the expression is, as a power series in <x, z> ("inner product"), as the same on unit
+   vectors ("spheres", against kernels for every number of columns), or in Gegenbauer's polynomials of the cosine
+   ("gegenbauer", on the unit sphere of R^d). */
 typedef struct mercer_frequency {
     int64_t d;
     const double *frequency; /* d numbers; zeros for the mean */
     bool mean;
     double value, bound;
     const char *kernel; /* as in mercer_witness */
+    const char *series; /* NULL: a frequency or a mean */
+    int order;
 } mercer_frequency;
 
 /* Decide whether the kernel is positive definite on R^d for its columns (d 0: whatever d the expression allows). A

@@ -2008,6 +2008,99 @@ def check_frequency(data):
         raise Refused("the frequency is about another expression")
 
 
+# ---- a negative coefficient of a power series
+
+TERMS = 24
+
+
+def convolved(f, g):
+    return [total(mul(f[k], g[n - k]) for k in range(n + 1)) for n in range(TERMS)]
+
+
+def padded(*first):
+    return [*first, *[point(0)] * (TERMS - len(first))]
+
+
+def raised_series(f, p):
+    if p.denominator == 1 and 0 <= p <= 64:
+        out = padded(point(1))
+        for _ in range(int(p)):
+            out = convolved(out, f)
+        return out
+    if not f[0][0] > 0:
+        raise Undecided("a power of a series that is not above 0")
+    g = [power(f[0], p)]
+    for n in range(1, TERMS):
+        g.append(div(total(mul(point(k * p - (n - k)), mul(f[k], g[n - k])) for k in range(1, n + 1)), mul(point(n), f[0])))
+    return g
+
+
+def exp_series(f):
+    g = [exp(f[0])]
+    for n in range(1, TERMS):
+        g.append(div(total(mul(point(k), mul(f[k], g[n - k])) for k in range(1, n + 1)), point(n)))
+    return g
+
+
+def tanh_series(a, c):
+    y = [tanh(point(c))]
+    for n in range(TERMS - 1):
+        y.append(mul(point(a / (n + 1)), sub(point(int(n == 0)), total(mul(y[k], y[n - k]) for k in range(n + 1)))))
+    return y
+
+
+def series_of(t, sphere):
+    """(coefficients in <x,z>, whether that is all of them)."""
+    if number(t):
+        return padded(point(t)), True
+    name, op, of = atom_of(t), op_of(t), t.get("of")
+    if name and not all_fixed(t):
+        raise Undecided("open parameters")
+    atoms = {"linear": lambda: (padded(point(0), point(1)), True),
+             "poly": lambda: (raised_series(padded(point(t["c"]), point(t["gamma"])), t["degree"]), t["degree"].denominator == 1 and 0 <= t["degree"] < TERMS),
+             "tanh": lambda: (tanh_series(t["a"], t["c"]), False)}
+    on_sphere = {"cosine": atoms["linear"], "rbf": lambda: (exp_series(padded(point(-2 * t["gamma"]), point(2 * t["gamma"]))), False),
+                 "arccos": lambda: ([arccos_coefficient(int(t["order"]), n) for n in range(TERMS)], False)}
+    found = atoms.get(name) or (on_sphere.get(name) if sphere else None)
+    if found:
+        return found()
+    if op == "weigh" and "function" in t:
+        a = power_of_norm(t["function"])
+        if a is not None and (sphere or a[1] == 0):
+            f, whole_of_it = series_of(of[0], sphere)
+            return [mul(c, whole_power(a[0], 2)) for c in f], whole_of_it
+    if op not in ("sum", "product", "power", "exp"):
+        raise Undecided("not a power series in <x, z>")
+    parts = [series_of(c, sphere) for c in of]
+    all_of_it = all(p[1] for p in parts)
+    if op == "exp":
+        return exp_series(parts[0][0]), False
+    if op == "power":
+        p, degree = t["exponent"], max(n for n in range(TERMS) if n == 0 or not is_zero(parts[0][0][n]))
+        return raised_series(parts[0][0], p), all_of_it and p.denominator == 1 and p >= 0 and p * degree < TERMS
+    out, degree = parts[0][0], 0
+    for f, _ in parts[1:]:
+        out = [add(a, b) for a, b in zip(out, f)] if op == "sum" else convolved(out, f)
+    if op == "product":
+        degree = sum(max(n for n in range(TERMS) if n == 0 or not is_zero(f[n])) for f, _ in parts)
+    return out, all_of_it and degree < TERMS
+
+
+def check_coefficient(data):
+    w = data["coefficient"]
+    d, n = int(w["columns"]), int(w["order"])
+    f, polynomial = series_of(w["expression"], w["series"] != "inner product")
+    if w["series"] == "gegenbauer":
+        if not polynomial or int(data["columns"]) != d:
+            raise Refused("not a polynomial on that sphere")
+        f = sphere_coefficients(f, d)
+    elif w["series"] == "spheres" and data["columns"] != 0:
+        raise Refused("power series on spheres speak of every number of columns")
+    claimed_below_zero(f[n], w)
+    if not is_instance(w["expression"], data["expression"]):
+        raise Refused("the coefficient is about another expression")
+
+
 def claimed_below_zero(found, w):
     if not found[1] < 0:
         raise Refused("the value is not negative")
@@ -2039,6 +2132,9 @@ def check(text):
         check_steps(data)
         return f"{len(data['steps'])} steps hold"
     if data["verdict"] == "refuted":
+        if "coefficient" in data:
+            check_coefficient(data)
+            return "a coefficient refutes it"
         if "frequency" in data:
             check_frequency(data)
             return "a frequency refutes it"

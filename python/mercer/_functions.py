@@ -16,7 +16,8 @@ class Proof:
     """The answer of prove: verdict ('proved', 'refuted', 'unknown'), canonical (the expression), domain (the points for which it has a
     value, '' where it has one everywhere), derivation (steps with claim, rule, because, premises), witness (kernel: the expression with a
     value for all that it leaves open; points, weights, value, bound; None unless refuted by points), frequency (kernel, frequency, mean,
-    value, bound: at that frequency the Fourier transform is negative, or the mean over all points is; None unless refuted so), order (of what is not proved: 1 where it is
+    value, bound: at that frequency the Fourier transform is negative, or the mean over all points is; with a series, coefficient number
+    order of that power series is; None unless refuted so), order (of what is not proved: 1 where it is
     conditionally positive definite, 2 where it is so of order 2, which the derivation then derives; else 0), proof_object (all of it as
     JSON, for programs that check it without Mercer). As text it is the whole argument; it counts
     as true when proved."""
@@ -62,7 +63,8 @@ def _frequency(found):
     if not found:
         return None
     w = found.contents
-    return _model.Record(kernel=text(w.kernel), frequency=_numbers(w.frequency, w.d), mean=bool(w.mean), value=w.value, bound=w.bound)
+    return _model.Record(kernel=text(w.kernel), frequency=_numbers(w.frequency, w.d), mean=bool(w.mean), value=w.value, bound=w.bound,
+                         series=text(w.series) if w.series else None, order=w.order)
 
 
 def prove(kernel: str, d: int = 0) -> Proof:

@@ -137,6 +137,16 @@ def spoil_bound(data):
     return True
 
 
+def spoil_coefficient_value(data):
+    data["coefficient"]["value"] *= draw.choice([2, 0.5, -1])
+    return True
+
+
+def spoil_coefficient_order(data):
+    data["coefficient"]["order"] += 1
+    return True
+
+
 def spoil_frequency_value(data):
     data["frequency"]["value"] *= draw.choice([2, 0.5, -1])
     return True
@@ -150,6 +160,7 @@ def spoil_frequency_columns(data):
 
 # Rules that may hold in place of each other: they look at the term, not at how it was found.
 SPOIL_STEPS = (spoil_number, spoil_rule, spoil_premises, spoil_step, spoil_goal, spoil_circle)
+SPOIL_COEFFICIENT = (spoil_coefficient_value, spoil_coefficient_order)
 SPOIL_FREQUENCY = (spoil_frequency_value, spoil_frequency_columns)
 SPOIL_WITNESS = (spoil_weight, spoil_value, spoil_bound)
 BROAD = {"taylor", "collect", "unfold", "series", "unfold_series", "gaussians", "spectra", "column_forms"}
@@ -158,7 +169,7 @@ SAME = {name: BROAD for name in ("sum", "product", "power", "exp", "weigh", "nor
 
 def spoilt(text):
     data = json.loads(text)
-    for way in draw.sample(SPOIL_STEPS, 3) if "steps" in data else SPOIL_WITNESS if "witness" in data else SPOIL_FREQUENCY if "frequency" in data else ():
+    for way in draw.sample(SPOIL_STEPS, 3) if "steps" in data else SPOIL_WITNESS if "witness" in data else SPOIL_FREQUENCY if "frequency" in data else SPOIL_COEFFICIENT if "coefficient" in data else ():
         changed = copy.deepcopy(data)
         if way(changed):
             yield way.__name__, json.dumps(changed)

@@ -150,6 +150,37 @@ static void assert_refuted_by_frequency(mercer_ctx *ctx, const spectral_case *c)
     mercer_kernel_free(kernel);
 }
 
+/* Which coefficient is the first negative one is plain to see. */
+static void test_refuted_by_a_coefficient(void **state) {
+    static const struct {
+        const char *text, *series;
+        int64_t d;
+        int order;
+        double value;
+    } cases[] = {{"exp(linear) - linear^10/3628799", "inner product", 0, 10, 1.0 / 3628800 - 1.0 / 3628799},
+                 {"(2 - cosine)^-1 - 0.3*cosine", "spheres", 0, 1, 0.25 - 0.3},
+                 {"arccos(order=0) - 0.5 - 0.33*cosine", "spheres", 0, 1, 0.31830988618379067 - 0.33},
+                 {"arccos - 0.35*weigh(norm, 1)", "spheres", 0, 0, 0.31830988618379067 - 0.35},
+                 {"linear^2 - weigh(norm2, 1)/4", "gegenbauer", 5, 0, 0.2 - 0.25}};
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        mercer_kernel *kernel = NULL;
+        mercer_proof *proof = NULL;
+        assert_ok(ctx, mercer_kernel_parse(ctx, cases[k].text, &kernel));
+        assert_ok(ctx, mercer_prove(ctx, kernel, cases[k].d, &proof));
+        const mercer_frequency *w = mercer_proof_frequency(proof);
+        assert_non_null(w);
+        assert_string_equal(w->series, cases[k].series);
+        assert_int_equal(w->order, cases[k].order);
+        assert_true(fabs(w->value - cases[k].value) <= 1e-15 + w->bound && w->value + w->bound < 0);
+        assert_non_null(strstr(mercer_proof_text(proof), "never negative"));
+        mercer_proof_free(proof);
+        mercer_kernel_free(kernel);
+    }
+    close_clean(ctx);
+}
+
 /* The least number of columns where it fails is known from the quotient of the transforms at 0 or at the far end. */
 static void test_refuted_without_points(void **state) {
     static const spectral_case cases[] = {
@@ -198,7 +229,9 @@ static void test_kernels_are_not_refuted(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_transforms_are_the_integrals),
                                        cmocka_unit_test(test_transforms_in_closed_form),
-                                       cmocka_unit_test(test_log_gamma), cmocka_unit_test(test_refuted_without_points),
+                                       cmocka_unit_test(test_log_gamma),
+                                       cmocka_unit_test(test_refuted_by_a_coefficient),
+                                       cmocka_unit_test(test_refuted_without_points),
                                        cmocka_unit_test(test_kernels_are_not_refuted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,7 +75,11 @@ static json_t *json_frequency(const mercer_frequency *w) {
     json_put(object, "kernel", json_text(w->kernel));
     json_put(object, "columns", json_integer(w->d));
     json_put(object, "mean", json_boolean(w->mean));
-    json_put(object, "at", json_values(w->frequency, w->d));
+    if (w->series) {
+        json_put(object, "series", json_text(w->series));
+        json_put(object, "order", json_integer(w->order));
+    } else
+        json_put(object, "at", json_values(w->frequency, w->d));
     json_put(object, "value", json_value(w->value));
     json_put(object, "bound", json_value(w->bound));
     return object;

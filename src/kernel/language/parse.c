@@ -7,6 +7,8 @@
      view     = primary ('[' columns ']')?
      primary  = number | '(' sum ')' | atom ('(' arguments ')')? | constant ('(' number ')')?
               | 'user' '(' string ')' | 'series' '(' (sum ',')? quotient (',' quotient)* ')'
+              | 'series' '(' string ',' (sum ',')? 'terms' '=' number ')'
+              | 'geometric' '(' sum ')' | 'binomial' '(' sum ',' number ')'
               | 'exp' '(' sum ')' | 'normalize' '(' sum ')' | 'weigh' '(' function ',' sum ')' | 'form' '(' matrix ')'
               | ('anova' | 'additive') '(' sum (',' 'order' '=' number)? ')' '[' columns ']' | 'blended' arguments
 
@@ -145,7 +147,9 @@ static const struct {
              {"anova", mc_parse_anova},
              {"additive", mc_parse_additive},
              {"blended", mc_parse_blended},
-             {"series", mc_parse_series}};
+             {"series", mc_parse_series},
+             {"geometric", mc_parse_geometric},
+             {"binomial", mc_parse_binomial}};
 enum { WORDS = sizeof words / sizeof words[0] };
 
 static mercer_status unknown_name(mc_parser *p) {

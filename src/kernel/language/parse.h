@@ -37,6 +37,8 @@ mercer_status mc_parse_additive(mc_parser *parser, mc_node **out);
 mercer_status mc_parse_blended(mc_parser *parser, mc_node **out);
 /* parse_series.c: what stands behind '/', as the factor it is: c^-1; and series(...), as the sum it is */
 mercer_status mc_parse_divisor(mc_parser *parser, mc_node **out);
+mercer_status mc_parse_geometric(mc_parser *p, mc_node **out);
+mercer_status mc_parse_binomial(mc_parser *p, mc_node **out);
 mercer_status mc_parse_series(mc_parser *parser, mc_node **out);
 
 /* parse_value.c: "(gamma=1, ...)" or nothing; given: parameters that the name of the atom has set */

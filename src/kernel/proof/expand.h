@@ -90,6 +90,12 @@ bool mc_expansion_spectra(const mc_expansion *e, int64_t d);
 /* As a power series in cosine, with what multiplies it apart, it has no negative Gegenbauer coefficient on the sphere
    of R^d. */
 bool mc_expansion_sphere(const mc_expansion *e, int64_t d);
+/* v <- t v for a sum of v_k P_k, k <= degree, of Gegenbauer's polynomials of R^d divided by their values at 1. */
+void mc_multiply_by_cosine(mc_interval *v, int degree, int64_t d);
+/* Of t^n in arccos of this order on unit vectors. */
+mc_interval mc_arccos_coefficient(int order, int n);
+/* f = a |x|^p, p whole. */
+bool mc_power_of_norm(const mc_function *f, mc_interval *a, int *p);
 /* MC_COLUMN_POWERS: apart from powers of columns every group of monomials has a matrix over these powers that is
    positive semidefinite, by exact elimination. */
 mercer_status mc_expansion_forms(mercer_ctx *ctx, const mc_expansion *e, bool *holds);

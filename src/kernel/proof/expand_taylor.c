@@ -232,20 +232,17 @@ static bool add_polar(mc_expander *x, const mc_node *scope, mc_interval factor, 
     return mc_add_monomial(x, out, &m);
 }
 
-/* f = a |x|^p, p whole. */
-static bool is_power_of_norm(const mc_function *f, mc_interval *a, int *p);
-
 static bool is_product_of_norms(const mc_function *f, mc_interval *a, int *p) {
     mc_interval b;
     int q;
-    if (!is_power_of_norm(f->child[0], a, p) || !is_power_of_norm(f->child[1], &b, &q) || (f->kind == MC_F_DIVIDE && q))
+    if (!mc_power_of_norm(f->child[0], a, p) || !mc_power_of_norm(f->child[1], &b, &q) || (f->kind == MC_F_DIVIDE && q))
         return false;
     *a = f->kind == MC_F_DIVIDE ? mc_iv_div(*a, b) : mc_iv_mul(*a, b);
     *p += q;
     return true;
 }
 
-static bool is_power_of_norm(const mc_function *f, mc_interval *a, int *p) {
+bool mc_power_of_norm(const mc_function *f, mc_interval *a, int *p) {
     *a = mc_iv(1);
     *p = f->kind == MC_F_NORM ? 1 : f->kind == MC_F_NORM2 ? 2 : 0;
     if (*p || mc_enclose_constant(f, a))
@@ -253,7 +250,7 @@ static bool is_power_of_norm(const mc_function *f, mc_interval *a, int *p) {
     if (f->kind == MC_F_MULTIPLY || f->kind == MC_F_DIVIDE)
         return is_product_of_norms(f, a, p);
     const double n = f->kind == MC_F_POWER && f->child[1]->kind == MC_F_NUMBER ? f->child[1]->number : 0;
-    if (!(n >= 1 && n <= NORM_POWER_MAX && n == floor(n)) || !is_power_of_norm(f->child[0], a, p))
+    if (!(n >= 1 && n <= NORM_POWER_MAX && n == floor(n)) || !mc_power_of_norm(f->child[0], a, p))
         return false;
     *a = mc_iv_power(*a, n);
     *p *= (int)n;
@@ -265,7 +262,7 @@ static bool expand_norm_weight(mc_expander *x, const mc_term *term, const mc_nod
     mc_monomials k = {0};
     mc_interval a;
     int p;
-    *taken = term->node && is_power_of_norm(term->node->function, &a, &p);
+    *taken = term->node && mc_power_of_norm(term->node->function, &a, &p);
     const bool ok = !*taken
                     || (add_polar(x, scope, mc_iv_square(a), 0, p, out) && mc_expand_into(x, term->child[0], scope, &k)
                         && mc_multiply_monomials(x, out, &k));
@@ -277,7 +274,7 @@ static bool expand_norm_weight(mc_expander *x, const mc_term *term, const mc_nod
      order 0   1/2 + (1/pi) sum a_k t^(2k+1)
      order 1   1/pi + t/2 + (1/pi) sum a_k t^(2k+2)/(2k+2)
      order 2   1/2 + (4/pi) t + t^2 + (4/pi) sum a_k t^(2k+3)/((2k+2)(2k+3)) */
-static mc_interval arccos_coefficient(int order, int n) {
+mc_interval mc_arccos_coefficient(int order, int n) {
     const int from = n - order; /* the power of arcsin that it comes from */
     const mc_interval per_pi = mc_iv_div(mc_iv(order == 2 ? 4 : 1), mc_iv_pi());
     mc_interval a = mc_iv(1);
@@ -301,7 +298,7 @@ static bool expand_arccos(mc_expander *x, const mc_term *term, const mc_node *sc
     *taken = order->kind == MC_VALUE_NUMBER;
     const int q = *taken ? (int)order->number : 0;
     for (int n = 0; *taken && n <= x->order; n++)
-        if (!add_polar(x, scope, arccos_coefficient(q, n), n, q, out))
+        if (!add_polar(x, scope, mc_arccos_coefficient(q, n), n, q, out))
             return false;
     return !*taken || add_remainder(x, term, 0, scope, out);
 }

@@ -163,7 +163,7 @@ static mc_interval mean_of_sum(const mc_expansion *e, int64_t d) {
 
 /* ---- the search ---- */
 
-static void set_value(mc_interval value, mc_negative_frequency *out) {
+void mc_set_negative_value(mc_interval value, mc_negative_frequency *out) {
     out->value = value.lo + (value.hi - value.lo) / 2;
     out->bound = mc_iv_is_point(value) ? 0 : nextafter(fmax(value.hi - out->value, out->value - value.lo), INFINITY);
     out->found = out->value + out->bound < 0;
@@ -177,11 +177,11 @@ static void look_at_expansion(const mc_expansion *e, int64_t d, mc_negative_freq
     *out = (mc_negative_frequency){.d = d};
     if (mean.hi < 0 && isfinite(mean.lo)) {
         out->mean = true;
-        set_value(mean, out);
+        mc_set_negative_value(mean, out);
     } else if (read_sum(e, d, &s) && search_frequency(&s, &w) < -1e-9) {
         out->size = w.size;
         out->in_all = w.in_all;
-        set_value(density_at(&s, w, &size), out);
+        mc_set_negative_value(density_at(&s, w, &size), out);
     }
 }
 

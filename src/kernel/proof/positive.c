@@ -196,8 +196,7 @@ static int64_t columns_of_cosine(const mc_term *term, int64_t d) {
     return term->kind == MC_T_COLUMNS ? term->node->columns : d;
 }
 
-/* v <- t v for a sum of v_k P_k, k <= degree. */
-static void multiply_by_cosine(mc_interval *v, int degree, int64_t d) {
+void mc_multiply_by_cosine(mc_interval *v, int degree, int64_t d) {
     mc_interval product[SPHERE_TERMS + 1];
     for (int k = 0; k <= degree + 1; k++)
         product[k] = mc_iv(0);
@@ -228,7 +227,7 @@ static bool sphere_nonnegative(const group *s, int g, int last, int64_t d, bool 
         v[k] = mc_iv(0);
     for (int n = last; n >= 0; n--) {
         if (n < last)
-            multiply_by_cosine(v, last - n - 1, d);
+            mc_multiply_by_cosine(v, last - n - 1, d);
         if (n > 0 || !apart)
             v[0] = mc_iv_add(v[0], power_coefficient(s, g, n));
     }

@@ -44,6 +44,7 @@ mercer_status mc_describe_domain(mercer_ctx *ctx, const mc_node *root, mc_text *
 mercer_status mc_proof_object(mercer_ctx *ctx, mercer_verdict verdict, const mc_proof_findings *f, mc_text *out);
 /* witness_print.c: the points, the values and their sum. */
 void mc_witness_print(const mc_proof_findings *f, const mercer_witness *w, mc_text *out);
+extern const char *const mc_series_names[MC_SERIES_KINDS];
 void mc_frequency_print(const mercer_frequency *w, mc_text *out);
 /* "k(x, x) = -1 at x = (0, 0)": the witness in a few words. */
 void mc_witness_short(const mercer_witness *w, mc_text *out);

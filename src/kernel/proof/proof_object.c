@@ -390,6 +390,24 @@ static mercer_status write_frequency(mercer_ctx *ctx, object_writer *w, const mc
     return MERCER_OK;
 }
 
+static mercer_status write_coefficient(mercer_ctx *ctx, object_writer *w, const mc_refutation *refutation) {
+    const mc_negative_frequency *of = &refutation->frequency;
+    mc_text_add(w->out, ",\n\"coefficient\":{\"expression\":");
+    MC_TRY(write_tree(ctx, w, refutation->instance));
+    mc_text_add(w->out, ",\n\"columns\":%lld,\"series\":\"%s\",\"order\":%d", (long long)of->d,
+                mc_series_names[of->series], of->order);
+    mc_text_field(w->out, "value", of->value);
+    mc_text_field(w->out, "bound", of->bound);
+    mc_text_add(w->out, "}");
+    return MERCER_OK;
+}
+
+static mercer_status write_refutation(mercer_ctx *ctx, object_writer *w, const mc_refutation *refutation) {
+    if (!refutation->frequency.found)
+        return write_witness(ctx, w, refutation);
+    return (refutation->frequency.series ? write_coefficient : write_frequency)(ctx, w, refutation);
+}
+
 mercer_status mc_proof_object(mercer_ctx *ctx, mercer_verdict verdict, const mc_proof_findings *f, mc_text *out) {
     static const char *const names[] = {
         [MERCER_PROVED] = "proved", [MERCER_REFUTED] = "refuted", [MERCER_UNKNOWN] = "unknown"};
@@ -404,7 +422,7 @@ mercer_status mc_proof_object(mercer_ctx *ctx, mercer_verdict verdict, const mc_
     if (verdict == MERCER_PROVED)
         write_steps(&w, &f->derivation);
     if (verdict == MERCER_REFUTED)
-        MC_TRY((f->refutation.frequency.found ? write_frequency : write_witness)(ctx, &w, &f->refutation));
+        MC_TRY(write_refutation(ctx, &w, &f->refutation));
     mc_text_add(out, "}\n");
     return MERCER_OK;
 }

@@ -219,7 +219,9 @@ static mercer_status copy_frequency(mercer_ctx *ctx, mercer_proof *proof, const 
                                           .mean = from->mean,
                                           .value = from->value,
                                           .bound = from->bound,
-                                          .kernel = kernel};
+                                          .kernel = kernel,
+                                          .series = mc_series_names[from->series],
+                                          .order = from->order};
     return MERCER_OK;
 }
 

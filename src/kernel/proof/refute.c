@@ -90,6 +90,25 @@ static mercer_status refute_by_frequency(mercer_ctx *ctx, const mc_node *root, i
     return status;
 }
 
+/* By a coefficient of its power series. */
+static mercer_status refute_by_coefficient(mercer_ctx *ctx, const mc_node *root, int64_t d, int64_t least,
+                                           mc_refutation *out) {
+    mc_node *instance = NULL;
+    const int64_t first = d > 0 ? d : least;
+    MC_TRY(mc_make_instance(ctx, root, first, first, 0, &instance));
+    if (!instance)
+        return MERCER_OK;
+    const mercer_status status = mc_find_negative_coefficient(ctx, instance, first, d == 0, &out->frequency);
+    out->found = !status && out->frequency.found;
+    if (out->found) {
+        mc_node_free(out->instance);
+        out->instance = instance;
+        out->witness.d = 1;
+    } else
+        mc_node_free(instance);
+    return status;
+}
+
 /* No points can be certified with values that are not enclosed. */
 static bool has_no_enclosure(const mc_node *node) {
     return node->kind == MC_ATOM && node->atom == MC_MATERN && node->parameter[0].kind == MC_VALUE_NUMBER
@@ -105,7 +124,9 @@ mercer_status mc_refute_kernel(mercer_ctx *ctx, const mc_node *root, int64_t d, 
         MC_TRY(refute_by_frequency(ctx, root, d, least, out));
     if (!out->found)
         MC_TRY(refute_by_points(ctx, root, d, least, fixed, out));
-    return out->found ? MERCER_OK : refute_by_frequency(ctx, root, d, least, out);
+    if (!out->found)
+        MC_TRY(refute_by_frequency(ctx, root, d, least, out));
+    return out->found ? MERCER_OK : refute_by_coefficient(ctx, root, d, least, out);
 }
 
 void mc_refutation_close(mc_refutation *refutation) {

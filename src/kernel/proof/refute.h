@@ -2,12 +2,24 @@
 #ifndef MC_KERNEL_PROOF_REFUTE_H
 #define MC_KERNEL_PROOF_REFUTE_H
 
+#include "kernel/proof/interval.h"
 #include "kernel/proof/witness.h"
 
 /* The Fourier transform of the expression on R^d is value, off by at most bound, at the frequency that is size in the
    first column, or in all; or, mean, its mean over R^d is. */
+typedef enum mc_series_kind {
+    MC_NO_SERIES,
+    MC_SERIES_INNER,      /* in <x,z>, near 0 */
+    MC_SERIES_SPHERES,    /* in <x,z>, on the unit spheres of all R^d */
+    MC_SERIES_GEGENBAUER, /* in Gegenbauer's polynomials, on the unit sphere of R^d */
+    MC_SERIES_KINDS
+} mc_series_kind;
+
+/* Or, with a series: the coefficient number `order` of it is. */
 typedef struct mc_negative_frequency {
     bool found, in_all, mean;
+    mc_series_kind series;
+    int order;
     int64_t d;
     double size, value, bound;
 } mc_negative_frequency;
@@ -45,6 +57,11 @@ mercer_status mc_search_witness(mercer_ctx *ctx, const mc_node *instance, int64_
 /* negative_frequency.c: for d columns, and while none is found for more, up to most. */
 mercer_status mc_find_negative_frequency(mercer_ctx *ctx, const mc_node *instance, int64_t d, int64_t most,
                                          mc_negative_frequency *out);
+/* The value, and whether it is surely negative. */
+void mc_set_negative_value(mc_interval value, mc_negative_frequency *out);
+/* negative_coefficient.c: for d columns; any: no kernel for every number of columns. */
+mercer_status mc_find_negative_coefficient(mercer_ctx *ctx, const mc_node *instance, int64_t d, bool any,
+                                           mc_negative_frequency *out);
 /* search_lattice.c: as many points as the polynomial node needs against it, room for MC_WITNESS_POINTS x d; *count 0:
    it is none, or needs more. */
 mercer_status mc_lattice_points(mercer_ctx *ctx, const mc_node *node, int64_t d, double *points, int64_t *count);

@@ -260,7 +260,32 @@ void mc_witness_print(const mc_proof_findings *f, const mercer_witness *w, mc_te
     say_numbers(f->refutation.instance, w, out);
 }
 
+const char *const mc_series_names[MC_SERIES_KINDS] = {
+    [MC_SERIES_INNER] = "inner product", [MC_SERIES_SPHERES] = "spheres", [MC_SERIES_GEGENBAUER] = "gegenbauer"};
+
+static void say_coefficient(const mercer_frequency *w, mc_text *out) {
+    if (strcmp(w->series, "gegenbauer") == 0)
+        mc_text_add(out,
+                    "On the unit sphere of R^%lld its coefficient of Gegenbauer's polynomial number %d in <x, z> is ",
+                    (long long)w->d, w->order);
+    else
+        mc_text_add(out, "As a power series in <x, z>%s its coefficient of <x, z>^%d is ",
+                    strcmp(w->series, "spheres") == 0 ? ", for unit vectors," : "", w->order);
+    say_sum(w->value, w->bound, out);
+    mc_text_add(out,
+                strcmp(w->series, "inner product") == 0
+                    ? ".\nThat of a kernel is never negative: points e y_i on a line, with weights that are "
+                      "orthogonal to the lower powers of y,\nhave that times e^%d as their sum, up to higher powers "
+                      "of e.\n"
+                    : ".\nThat of a kernel is never negative (Schoenberg 1942).\n",
+                2 * w->order);
+}
+
 void mc_frequency_print(const mercer_frequency *w, mc_text *out) {
+    if (w->series) {
+        say_coefficient(w, out);
+        return;
+    }
     mc_text_add(out, w->mean ? "Its mean over all of R^%lld" : "Its Fourier transform on R^%lld", (long long)w->d);
     if (!w->mean) {
         mc_text_add(out, " at the frequency ");
@@ -275,7 +300,10 @@ void mc_frequency_print(const mercer_frequency *w, mc_text *out) {
 }
 
 void mc_frequency_short(const mercer_frequency *w, mc_text *out) {
-    mc_text_add(out, "%s is ", w->mean ? "its mean over all points" : "its Fourier transform at a frequency");
+    mc_text_add(out, "%s is ",
+                w->series ? "a coefficient of its power series"
+                : w->mean ? "its mean over all points"
+                          : "its Fourier transform at a frequency");
     mc_text_number(out, mc_round_to_digits(w->value, DIGITS_FEW));
     mc_text_add(out, " on R^%lld", (long long)w->d);
 }
