@@ -275,6 +275,10 @@ def is_matrix(A):
 def renamed(t):
     """The same function by a plainer name, where it has one."""
     name, exponent = atom_of(t), t["of"][0] if op_of(t) == "exp" else None
+    if name == "rbf" and is_matrix(t.get("form")):
+        c = t["form"][0][0]
+        same = c > 0 and all(e == (c if i == j else 0) for i, row in enumerate(t["form"]) for j, e in enumerate(row))
+        return {"atom": "rbf", "gamma": c} if same else t
     if name == "brownian" and t["hurst"] == 1:
         return LINEAR
     if name == "power" and t["centred"] == 1 and number(t["p"]):  # |x|^p + |z|^p - |x-z|^p
@@ -305,7 +309,7 @@ def is_double(v):
 
 class Expansion:
     def __init__(self, mode, columns=0, listed=0, order=0):
-        self.mode, self.columns, self.listed, self.order, self.generators, self.unmerged = mode, columns, listed, order, {}, 0
+        self.mode, self.columns, self.listed, self.order, self.generators, self.unmerged, self.functions = mode, columns, listed, order, {}, 0, {}
 
     def put(self, out, monomial, factor):
         exponents = frozenset((s, e) for s, e in monomial.items() if not is_zero(e))
@@ -328,6 +332,8 @@ class Expansion:
                 factor = mul(f, g)
                 if self.mode == "unfolded":
                     factor = self.absorb(exponents, factor)
+                if self.mode == "generators":
+                    self.merge_exponentials(exponents)
                 self.put(out, exponents, factor)
         return out
 
@@ -350,6 +356,21 @@ class Expansion:
                 del m[s]
         m[whites[0]] = point(1)
         return factor
+
+    def merge_exponentials(self, m):
+        """Powers of laplacian, exponential and chi2 that differ in gamma alone are one of them, where its gamma is a double."""
+        families = {}
+        for s, e in m.items():
+            t = without_view(self.generators[s[1]]) if s[0] == "p" and e[0] > 0 else None
+            if atom_of(t) in ("laplacian", "exponential", "chi2") and number(t["gamma"]):
+                view = self.generators[s[1]].get("columns") if t is not self.generators[s[1]] else None
+                families.setdefault((t["atom"], key(view)), []).append((s, e[0] * t["gamma"], e[0], view))
+        for (name, _), members in families.items():
+            gamma = sum(g for _, g, _, _ in members)
+            if sum(e for _, _, e, _ in members) >= 2 and is_double(gamma):
+                for s, *_ in members:
+                    del m[s]
+                m[("p", self.generator({"atom": name, "gamma": gamma}, members[0][3]))] = point(1)
 
     def generator(self, term, view):
         term = term if view is None else {"op": "columns", "columns": list(view), "of": [term]}
@@ -644,11 +665,37 @@ class Expansion:
         if "column" in f:
             return {frozenset({((side, columns[int(f["column"]) - 1]), point(1))}): point(1)} if f["column"] <= len(columns) else None
         if f["function"] == "norm2":
-            return {frozenset({((side, j), point(2))}): point(1) for j in columns} if self.all_apart(view) else None
-        parts = [self.polynomial(g, columns, view, side) for g in f.get("of", [])]
-        if None in parts or f["function"] not in ("negate", "add", "subtract", "multiply", "divide", "power"):
-            return None
-        return self.combined(f, parts)
+            return {frozenset({((side, j), point(2))}): point(1) for j in columns} if self.all_apart(view) else \
+                {frozenset({((side, self.leaf_function(f, view)), point(1))}): point(1)}
+        if f["function"] in ("negate", "add", "subtract", "multiply", "divide", "power"):
+            parts = [self.polynomial(g, columns, view, side) for g in f["of"]]
+            found = None if None in parts else self.combined(f, parts)
+            return found
+        return {frozenset({((side, self.leaf_function(f, view)), point(1))}): point(1)}
+
+    def leaf_function(self, f, view):
+        """A function of the row that is no polynomial stands for a column."""
+        name = ("function", key(f), None if view is None else tuple(view))
+        self.functions[name] = f
+        return name
+
+    def without_sines(self, poly):
+        """sin(f)^2 is 1 - cos(f)^2 where both occur."""
+        for name, f in self.functions.items():
+            partner = ("function", key({"function": "cos", "of": f["of"]}), name[2]) if f["function"] == "sin" else None
+            for side in "xz" if partner in self.functions else "":
+                while any(dict(m).get((side, name), point(0))[0] >= 2 for m in poly):
+                    out = {}
+                    for m, c in poly.items():
+                        powers = dict(m)
+                        if powers.get((side, name), point(0))[0] >= 2:
+                            powers[(side, name)] = sub(powers[(side, name)], point(2))
+                            self.put(out, dict(powers), c)
+                            powers[(side, partner)] = add(powers.get((side, partner), point(0)), point(2))
+                            c = neg(c)
+                        self.put(out, powers, c)
+                    poly = out
+        return poly
 
     def combined(self, f, parts):
         name, a, b = f["function"], parts[0], parts[-1]
@@ -1008,6 +1055,9 @@ def spectral_share(p, q, d):
         return Fraction(0)
     if p == q:
         return Fraction(1)
+    if q[0] == "sinc" and p[0] in ("matern", "gaussian", "laplacian") and d > 0:  # least at the corner of the band
+        edge = div(mul(point(q[1]), PI), q[2])[1]
+        return div(transform(p, d, [edge] * d), whole_power(q[2], d))[0]
     if p[0] == "sinc":
         return sinc_share(p, q)**d if q[0] == "sinc" and d > 0 else Fraction(0)
     if p[0] == "periodic" and d > 0:
@@ -1075,7 +1125,7 @@ def falls_against(q, p, d, s):
 def forms_hold(poly):
     for rest, members in grouped(poly, lambda s: s[0] in "xz").items():
         sides = [tuple(frozenset((s[1], e) for s, e in own.items() if s[0] == side) for side in "xz") for own, f in members]
-        names = sorted({n for pair in sides for n in pair}, key=sorted)
+        names = sorted({n for pair in sides for n in pair}, key=lambda n: sorted(map(repr, n)))
         A = [[point(0)] * len(names) for _ in names]
         for (a, b), (own, f) in zip(sides, members):
             A[names.index(a)][names.index(b)] = f
@@ -1603,7 +1653,7 @@ def named_column(f):
 def column_forms(proof, step):
     for listed in {step.d if 0 < step.d <= 6 else mentioned(step.term), mentioned(step.term)}:
         e = Expansion("columns", step.d, listed)
-        poly = e.expand(step.term)
+        poly = e.without_sines(e.expand(step.term))
         if forms_hold(poly) and proof.covers(step, e, poly):
             return True
     return False

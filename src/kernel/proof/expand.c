@@ -100,7 +100,8 @@ bool mc_multiply_monomials(mc_expander *x, mc_monomials *l, const mc_monomials *
             mc_monomial m = multiply_two(&l->item[i], &r->item[k]);
             if (x->mode == MC_UNFOLDED)
                 mc_absorb_into_white(x->e, &m);
-            if (!(powers_fit(&m) || mc_give_up_expansion(x)) || !mc_add_monomial(x, &product, &m)) {
+            if (!(powers_fit(&m) || mc_give_up_expansion(x))
+                || (x->mode == MC_GENERATORS && !mc_merge_exponentials(x, &m)) || !mc_add_monomial(x, &product, &m)) {
                 mc_free(product.item);
                 return false;
             }
@@ -391,7 +392,7 @@ mercer_status mc_expand_taylor_term(mc_pool *pool, const mc_term *term, mc_expan
     mc_expander x = {.pool = pool, .e = out, .mode = mode, .order = order, .d = d, .work = work};
     mc_monomials all = {0};
     x.listed = columns_listed(term, mode, d);
-    const bool ok = x.listed <= MC_WIDTHS_MAX && mc_expand_into(&x, term, NULL, &all);
+    const bool ok = x.listed <= MC_WIDTHS_MAX && mc_expand_into(&x, term, NULL, &all) && mc_replace_sines(&x, &all);
     out->monomial = all.item;
     out->count = all.count;
     out->listed = x.listed;

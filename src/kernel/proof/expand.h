@@ -35,8 +35,12 @@ typedef struct mc_expansion {
     const mc_term *generator[MC_GENERATORS_MAX];
     bool weight[MC_GENERATORS_MAX]; /* its exponential is f(x) f(z), whatever the rate */
     int64_t listed;                 /* MC_COLUMN_POWERS: columns that are apart */
-    mc_monomial *monomial;          /* count of them */
-    bool whole;                     /* false: too large to multiply out; nothing may be concluded */
+    /* MC_COLUMN_POWERS: functions of the row that are no polynomials stand for further columns, the last one first */
+    int functions;
+    const mc_function *function[MC_WIDTHS_MAX];
+    const mc_node *function_view[MC_WIDTHS_MAX];
+    mc_monomial *monomial; /* count of them */
+    bool whole;            /* false: too large to multiply out; nothing may be concluded */
 } mc_expansion;
 
 /* The last three write functions of a kernel as the first terms of their power series and a remainder, which is a

@@ -5,11 +5,12 @@
    that is a polynomial in the columns is the product of that polynomial in x and in z. */
 #include "base/memory.h"
 #include "base/status.h"
+#include "kernel/language/function.h"
 #include "kernel/proof/expand_list.h"
 #include <math.h>
 
 /* columns that are all written apart where the row has no more */
-enum { FEW_COLUMNS = 6, FORM_MAX = 12, FUNCTION_POWER_MAX = 20 };
+enum { FEW_COLUMNS = 6, FORM_MAX = 12, FUNCTION_POWER_MAX = 20, LEAVES_MAX = 4 };
 
 /* ---- which columns ---- */
 
@@ -63,7 +64,7 @@ static int64_t column_at(const mc_node *scope, int64_t j) {
 
 static bool scope_fits(const mc_node *scope) {
     for (int64_t j = 0; scope && j < scope->columns; j++)
-        if (scope->column[j] < 0 || scope->column[j] >= MC_WIDTHS_MAX)
+        if (scope->column[j] < 0 || scope->column[j] >= MC_WIDTHS_MAX - LEAVES_MAX)
             return false;
     return true;
 }
@@ -172,6 +173,30 @@ static bool expand_negation(mc_expander *x, const mc_function *f, const mc_node 
     return ok;
 }
 
+/* The column that a function stands for; MC_WIDTHS_MAX - 1 the first. -1: there are too many. */
+static int64_t leaf_column(mc_expander *x, const mc_function *f, const mc_node *scope) {
+    mc_expansion *e = x->e;
+    for (int i = 0; i < e->functions; i++)
+        if (e->function_view[i] == scope && mc_function_equal(e->function[i], f))
+            return MC_WIDTHS_MAX - 1 - i;
+    if (e->functions == LEAVES_MAX)
+        return -1;
+    e->function[e->functions] = f;
+    e->function_view[e->functions] = scope;
+    return MC_WIDTHS_MAX - 1 - e->functions++;
+}
+
+/* A function of the row that is no polynomial. */
+static bool expand_leaf(mc_expander *x, const mc_function *f, const mc_node *scope, mc_monomials *out, bool *is) {
+    const int64_t column = leaf_column(x, f, scope);
+    mc_monomial m = mc_constant_monomial(mc_iv(1));
+    *is = column >= 0;
+    if (!*is)
+        return true;
+    m.x[column] = 1;
+    return mc_add_monomial(x, out, &m);
+}
+
 static bool expand_function(mc_expander *x, const mc_function *f, const mc_node *scope, mc_monomials *out, bool *is) {
     *is = true;
     switch (f->kind) {
@@ -183,8 +208,8 @@ static bool expand_function(mc_expander *x, const mc_function *f, const mc_node 
     case MC_F_MULTIPLY:
     case MC_F_DIVIDE: return expand_two(x, f, scope, out, is);
     case MC_F_POWER: return expand_function_power(x, f, scope, out, is);
-    case MC_F_NORM2: *is = all_apart(x, scope); return !*is || expand_norm2(x, scope, out);
-    default: *is = false; return true;
+    case MC_F_NORM2: return all_apart(x, scope) ? expand_norm2(x, scope, out) : expand_leaf(x, f, scope, out, is);
+    default: return expand_leaf(x, f, scope, out, is);
     }
 }
 
@@ -213,11 +238,59 @@ static bool expand_polynomial_weight(mc_expander *x, const mc_term *term, const 
     return ok;
 }
 
+/* ---- sin^2 = 1 - cos^2 ---- */
+
+/* The cosine of what function i is the sine of; -1: none occurs. */
+static int partner_of_sine(const mc_expansion *e, int i) {
+    for (int k = 0; e->function[i]->kind == MC_F_SIN && k < e->functions; k++)
+        if (e->function[k]->kind == MC_F_COS && e->function_view[k] == e->function_view[i]
+            && mc_function_equal(e->function[k]->child[0], e->function[i]->child[0]))
+            return k;
+    return -1;
+}
+
+static uint8_t *powers_of_side(mc_monomial *m, bool of_z) {
+    return of_z ? m->z : m->x;
+}
+
+/* Some square of a sine in l is replaced; *found: there was one. */
+static bool replace_sine(mc_expander *x, mc_monomials *l, int sine, int cosine, bool of_z, bool *found) {
+    mc_monomials out = {0};
+    bool ok = true;
+    for (int i = 0; ok && i < l->count; i++) {
+        mc_monomial m = l->item[i];
+        if (powers_of_side(&m, of_z)[sine] >= 2) {
+            *found = true;
+            powers_of_side(&m, of_z)[sine] = (uint8_t)(powers_of_side(&m, of_z)[sine] - 2);
+            ok = mc_add_monomial(x, &out, &m);
+            powers_of_side(&m, of_z)[cosine] = (uint8_t)(powers_of_side(&m, of_z)[cosine] + 2);
+            m.factor = mc_iv_neg(m.factor);
+        }
+        ok = ok && mc_add_monomial(x, &out, &m);
+    }
+    mc_free(l->item);
+    *l = out;
+    return ok;
+}
+
+bool mc_replace_sines(mc_expander *x, mc_monomials *l) {
+    for (int i = 0; i < x->e->functions; i++) {
+        const int k = partner_of_sine(x->e, i);
+        for (int side = 0; k >= 0 && side < 2; side++)
+            for (bool found = true; found;) {
+                found = false;
+                if (!replace_sine(x, l, MC_WIDTHS_MAX - 1 - i, MC_WIDTHS_MAX - 1 - k, side == 1, &found))
+                    return false;
+            }
+    }
+    return true;
+}
+
 /* ---- all ---- */
 
 bool mc_expand_in_columns(mc_expander *x, const mc_term *term, const mc_node *scope, mc_monomials *out, bool *taken) {
     *taken = false;
-    if (!scope_fits(scope))
+    if (!scope_fits(scope) || x->listed > MC_WIDTHS_MAX - LEAVES_MAX)
         return true;
     if (term->kind == MC_T_WEIGH && term->node)
         return expand_polynomial_weight(x, term, scope, out, taken);

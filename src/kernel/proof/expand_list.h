@@ -41,10 +41,14 @@ bool mc_expand_taylor(mc_expander *x, const mc_term *term, const mc_node *scope,
 bool mc_is_norm_weight(const mc_term *term);
 /* expand_names.c: the same function under a plainer name; NULL: it has none. */
 const mc_term *mc_term_renamed(mc_pool *pool, const mc_term *term);
+/* Products of laplacian, exponential and chi2 that differ in gamma alone are one of them. */
+bool mc_merge_exponentials(mc_expander *x, mc_monomial *m);
 /* expand_columns.c: MC_COLUMN_POWERS. These say with *taken whether they know the term. */
 bool mc_expand_in_columns(mc_expander *x, const mc_term *term, const mc_node *scope, mc_monomials *out, bool *taken);
 const mc_term *mc_rest_of_linear(mc_pool *pool, int64_t listed);
 int64_t mc_mentioned_columns(const mc_term *term);
+/* sin(f)^2 of the row is 1 - cos(f)^2, where both occur. */
+bool mc_replace_sines(mc_expander *x, mc_monomials *l);
 int64_t mc_listed_columns(const mc_term *term, int64_t d);
 /* expand_unfolded.c: MC_UNFOLDED. */
 bool mc_expand_unfolded(mc_expander *x, const mc_term *term, const mc_node *scope, mc_monomials *out, bool *taken);

@@ -3,6 +3,8 @@
      brownian(hurst=1)               linear: (|x|^2 + |z|^2 - |x-z|^2)/2
      power(p, centred=1)             2 brownian(hurst=p/2), by definition
      exp(c power(p=2)), p=1          rbf(gamma=c), exponential(gamma=c) for c > 0
+     rbf(form=c I)                   rbf(gamma=c)
+     laplacian(gamma=a)*laplacian(gamma=b)   laplacian(gamma=a+b), where that is a double; exponential, chi2 likewise
      gibbs(c)                        rbf(gamma=1/(2 c^2)), where that is a double */
 #include "kernel/language/atoms.h"
 #include "kernel/proof/enclose.h"
@@ -20,6 +22,65 @@ static const mc_term *make_atom(mc_pool *pool, mc_atom atom, double number) {
 
 static bool is_fixed_atom(const mc_term *term, mc_atom atom) {
     return term->kind == MC_T_ATOM && term->node->atom == atom && term->node->parameter[0].kind == MC_VALUE_NUMBER;
+}
+
+/* ---- exp(-gamma psi) ---- */
+
+static const mc_term *without_view(const mc_term *term) {
+    return term->kind == MC_T_COLUMNS ? term->child[0] : term;
+}
+
+static bool is_exponential(const mc_term *term) {
+    return is_fixed_atom(term, MC_LAPLACIAN) || is_fixed_atom(term, MC_EXPONENTIAL) || is_fixed_atom(term, MC_CHI2);
+}
+
+static bool same_but_gamma(const mc_term *a, const mc_term *b) {
+    const mc_term *p = without_view(a), *q = without_view(b);
+    return is_exponential(p) && is_exponential(q) && p->node->atom == q->node->atom
+           && (a->kind == MC_T_COLUMNS) == (b->kind == MC_T_COLUMNS) && (a == p || a->node == b->node);
+}
+
+/* All that generator g can be put together with, as one power of one of them; *ok: memory sufficed. */
+static bool merge_with(mc_expander *x, mc_monomial *m, int g) {
+    const mc_term *term = x->e->generator[g], *inner = without_view(term);
+    mc_interval gamma = mc_iv(0);
+    int parts = 0;
+    for (int k = 0; k < x->e->generators; k++)
+        if (m->power[k] > 0 && same_but_gamma(term, x->e->generator[k])) {
+            const double one = without_view(x->e->generator[k])->node->parameter[0].number;
+            gamma = mc_iv_add(gamma, mc_iv_mul(mc_iv(one), mc_iv(m->power[k])));
+            parts += m->power[k];
+        }
+    if (parts < 2 || !mc_iv_is_point(gamma))
+        return true;
+    const int generators = x->e->generators;
+    const int to = mc_generator_of(x, make_atom(x->pool, inner->node->atom, gamma.lo),
+                                   term->kind == MC_T_COLUMNS ? term->node : NULL);
+    for (int k = 0; to >= 0 && k < generators; k++)
+        if (same_but_gamma(term, x->e->generator[k]))
+            m->power[k] = 0;
+    if (to >= 0)
+        m->power[to] = 1;
+    return to >= 0;
+}
+
+bool mc_merge_exponentials(mc_expander *x, mc_monomial *m) {
+    for (int g = 0; g < x->e->generators; g++)
+        if (m->power[g] > 0 && is_exponential(without_view(x->e->generator[g])) && !merge_with(x, m, g))
+            return false;
+    return true;
+}
+
+/* ---- names ---- */
+
+/* rbf(form=A) with A a multiple of the identity. */
+static const mc_term *rename_rbf_form(mc_pool *pool, const mc_value *A) {
+    if (A->kind != MC_VALUE_MATRIX || A->rows != A->columns || !(A->numbers[0] > 0))
+        return NULL;
+    for (int64_t i = 0; i < A->rows * A->columns; i++)
+        if (A->numbers[i] != (i % (A->columns + 1) == 0 ? A->numbers[0] : 0))
+            return NULL;
+    return make_atom(pool, MC_RBF, A->numbers[0]);
 }
 
 static const mc_term *rename_brownian(mc_pool *pool, double hurst) {
@@ -43,6 +104,8 @@ const mc_term *mc_term_renamed(mc_pool *pool, const mc_term *term) {
     mc_interval f;
     if (is_fixed_atom(term, MC_BROWNIAN) && term->node->parameter[0].number == 1)
         return mc_term_linear(pool);
+    if (term->kind == MC_T_ATOM && term->node->atom == MC_RBF_FORM)
+        return rename_rbf_form(pool, &term->node->parameter[0]);
     if (is_fixed_atom(term, MC_POWER_DISTANCE) && mc_atom_is_centred(term->node))
         return mc_term_binary(pool, MC_T_PRODUCT, mc_term_number(pool, mc_amount_number(2)),
                               rename_brownian(pool, term->node->parameter[0].number / 2));

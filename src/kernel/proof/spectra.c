@@ -93,6 +93,14 @@ static mc_interval sinc_over_sinc(const mc_stationary *p, const mc_stationary *q
     return mc_iv_at_least(mc_iv(1), ratio) ? mc_iv_power(ratio, (double)d) : mc_iv(0);
 }
 
+/* A transform that falls with the frequency, over the band of sinc: least at its corner; that of sinc is at most
+   length_scale^d. */
+static mc_interval falling_over_sinc(const mc_stationary *p, const mc_stationary *q, int64_t d) {
+    const mc_interval edge = mc_iv_div(mc_iv_mul(mc_iv(q->order), mc_iv_pi()), q->scale);
+    const mc_interval corner = mc_spectrum_density(p, d, (mc_frequency){.size = edge.hi, .in_all = true});
+    return corner.lo > 0 && isfinite(corner.hi) ? mc_iv_div(corner, mc_iv_power(q->scale, (double)d)) : mc_iv(0);
+}
+
 static mc_interval share_on_columns(const mc_stationary *p, const mc_stationary *q, int64_t d) {
     if (d < 1 || d > SPECTRAL_COLUMNS_MAX)
         return mc_iv(0);
@@ -108,6 +116,9 @@ static mc_interval share_on_columns(const mc_stationary *p, const mc_stationary 
         return laplace_over_gaussian(p, q, d);
     if (p->family == MC_PERIODIC_FAMILY && q->family == MC_PERIODIC_FAMILY)
         return periodic_over_periodic(p, q, d);
+    if (q->family == MC_SINC_FAMILY
+        && (p->family == MC_MATERN_FAMILY || p->family == MC_GAUSSIAN_FAMILY || p->family == MC_LAPLACE_FAMILY))
+        return falling_over_sinc(p, q, d);
     if (p->family == MC_SINC_FAMILY && q->family == MC_SINC_FAMILY)
         return sinc_over_sinc(p, q, d);
     return p->family == MC_PERIODIC_FAMILY && q->family == MC_FLAT ? periodic_over_constant(p, d) : mc_iv(0);

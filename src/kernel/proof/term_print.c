@@ -407,11 +407,30 @@ static void print_column_power(char name, int column, int power, bool *first, mc
     mc_text_add(out, power > 1 ? "%c%d^%d" : "%c%d", name, column + 1, power);
 }
 
-static void print_column_powers(const mc_monomial *m, bool *first, mc_text *out) {
-    for (int j = 0; j < MC_WIDTHS_MAX; j++)
+static void print_function_power(const mc_expansion *e, char name, int i, int power, bool *first, mc_text *out) {
+    if (!power)
+        return;
+    print_star(first, out);
+    mc_text_add(out, "[");
+    mc_function_print(out, e->function[i]);
+    mc_text_add(out, power > 1 ? "](%c)^%d" : "](%c)", name, power);
+}
+
+/* Those of functions stand at the end. */
+static void print_function_powers(const mc_expansion *e, const mc_monomial *m, bool *first, mc_text *out) {
+    for (int i = 0; i < e->functions; i++)
+        print_function_power(e, 'x', i, m->x[MC_WIDTHS_MAX - 1 - i], first, out);
+    for (int i = 0; i < e->functions; i++)
+        print_function_power(e, 'z', i, m->z[MC_WIDTHS_MAX - 1 - i], first, out);
+}
+
+static void print_column_powers(const mc_expansion *e, const mc_monomial *m, bool *first, mc_text *out) {
+    const int columns = MC_WIDTHS_MAX - e->functions;
+    for (int j = 0; j < columns; j++)
         print_column_power('x', j, m->x[j], first, out);
-    for (int j = 0; j < MC_WIDTHS_MAX; j++)
+    for (int j = 0; j < columns; j++)
         print_column_power('z', j, m->z[j], first, out);
+    print_function_powers(e, m, first, out);
 }
 
 static void print_monomial(const mc_expansion *e, const mc_monomial *m, mc_text *out) {
@@ -420,7 +439,7 @@ static void print_monomial(const mc_expansion *e, const mc_monomial *m, mc_text 
     if (!first)
         mc_text_add(out, "%.6g", size);
     print_powers(e, m, &first, out);
-    print_column_powers(m, &first, out);
+    print_column_powers(e, m, &first, out);
     print_rates(e, m, &first, out);
     print_widths(m, &first, out);
 }
