@@ -28,6 +28,7 @@ typedef struct grid {
     search_axis c, g;
     int folds;
     const char *data, *svmtrain, *gnuplot, *out, *png, *resume;
+    char own_out[4096], own_png[4096]; /* the names where none are given */
     bool no_out, no_gnuplot;
     mc_text passed; /* options for -svmtrain */
     svm_training training;
@@ -434,19 +435,19 @@ static void draw_contours(grid *s) {
 
 /* ---- The whole ---- */
 
-static const char *beside(const char *data, const char *ending) {
+/* The name of the data without its folder, and the ending, in room of the grid. */
+static const char *name_after(const char *data, const char *ending, char room[4096]) {
     const char *slash = strrchr(data, '/'), *name = slash ? slash + 1 : data;
-    char *made = malloc(strlen(name) + strlen(ending) + 1);
-    if (!made)
-        svm_command_fail("can't allocate enough memory");
-    return strcat(strcpy(made, name), ending);
+    if (strlen(name) + strlen(ending) >= 4096)
+        svm_command_fail("the name of %s is too long", data);
+    return strcat(strcpy(room, name), ending);
 }
 
 static void check_files(grid *s) {
-    char *out = (char *)beside(s->data, ".out");
+    const char *out = name_after(s->data, ".out", s->own_out);
     s->no_out = s->out && strcmp(s->out, "null") == 0;
     s->out = s->out ? s->out : out;
-    s->png = s->png ? s->png : beside(s->data, ".png");
+    s->png = s->png ? s->png : name_after(s->data, ".png", s->own_png);
     s->resume = s->resume && !*s->resume ? out : s->resume;
     s->no_gnuplot = s->c.none || s->g.none || (s->gnuplot && strcmp(s->gnuplot, "null") == 0);
     s->gnuplot = s->gnuplot ? s->gnuplot : "/usr/bin/gnuplot";
