@@ -106,6 +106,7 @@ typedef struct mc_sparse_operands {
     /* of a coordinate in the panel, -1: no row of the panel has it; NULL: unpacked in full */
     const int32_t *place;
     const void *b; /* places (or coordinates) x columns */
+    bool narrow;   /* b is made of bytes: whole numbers up to 255 */
 } mc_sparse_operands;
 
 /* Texts of one tile, compared place by place: sum over l of weight[l - 1] times the places from which on l bytes are

@@ -78,6 +78,7 @@ typedef struct mc_tile_part {
     double centre2; /* |scaled centre|^2 */
     /* coordinates are whole numbers 0 .. 255, x over this, packed as bytes (pack_uint8.c); 0: they are reals */
     double uint8_unit;
+    bool narrow;     /* of texts: coordinates are whole numbers up to 255, bytes in an unpacked panel */
     double rounding; /* of texts: units in the last place that a coordinate may be off by */
     double phase;    /* COS_SIN: how far rounding of x can move a point, at most */
     mc_distance_method distance_method;

@@ -11,6 +11,7 @@
 #include "gram/tile/multiply.h"
 #include "gram/pack/aligned_texts.h"
 #include "gram/pack/string_features.h"
+#include "kernel/evaluate/text_rows.h"
 #include "kernel/language/atoms.h"
 
 enum { HEADER = 2 * MC_ALIGN };
@@ -44,8 +45,8 @@ static bool is_plain(const mc_node *node) {
 /* A panel is as wide as a float's tile. */
 static void count_strings(const mc_node *node, need *n) {
     const mc_string_need strings = mc_string_features_need(node, n->x, n->z);
-    const int64_t of_x = mc_string_features_widest(node, n->x, n->width),
-                  of_z = n->z != n->x ? mc_string_features_widest(node, n->z, n->width) : 0;
+    const int64_t of_x = mc_text_rows_widest(node, n->x, n->width),
+                  of_z = n->z != n->x ? mc_text_rows_widest(node, n->z, n->width) : 0;
     n->parts++;
     n->counted += strings.values;
     n->different += strings.coordinates;

@@ -10,6 +10,10 @@
 #include "kernel/evaluate/text_features.h"
 #include "kernel/evaluate/text_rows.h"
 
+static bool fits_bytes(const mc_text_rows *rows) {
+    return rows->whole && rows->top <= UINT8_MAX;
+}
+
 /* ---- Rows that are known ---- */
 
 static mercer_status take_side(mercer_ctx *ctx, mc_tile_part *p, const mercer_data *data, const mc_text_rows *from,
@@ -44,6 +48,7 @@ static mercer_status keep_side(mercer_ctx *ctx, mc_tile_part *p, mc_text_side *s
     out->start = side->rows.start;
     side->rows = (mc_text_rows){0};
     p->longest = out->own->longest > p->longest ? out->own->longest : p->longest;
+    p->narrow &= fits_bytes(out->own);
     p->rounding = out->own->rounding > p->rounding ? out->own->rounding : p->rounding;
     return MERCER_OK;
 }
@@ -53,6 +58,7 @@ static mercer_status number_sides(mercer_ctx *ctx, mc_tile_part *p, const mercer
     const int sides = z == x ? 1 : 2;
     mercer_status status = mc_text_rows_make(ctx, p->strings, side, sides);
     p->d = side[0].rows.d;
+    p->narrow = true;
     MC_THEN(status, keep_side(ctx, p, &side[0], &p->left));
     if (sides == 2)
         MC_THEN(status, keep_side(ctx, p, &side[1], &p->right));
@@ -77,6 +83,7 @@ mercer_status mc_string_features_open(mercer_ctx *ctx, mc_tile_part *p, const me
         return number_sides(ctx, p, x, z);
     p->d = known->d;
     p->rounding = known->rounding;
+    p->narrow = fits_bytes(known);
     MC_TRY(take_side(ctx, p, x, known, &p->left));
     return z == x ? MERCER_OK : take_side(ctx, p, z, known, &p->right);
 }
@@ -95,25 +102,15 @@ static int64_t known_total(const mc_text_rows *known, const mercer_data *data) {
 
 mc_string_need mc_string_features_need(const mc_node *node, const mercer_data *x, const mercer_data *z) {
     const mc_text_rows *known = mc_text_rows_of(node, x, z);
-    const mercer_data *const side[] = {x, z};
-    mc_string_need need = {0};
-    for (int s = 0; s < (z == x ? 1 : 2); s++)
-        need.values += known ? known_total(known, side[s]) : mc_text_rows_total(node, side[s]);
-    need.coordinates = known ? known->d : need.values;
-    need.opening = known ? 0 : mc_text_rows_bytes(node, need.values);
-    return need;
-}
-
-static bool has_texts(const mc_node *node, const mercer_data *data) {
-    return (int64_t)node->parameter[MC_TEXT_COLUMN].number < data->texts;
-}
-
-int64_t mc_string_features_widest(const mc_node *node, const mercer_data *data, int64_t width) {
-    int64_t widest = 0, panel = 0;
-    for (int64_t i = 0; has_texts(node, data) && i < data->n; i++) {
-        const char *text = data->text[i * data->texts + (int64_t)node->parameter[MC_TEXT_COLUMN].number];
-        panel = (i % width ? panel : 0) + mc_text_feature_count(node, text);
-        widest = panel > widest ? panel : widest;
+    mc_string_need need = {.coordinates = known ? known->d : 0};
+    for (int s = 0; s < (z == x ? 1 : 2); s++) {
+        const mercer_data *data = s ? z : x;
+        need.values += known ? known_total(known, data) : mc_text_rows_total(node, data);
+        need.coordinates += known ? 0 : mc_text_rows_different(node, data);
     }
-    return widest;
+    if (known)
+        return need;
+    need.opening = mc_text_rows_bytes(node, need.values, need.coordinates);
+    need.coordinates = need.values < need.coordinates ? need.values : need.coordinates;
+    return need;
 }

@@ -19,7 +19,5 @@ typedef struct mc_string_need {
     size_t opening;
 } mc_string_need;
 mc_string_need mc_string_features_need(const mc_node *node, const mercer_data *x, const mercer_data *z);
-/* The most values in a panel of so many rows. */
-int64_t mc_string_features_widest(const mc_node *node, const mercer_data *data, int64_t width);
 
 #endif

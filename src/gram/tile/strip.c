@@ -85,7 +85,8 @@ static void accumulate_sparse(const strip_task *t, int part) {
                                   .coordinate = p->left.coordinate,
                                   .value = p->left.values,
                                   .place = mc_part_in_full(g, p) ? NULL : t->space->place[part],
-                                  .b = t->space->b[part]};
+                                  .b = t->space->b[part],
+                                  .narrow = p->narrow};
     g->ops->sparse(p->kind, &o, strip_of(t, p->strip[MC_USE_DOT]));
 }
 
@@ -188,7 +189,7 @@ static void clear_panel(mc_tile_workspace *s, int part) {
 
 /* Where coordinate k stands in the unpacked panel; a new one is given a row of zeros. */
 static int64_t place_of(const mc_gram *g, mc_tile_workspace *s, int part, int32_t k) {
-    const int64_t bytes = g->ops->columns * mc_real_size(g);
+    const int64_t bytes = g->ops->columns * mc_panel_element(g, &g->plan.part[part]);
     if (s->place[part][k] < 0) {
         memset(s->b[part] + s->places[part] * bytes, 0, (size_t)bytes);
         s->occupied[part][s->places[part]] = k;
@@ -197,26 +198,34 @@ static int64_t place_of(const mc_gram *g, mc_tile_workspace *s, int part, int32_
     return s->place[part][k];
 }
 
+/* Value e of the right side to place `at` of the panel. */
+static void unpack_value(const mc_gram *g, const mc_tile_part *p, int64_t e, char *b, int64_t at) {
+    const bool floats = g->precision == MERCER_F32;
+    if (p->narrow)
+        ((uint8_t *)b)[at] =
+            (uint8_t)(floats ? (double)((const float *)p->right.values)[e] : ((const double *)p->right.values)[e]);
+    else if (floats)
+        memcpy(b + at * (int64_t)sizeof(float), (const float *)p->right.values + e, sizeof(float));
+    else
+        memcpy(b + at * (int64_t)sizeof(double), (const double *)p->right.values + e, sizeof(double));
+}
+
 /* Write the panel's rows out in full. */
 static void unpack_panel(const mc_gram *g, mc_tile_workspace *s, int part, int64_t panel) {
     const mc_tile_part *p = &g->plan.part[part];
-    const int64_t width = g->ops->columns, real = mc_real_size(g);
+    const int64_t width = g->ops->columns;
     const bool full = mc_part_in_full(g, p);
     if (s->unpacked[part] == panel)
         return;
     s->unpacked[part] = panel;
     clear_panel(s, part);
     if (full)
-        memset(s->b[part], 0, (size_t)(p->d * width * real));
+        memset(s->b[part], 0, (size_t)(p->d * width * mc_panel_element(g, p)));
     for (int64_t j = 0; j < width; j++) {
         const int64_t i = panel * width + j < p->right.n ? panel * width + j : p->right.n - 1;
         for (int64_t e = p->right.start[i]; e < p->right.start[i + 1]; e++) {
             const int32_t k = p->right.coordinate[e];
-            const int64_t at = ((full ? k : place_of(g, s, part, k)) * width + j) * real;
-            if (real == sizeof(float))
-                memcpy(s->b[part] + at, (const float *)p->right.values + e, sizeof(float));
-            else
-                memcpy(s->b[part] + at, (const double *)p->right.values + e, sizeof(double));
+            unpack_value(g, p, e, s->b[part], (full ? k : place_of(g, s, part, k)) * width + j);
         }
     }
 }

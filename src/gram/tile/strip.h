@@ -66,6 +66,7 @@ bool mc_gram_long(const mc_gram *gram);
 bool mc_part_long(const mc_tile_part *part);
 /* Panels of few coordinates are unpacked in full, others with the coordinates that occur. */
 bool mc_part_in_full(const mc_gram *gram, const mc_tile_part *part);
+int64_t mc_panel_element(const mc_gram *gram, const mc_tile_part *part); /* bytes of a value in an unpacked panel */
 enum { MC_FULL_PANEL = 1 << 16 }; /* bytes of a sparse panel that is unpacked in full, at most */
 /* Panels and reals of one strip. */
 int64_t mc_strip_panels(const mc_gram *gram);

@@ -51,12 +51,24 @@ static int64_t strip_slots(const mc_gram *g, int64_t groups) {
     return mc_gram_long(g) ? groups : 1;
 }
 
-bool mc_part_in_full(const mc_gram *g, const mc_tile_part *p) {
-    return p->d * g->ops->columns * mc_real_size(g) <= MC_FULL_PANEL;
+int64_t mc_panel_element(const mc_gram *g, const mc_tile_part *p) {
+    return p->narrow ? 1 : mc_real_size(g);
 }
 
-static int64_t unpacked_reals(const mc_gram *g, const mc_tile_part *p) {
-    return (p->right.widest < p->d && !mc_part_in_full(g, p) ? p->right.widest : p->d) * g->ops->columns;
+bool mc_part_in_full(const mc_gram *g, const mc_tile_part *p) {
+    return p->d * g->ops->columns * mc_panel_element(g, p) <= MC_FULL_PANEL;
+}
+
+static int64_t unpacked_bytes(const mc_gram *g, const mc_tile_part *p) {
+    const int64_t places = p->right.widest < p->d && !mc_part_in_full(g, p) ? p->right.widest : p->d;
+    return places * g->ops->columns * mc_panel_element(g, p);
+}
+
+/* The panel that a part unpacks, or the values that it asks for. */
+static int64_t panel_bytes(const mc_gram *g, const mc_tile_part *p) {
+    if (mc_part_aligned(p))
+        return 0;
+    return p->sparse ? unpacked_bytes(g, p) : p->precomputed ? mc_precomputed_reals(g, p) * mc_real_size(g) : 0;
 }
 
 typedef void *taker(void *state, int64_t count, size_t size);
@@ -78,12 +90,7 @@ static void lay_part(const mc_gram *g, const mc_tile_part *p, int64_t groups, ta
     const bool unpacks = p->sparse && !mc_part_aligned(p);
     int32_t *place = take(state, unpacks ? p->d : 0, sizeof *place),
             *occupied = take(state, unpacks ? p->d : 0, sizeof *occupied);
-    char *b = take(state,
-                   mc_part_aligned(p) ? 0
-                   : p->sparse        ? unpacked_reals(g, p)
-                   : p->precomputed   ? mc_precomputed_reals(g, p)
-                                      : 0,
-                   real);
+    char *b = take(state, panel_bytes(g, p), 1);
     if (!s->a)
         return;
     s->a[i] = a, s->half[i] = half, s->place[i] = place, s->occupied[i] = occupied, s->b[i] = b;

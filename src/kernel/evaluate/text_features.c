@@ -180,6 +180,16 @@ int64_t mc_text_feature_count(const mc_node *atom, const char *text) {
     return kinds[atom->atom].count(atom, text);
 }
 
+int64_t mc_text_features_different(const mc_node *atom, int64_t letters) {
+    if (atom->atom != MC_SPECTRUM && atom->atom != MC_SUBSEQUENCE)
+        return INT32_MAX;
+    const int64_t p = whole_parameter(atom, P), m = atom->atom == MC_SPECTRUM ? whole_parameter(atom, 1) : 0;
+    double different = m > 0 ? (double)choose(p, m) : 1;
+    for (int64_t i = 0; i < p - m && different < INT32_MAX; i++)
+        different *= (double)letters;
+    return different < INT32_MAX ? (int64_t)different : INT32_MAX;
+}
+
 bool mc_text_features_exact(const mc_node *atom) {
     return atom->atom != MC_WORDS
            && (atom->atom != MC_SPECTRUM || has_mismatches(atom) || whole_parameter(atom, 0) <= MC_PART_EXACT);

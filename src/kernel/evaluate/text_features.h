@@ -21,8 +21,10 @@ typedef mercer_status mc_feature_visitor(void *arg, const mc_text_feature *featu
 /* The features of a text, in an order that depends on the text alone. Ends with the first failure of visit. */
 mercer_status mc_text_features(const mc_node *atom, const char *text, mc_feature_visitor *visit, void *arg);
 int64_t mc_text_feature_count(const mc_node *atom, const char *text); /* how often visit is called */
-bool mc_text_features_exact(const mc_node *atom);                     /* every length is 0 */
-bool mc_text_features_whole(const mc_node *atom);                     /* every value is 1 */
+/* Different features that texts of so many letters can have, at most. */
+int64_t mc_text_features_different(const mc_node *atom, int64_t letters);
+bool mc_text_features_exact(const mc_node *atom); /* every length is 0 */
+bool mc_text_features_whole(const mc_node *atom); /* every value is 1 */
 
 /* What is wrong with numbers that are right by themselves, as a sentence after the name of the atom; NULL: nothing, or
    one of them is a range. */

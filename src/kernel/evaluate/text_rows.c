@@ -15,12 +15,37 @@ static const char *text_of(const mc_node *atom, const mercer_data *data, int64_t
     return data->text[i * data->texts + (int64_t)atom->parameter[MC_TEXT_COLUMN].number];
 }
 
+static bool has_texts(const mc_node *atom, const mercer_data *data) {
+    return (int64_t)atom->parameter[MC_TEXT_COLUMN].number < data->texts;
+}
+
+static int64_t least_of(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+int64_t mc_text_rows_different(const mc_node *atom, const mercer_data *data) {
+    bool seen[256] = {false};
+    int64_t letters = 0;
+    for (int64_t i = 0; has_texts(atom, data) && i < data->n; i++)
+        for (const char *c = text_of(atom, data, i); *c; c++)
+            seen[(unsigned char)*c] = true;
+    for (int c = 0; c < 256; c++)
+        letters += seen[c];
+    return mc_text_features_different(atom, letters);
+}
+
 int64_t mc_text_rows_total(const mc_node *atom, const mercer_data *data) {
-    int64_t total = 0;
-    const bool there = (int64_t)atom->parameter[MC_TEXT_COLUMN].number < data->texts;
-    for (int64_t i = 0; there && i < data->n; i++)
-        total += mc_text_feature_count(atom, text_of(atom, data, i));
-    return total;
+    return mc_text_rows_widest(atom, data, data->n > 0 ? data->n : 1);
+}
+
+int64_t mc_text_rows_widest(const mc_node *atom, const mercer_data *data, int64_t width) {
+    int64_t widest = 0, panel = 0;
+    const int64_t different = mc_text_rows_different(atom, data);
+    for (int64_t i = 0; has_texts(atom, data) && i < data->n; i++) {
+        panel = (i % width ? panel : 0) + least_of(mc_text_feature_count(atom, text_of(atom, data, i)), different);
+        widest = panel > widest ? panel : widest;
+    }
+    return widest;
 }
 
 /* ---- Numbering ---- */
@@ -81,6 +106,8 @@ static mercer_status make_row(row_making *m, const mc_node *atom, const char *te
     rows->start[i + 1] = m->count;
     rows->self[i] = square_sum(rows, m->begin, m->count);
     rows->longest = m->count - m->begin > rows->longest ? m->count - m->begin : rows->longest;
+    for (int64_t k = m->begin; rows->whole && k < m->count; k++)
+        rows->top = (double)rows->whole[k] > rows->top ? (double)rows->whole[k] : rows->top;
     if (rows->whole)
         return MERCER_OK;
     /* a value is a power by products, or a root; they are then summed up */
@@ -220,12 +247,7 @@ mercer_status mc_text_rows_self(mercer_ctx *ctx, const mc_node *atom, const merc
     mc_feature_numbering numbering = {.ctx = ctx, .exact = mc_text_features_exact(atom)};
     mc_text_rows row = {0};
     row_making m = {.numbering = &numbering, .rows = &row};
-    int64_t most = 1;
-    for (int64_t i = 0; i < data->n; i++) {
-        const int64_t features = mc_text_feature_count(atom, text_of(atom, data, i));
-        most = features > most ? features : most;
-    }
-    mercer_status status = reserve_rows(ctx, atom, 1, most, &row);
+    mercer_status status = reserve_rows(ctx, atom, 1, mc_text_rows_widest(atom, data, 1), &row);
     for (int64_t i = 0; i < data->n && !status; i++) {
         mc_forget_features(&numbering);
         m.count = 0;
@@ -246,15 +268,7 @@ void mc_text_rows_free(mc_text_rows *rows) {
     *rows = (mc_text_rows){0};
 }
 
-/* Strings of p bytes that there are, where few enough. */
-static int64_t most_different(const mc_node *atom) {
-    const bool counted = atom->atom == MC_SUBSEQUENCE || (atom->atom == MC_SPECTRUM && atom->parameter[1].number == 0);
-    const int64_t p = (int64_t)atom->parameter[0].number;
-    return counted && p < 4 ? (int64_t)1 << 8 * p : INT32_MAX;
-}
-
-size_t mc_text_rows_bytes(const mc_node *atom, int64_t features) {
-    const int64_t most = most_different(atom), different = features < most ? features : most;
-    return mc_numbering_bytes(mc_text_features_exact(atom), different)
-           + mc_work_need(2 * features, sizeof(int32_t) + sizeof(double)) + 8 * MC_ALIGN;
+size_t mc_text_rows_bytes(const mc_node *atom, int64_t values, int64_t different) {
+    return mc_numbering_bytes(mc_text_features_exact(atom), least_of(values, different))
+           + mc_work_need(2 * values, sizeof(int32_t) + sizeof(double)) + 8 * MC_ALIGN;
 }

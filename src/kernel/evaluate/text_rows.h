@@ -15,6 +15,7 @@ typedef struct mc_text_rows {
     double rounding; /* units in the last place that a value may be off by; 0: none */
     int64_t *start;  /* n + 1 */
     int32_t *coordinate;
+    double top;    /* the largest of whole values */
     float *whole;  /* values; NULL: they are in value */
     double *value; /* likewise */
     double *self;  /* k(x, x) */
@@ -35,10 +36,13 @@ mercer_status mc_text_rows_make(mercer_ctx *ctx, const mc_node *atom, mc_text_si
 /* k(x, x) of every row by itself, in the memory of the longest. */
 mercer_status mc_text_rows_self(mercer_ctx *ctx, const mc_node *atom, const mercer_data *data, double *out);
 void mc_text_rows_free(mc_text_rows *rows);
-/* How many features the texts of the data have, each as often as it is met. */
+/* What the rows of the data can have at most: values of all rows, different features, values of one panel of so many
+   rows. */
 int64_t mc_text_rows_total(const mc_node *atom, const mercer_data *data);
-/* Bytes that so many features take at most while they are made rows. */
-size_t mc_text_rows_bytes(const mc_node *atom, int64_t features);
+int64_t mc_text_rows_different(const mc_node *atom, const mercer_data *data);
+int64_t mc_text_rows_widest(const mc_node *atom, const mercer_data *data, int64_t width);
+/* Bytes that so many values of so many features take at most while they are made rows. */
+size_t mc_text_rows_bytes(const mc_node *atom, int64_t values, int64_t different);
 
 /* ---- Of a problem ---- */
 

@@ -159,28 +159,38 @@ mercer_dtype mc_svm_dtype(const mercer_svm *set, int64_t n) {
     return set->precision[0] == 'd' || (set->precision[0] == 'a' && n <= MC_SVM_DOUBLE_ROWS) ? MERCER_F64 : MERCER_F32;
 }
 
-static double largest_of_diagonal(const mc_problem *p, double *row) {
-    const int64_t step = p->n / PROBES + 1;
-    double top = 0;
-    for (int64_t i = 0; i < p->n; i += step) {
-        mc_data_row(p->x, i, row);
-        top = fmax(top, mc_eval_kernel(p->kernel->root, row, row, p->x->d));
-    }
-    return top;
+/* Of some rows; those of a table, since texts know their own k(x, x). */
+static mercer_status largest_of_diagonal(mercer_ctx *ctx, const mc_problem *p, double *top) {
+    const int64_t step = p->n / PROBES + 1, count = mc_chunk_count(p->n, step);
+    mercer_data *some = NULL;
+    double *diagonal = NULL;
+    int64_t *rows = NULL;
+    mercer_status status = MC_ALLOC(ctx, diagonal, count);
+    MC_THEN(status, MC_ALLOC(ctx, rows, count));
+    for (int64_t k = 0; k < count && !status; k++)
+        rows[k] = k * step;
+    MC_THEN(status, mc_data_take(ctx, p->x, rows, count, &some));
+    MC_THEN(status, mc_kernel_diagonal(ctx, p->kernel, some, diagonal));
+    *top = 0;
+    for (int64_t k = 0; k < count && !status; k++)
+        *top = fmax(*top, diagonal[k]);
+    mercer_data_free(some);
+    mc_free(diagonal);
+    mc_free(rows);
+    return status;
 }
 
 /* Entries rounded to floats, times multipliers of the order of C, leave some C sqrt(n) max K 2^-25 in f. Where that is
    above the tolerance, quadratic programs with such a K end far from where the certificate wants them. */
 mercer_status mc_svm_fit_dtype(mercer_ctx *ctx, const mc_svm_variant *variant, const mercer_svm *set,
                                const mc_problem *p, mercer_dtype *out) {
-    double *scratch = NULL;
+    double top;
     *out = mc_svm_dtype(set, p->n);
     if (*out == MERCER_F64 || set->precision[0] != 'a' || !variant->has_C)
         return MERCER_OK;
-    MC_TRY(MC_ALLOC(ctx, scratch, mc_data_row_width(p->x)));
-    const double noise = set->C * sqrt((double)p->n) * largest_of_diagonal(p, scratch) * FLT_EPSILON / 4;
+    MC_TRY(largest_of_diagonal(ctx, p, &top));
+    const double noise = set->C * sqrt((double)p->n) * top * FLT_EPSILON / 4;
     *out = noise > set->tolerance ? MERCER_F64 : MERCER_F32;
-    mc_free(scratch);
     return MERCER_OK;
 }
 
