@@ -86,6 +86,29 @@ static void test_a_kernel_of_any_size_has_a_margin_or_is_refused(void **state) {
     close_clean(ctx);
 }
 
+/* Two rows of each class where the other has one: at a low nu no margin, and the nearest nu is svc with a C of 100 over
+   the mean of k(x, x), which no double holds here. */
+static void test_a_nearest_nu_beyond_doubles_is_refused(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    table t = random_table(40, 2, 9);
+    memcpy(t.x + 20 * D, t.x, 20 * D * sizeof(double));
+    for (int64_t i = 0; i < 40; i++)
+        t.class_of[i] = i >= 20;
+    for (int fallback = 0; fallback < 2; fallback++) {
+        mercer_svm set = plain("nu-svc", 1e-3);
+        mercer_model *model = NULL;
+        set.nu = 0.5;
+        set.nearest_nu = !fallback;
+        set.nu_fallback = fallback;
+        assert_fails(ctx, try_fit(ctx, "nu-svc", &set, "1e-310*rbf(gamma=1)", &t, &model), MERCER_NUMERIC,
+                     "give the kernel a larger factor");
+        assert_ok(ctx, try_fit(ctx, "nu-svc", &set, "1e-300*rbf(gamma=1)", &t, &model));
+        mercer_model_free(model);
+    }
+    close_clean(ctx);
+}
+
 static void test_data_without_a_margin_are_refused_with_two_rows(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(2);
@@ -598,6 +621,7 @@ int main(void) {
         cmocka_unit_test(test_a_hard_margin_is_found_wherever_the_rows_lie),
         cmocka_unit_test(test_a_large_C_and_few_columns_take_few_steps),
         cmocka_unit_test(test_a_kernel_of_any_size_has_a_margin_or_is_refused),
+        cmocka_unit_test(test_a_nearest_nu_beyond_doubles_is_refused),
         cmocka_unit_test(test_data_without_a_margin_are_refused_with_two_rows),
         cmocka_unit_test(test_multipliers_of_a_kernel_of_low_rank_add_up_to_nothing),
         cmocka_unit_test(test_degenerate_data_have_an_answer),

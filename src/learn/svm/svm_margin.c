@@ -11,8 +11,25 @@
    function is then that of svc with C = 100 over that mean. */
 static const double NO_MARGIN = 1e-5, NEAREST_MARGIN = 1e-2;
 
+static double nearest_C(const mc_svm *s, const mc_svm_program *t) {
+    return 1 / (NEAREST_MARGIN * mc_svm_program_mean_diagonal(s, t));
+}
+
+/* The sum of its multipliers, each at most C times the weight of its row, is a number too. */
+static bool nearest_overflows(const mc_svm *s, const mc_svm_program *t) {
+    double weights = 0;
+    for (int64_t i = 0; i < t->n; i++)
+        weights += s->cost[mc_svm_program_row(s, t, i)];
+    return !isfinite(2 * weights * nearest_C(s, t));
+}
+
 static mercer_status refuse_margin(mercer_ctx *ctx, const mc_svm *s, const mc_svm_program *t) {
     const char *first = s->p.x->label[t->a], *second = mc_svm_program_second(s, t);
+    if ((s->set->nearest_nu || s->set->nu_fallback) && nearest_overflows(s, t))
+        return mc_fail(ctx, MERCER_NUMERIC,
+                       "nu-svc: k(x, x) is %.3g in the mean over '%.80s' and '%.80s', so small that the multipliers of "
+                       "the nearest nu overflow; give the kernel a larger factor",
+                       mc_svm_program_mean_diagonal(s, t), first, second);
     const double highest = mc_svm_program_highest_nu(s, t);
     if (mc_svm_program_nu(s, t) < 0.99 * highest)
         return mc_fail(ctx, MERCER_NUMERIC,
@@ -47,10 +64,9 @@ mc_margin mc_svm_program_find_margin(const mc_svm *s, mc_svm_program *t) {
     if ((t->result.intercept[1] - t->result.intercept[0]) / 2 > 4 * t->tolerance)
         return MC_MARGIN_FOUND;
     const double most = fmin(8 * t->tolerance, largest_margin(t));
-    if (s->set->nearest_nu && !(most > NEAREST_MARGIN * mean))
-        return MC_MARGIN_NEAREST;
-    if (!(most > NO_MARGIN * mean))
-        return s->set->nu_fallback ? MC_MARGIN_NEAREST : MC_MARGIN_NONE;
+    const bool nearest = s->set->nearest_nu && !(most > NEAREST_MARGIN * mean);
+    if (nearest || !(most > NO_MARGIN * mean))
+        return (nearest || s->set->nu_fallback) && !nearest_overflows(s, t) ? MC_MARGIN_NEAREST : MC_MARGIN_NONE;
     t->tolerance = fmin(t->tolerance / 10, 0.1 * mean);
     return MC_MARGIN_UNKNOWN;
 }
@@ -62,7 +78,7 @@ mc_svm mc_svm_nearest_begin(const mc_svm *s, mc_svm_program *t) {
     mc_svm svc = *s;
     svc.kind = MC_SVC;
     svc.variant = &mc_svm_variants[MC_SVC];
-    svc.C = 1 / (NEAREST_MARGIN * mc_svm_program_mean_diagonal(s, t));
+    svc.C = nearest_C(s, t);
     return svc;
 }
 
