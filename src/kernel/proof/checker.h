@@ -1,8 +1,9 @@
-/* checker.h: what the rules of check_proof.c and check_conditional.c ask of a line and of the lines it names. */
+/* checker.h: what the rules of check_proof.c and its neighbours ask of a line and of the lines it names. */
 #ifndef MC_KERNEL_PROOF_CHECKER_H
 #define MC_KERNEL_PROOF_CHECKER_H
 
 #include "kernel/proof/derivation.h"
+#include <math.h>
 
 typedef struct checker {
     mercer_ctx *ctx;
@@ -48,6 +49,11 @@ static inline bool is_atom(const mc_proof_line *line, mc_atom atom) {
 
 static inline bool is_special(const mc_proof_line *line, mc_special special) {
     return line->term->kind == MC_T_SPECIAL && line->term->special == special;
+}
+
+/* 0, 1, 2, ... */
+static inline bool is_natural_number(double p) {
+    return p >= 0 && p == floor(p) && isfinite(p);
 }
 
 static inline const mc_term *special_of(checker *c, mc_special special, const mc_node *owner) {

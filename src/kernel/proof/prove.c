@@ -6,197 +6,12 @@
 
    Every claim is tried once: those proved are lines and are found again, those that failed (or are being tried further
    up) are kept in a list of their own. */
-#include "kernel/language/atoms.h"
 #include "kernel/proof/prove.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "kernel/proof/exact.h"
 #include "kernel/proof/expand.h"
 #include "kernel/proof/prover.h"
-#include "kernel/language/user_function.h"
 #include <math.h>
-
-/* ---- lines ---- */
-
-static bool grow_prover_array(mc_prover *p, void **block, int count, int *capacity, size_t size) {
-    if (count < *capacity)
-        return true;
-    void *grown = mc_grow_block(p->ctx, *block, *capacity ? 2 * *capacity : 16, size);
-    if (!grown) {
-        p->status = MERCER_MEMORY;
-        return false;
-    }
-    *capacity = *capacity ? 2 * *capacity : 16;
-    *block = grown;
-    return true;
-}
-
-int mc_add_proof_line(mc_prover *p, mc_proof_line line, int premises, const int *premise) {
-    for (int i = 0; i < premises; i++)
-        if (premise[i] == MC_NO_LINE)
-            return MC_NO_LINE;
-    int *copy = mc_pool_take(p->pool, premises, sizeof *copy);
-    if (!copy || !grow_prover_array(p, (void **)&p->out->line, p->out->count, &p->out->capacity, sizeof *p->out->line))
-        return MC_NO_LINE;
-    for (int i = 0; i < premises; i++)
-        copy[i] = premise[i];
-    line.premises = premises;
-    line.premise = copy;
-    p->out->line[p->out->count] = line;
-    return p->out->count++;
-}
-
-int mc_claim_outright(mc_prover *p, mc_judgement judgement, const mc_term *term, int64_t d, mc_rule rule) {
-    return mc_add_proof_line(p, (mc_proof_line){.judgement = judgement, .term = term, .d = d, .rule = rule}, 0, NULL);
-}
-
-int mc_claim_from(mc_prover *p, mc_judgement judgement, const mc_term *term, int64_t d, mc_rule rule, int premise) {
-    return mc_add_proof_line(p, (mc_proof_line){.judgement = judgement, .term = term, .d = d, .rule = rule}, 1,
-                             &premise);
-}
-
-static int find_line(const mc_prover *p, mc_judgement judgement, const mc_term *term, int64_t d) {
-    for (int i = 0; i < p->out->count; i++) {
-        const mc_proof_line *line = &p->out->line[i];
-        if (line->judgement == judgement && line->d == d && mc_term_equal(line->term, term))
-            return i;
-    }
-    return MC_NO_LINE;
-}
-
-static bool has_failed(const mc_prover *p, mc_judgement judgement, const mc_term *term, int64_t d) {
-    for (int i = 0; i < p->failures; i++)
-        if (p->failed[i].judgement == judgement && p->failed[i].d == d && mc_term_equal(p->failed[i].term, term))
-            return true;
-    return false;
-}
-
-/* ---- conditionally negative functions ---- */
-
-static int prove_cnd_special(mc_prover *p, const mc_term *term, int64_t d) {
-    const mc_node *owner = term->node;
-    switch (term->special) {
-    case MC_COLUMN_SQUARE:
-    case MC_DISTANCE_SQUARE:
-    case MC_SCALED_SQUARE:
-    case MC_CIRCLE_SQUARE: return mc_claim_outright(p, MC_IS_CND, term, d, MC_RULE_SQUARE);
-    case MC_COLUMN_DISTANCE:
-        return mc_claim_from(p, MC_IS_CND, term, d, MC_RULE_ROOT,
-                             mc_claim_cnd(p, mc_term_special(p->pool, MC_COLUMN_SQUARE, NULL), d));
-    case MC_SCALED_DISTANCE:
-        return mc_claim_from(p, MC_IS_CND, term, d, MC_RULE_ROOT,
-                             mc_claim_cnd(p, mc_term_special(p->pool, MC_SCALED_SQUARE, owner), d));
-    case MC_SUM_DISTANCE:
-        return mc_claim_from(p, MC_IS_CND, term, d, MC_RULE_COLUMN_SUM,
-                             mc_claim_cnd(p, mc_term_special(p->pool, MC_COLUMN_DISTANCE, NULL), d));
-    case MC_CHI2_DISTANCE:
-        return mc_claim_from(p, MC_IS_CND, term, d, MC_RULE_CHI2,
-                             mc_claim_kernel(p, mc_term_special(p->pool, MC_HARMONIC, NULL), d));
-    case MC_DISTANCE_PSI:
-        return mc_claim_from(p, MC_IS_CND, term, d, MC_RULE_BERNSTEIN,
-                             mc_claim_cnd(p, mc_term_special(p->pool, MC_DISTANCE_SQUARE, NULL), d));
-    case MC_RQ_LOG:
-    case MC_MATERN_LOG:
-        return mc_claim_from(p, MC_IS_CND, term, d, MC_RULE_LOG,
-                             mc_claim_cnd(p, mc_term_special(p->pool, MC_SCALED_SQUARE, owner), d));
-    default: return MC_NO_LINE;
-    }
-}
-
-int mc_claim_cnd(mc_prover *p, const mc_term *term, int64_t d) {
-    if (!term)
-        return MC_NO_LINE;
-    const int known = find_line(p, MC_IS_CND, term, d);
-    return known != MC_NO_LINE ? known : prove_cnd_special(p, term, d);
-}
-
-/* ---- kernels ---- */
-
-static int prove_schoenberg(mc_prover *p, const mc_term *term, int64_t d) {
-    return mc_claim_from(p, MC_IS_KERNEL, term, d, MC_RULE_SCHOENBERG,
-                         mc_claim_cnd(p, mc_minus_log(p->pool, term->node), d));
-}
-
-static int prove_monotone(mc_prover *p, const mc_term *term, int64_t d) {
-    return mc_claim_from(p, MC_IS_KERNEL, term, d, MC_RULE_MONOTONE,
-                         mc_claim_cnd(p, mc_term_special(p->pool, MC_SCALED_SQUARE, term->node), d));
-}
-
-int mc_claim_by_psi(mc_prover *p, mc_judgement judgement, const mc_term *term, int64_t d, mc_rule rule) {
-    return mc_claim_from(p, judgement, term, d, rule,
-                         mc_claim_cnd(p, mc_term_special(p->pool, MC_DISTANCE_PSI, term->node), d));
-}
-
-static int prove_tanh(mc_prover *p, const mc_term *term, int64_t d) {
-    const mc_value *v = term->node->parameter;
-    const bool constant = mc_value_is_zero(&v[0]) && mc_value_range(&v[1]).lo >= 0;
-    return constant ? mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_TANH) : MC_NO_LINE;
-}
-
-static int prove_form(mc_prover *p, const mc_term *term, int64_t d, mc_rule rule) {
-    const mc_value *A = &term->node->parameter[0];
-    mc_psd psd = MC_PSD_UNSURE;
-    if (A->kind == MC_VALUE_MATRIX)
-        p->status = mc_psd_test(p->ctx, A->numbers, A->rows, &psd);
-    return psd == MC_PSD_YES ? mc_claim_outright(p, MC_IS_KERNEL, term, d, rule) : MC_NO_LINE;
-}
-
-static int prove_unfolded(mc_prover *p, const mc_term *term, int64_t d, mc_rule rule) {
-    const mc_term *inside = mc_term_unfold(p->pool, term->node);
-    return inside ? mc_claim_from(p, MC_IS_KERNEL, term, d, rule, mc_claim_kernel(p, inside, d)) : MC_NO_LINE;
-}
-
-static int prove_atom(mc_prover *p, const mc_term *term, int64_t d) {
-    const mc_node *node = term->node;
-    const double nu = mc_value_range(&node->parameter[0]).hi;
-    switch (node->atom) {
-    case MC_LINEAR: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_LINEAR);
-    case MC_POLY: return prove_unfolded(p, term, d, MC_RULE_POLY);
-    case MC_RBF: {
-        const int line = prove_unfolded(p, term, d, MC_RULE_RBF);
-        return line == MC_NO_LINE ? prove_schoenberg(p, term, d) : line;
-    }
-    case MC_LAPLACIAN:
-    case MC_EXPONENTIAL:
-    case MC_PERIODIC:
-    case MC_CHI2: return prove_schoenberg(p, term, d);
-    case MC_MATERN: return nu == 0.5 ? prove_schoenberg(p, term, d) : prove_monotone(p, term, d);
-    case MC_RQ: return prove_monotone(p, term, d);
-    case MC_COSINE:
-        return mc_claim_from(p, MC_IS_KERNEL, term, d, MC_RULE_COSINE, mc_claim_kernel(p, mc_term_linear(p->pool), d));
-    case MC_INTERSECTION: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_INTERSECTION);
-    case MC_ARCCOS: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_ARCCOS);
-    case MC_TANH: return prove_tanh(p, term, d);
-    case MC_WHITE: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_WHITE);
-    case MC_FORM: return prove_form(p, term, d, MC_RULE_FORM);
-    case MC_SPECTRUM:
-        return mc_claim_outright(p, MC_IS_KERNEL, term, d,
-                                 mc_value_range(&node->parameter[1]).hi == 0 ? MC_RULE_SPECTRUM
-                                                                             : MC_RULE_TEXT_FEATURES);
-    case MC_SUBSEQUENCE:
-    case MC_WEIGHTED_DEGREE:
-    case MC_WORDS: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_TEXT_FEATURES);
-    case MC_TANIMOTO: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_TANIMOTO);
-    case MC_ADDITIVE_CHI2: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_ADDITIVE_CHI2);
-    case MC_WENDLAND:
-        return d > 0 && d <= mc_wendland_columns(node) ? mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_WENDLAND)
-                                                       : MC_NO_LINE;
-    case MC_SINC: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_SINC);
-    case MC_BROWNIAN: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_BROWNIAN);
-    case MC_SPLINE: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_SPLINE);
-    case MC_GIBBS: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_GIBBS);
-    case MC_RBF_FORM: return prove_form(p, term, d, MC_RULE_RBF_FORM);
-    case MC_POWER_DISTANCE:
-    case MC_LOG:
-    case MC_MULTIQUADRIC:
-        return mc_atom_is_centred(node) ? mc_claim_by_psi(p, MC_IS_KERNEL, term, d, MC_RULE_CENTRED) : MC_NO_LINE;
-    case MC_USER:
-        return mc_user_positive(node->parameter[0].user) ? mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_USER)
-                                                         : MC_NO_LINE;
-    case MC_PRECOMPUTED: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_PRECOMPUTED);
-    default: return MC_NO_LINE;
-    }
-}
 
 /* One premise per child; numbers that a product may carry are left out. */
 static int prove_children(mc_prover *p, const mc_term *term, int64_t d, mc_judgement judgement, mc_rule rule,
@@ -243,7 +58,7 @@ static int prove_constant(mc_prover *p, const mc_term *term, int64_t d, mc_judge
 static int by_its_top(mc_prover *p, const mc_term *term, int64_t d) {
     switch (term->kind) {
     case MC_T_NUMBER: return prove_constant(p, term, d, MC_IS_KERNEL, MC_RULE_CONSTANT);
-    case MC_T_ATOM: return prove_atom(p, term, d);
+    case MC_T_ATOM: return mc_prove_atom(p, term, d);
     case MC_T_DOT: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_DOT);
     case MC_T_SUM: return prove_children(p, term, d, MC_IS_KERNEL, MC_RULE_SUM, false);
     case MC_T_PRODUCT: return prove_children(p, term, d, MC_IS_KERNEL, MC_RULE_PRODUCT, true);
@@ -443,10 +258,10 @@ static bool is_negative_multiple(const mc_term *term) {
 static int prove_claim(mc_prover *p, mc_judgement judgement, const mc_term *term, int64_t d) {
     if (!term || p->status || p->pool->status)
         return MC_NO_LINE;
-    int line = find_line(p, judgement, term, d);
-    if (line != MC_NO_LINE || has_failed(p, judgement, term, d))
+    int line = mc_find_proof_line(p, judgement, term, d);
+    if (line != MC_NO_LINE || mc_claim_has_failed(p, judgement, term, d))
         return line;
-    if (!grow_prover_array(p, (void **)&p->failed, p->failures, &p->capacity, sizeof *p->failed))
+    if (!mc_grow_prover_array(p, (void **)&p->failed, p->failures, &p->capacity, sizeof *p->failed))
         return MC_NO_LINE;
     const int place = p->failures++; /* until it succeeds, so that no claim is tried inside itself */
     p->failed[place] = (mc_proof_failure){judgement, term, d};

@@ -28,6 +28,14 @@ typedef struct mc_prover {
 int mc_add_proof_line(mc_prover *p, mc_proof_line line, int premises, const int *premise);
 int mc_claim_outright(mc_prover *p, mc_judgement judgement, const mc_term *term, int64_t d, mc_rule rule);
 int mc_claim_from(mc_prover *p, mc_judgement judgement, const mc_term *term, int64_t d, mc_rule rule, int premise);
+/* MC_NO_LINE: it is not proved yet. */
+int mc_find_proof_line(const mc_prover *p, mc_judgement judgement, const mc_term *term, int64_t d);
+bool mc_claim_has_failed(const mc_prover *p, mc_judgement judgement, const mc_term *term, int64_t d);
+/* Room for one element more; false: p->status says why not. */
+bool mc_grow_prover_array(mc_prover *p, void **block, int count, int *capacity, size_t size);
+
+/* prove_atoms.c */
+int mc_prove_atom(mc_prover *p, const mc_term *term, int64_t d);
 int mc_claim_by_psi(mc_prover *p, mc_judgement judgement, const mc_term *term, int64_t d, mc_rule rule);
 
 /* For every number of columns if possible, else for d. */

@@ -1,15 +1,11 @@
 /* term_print.c: terms as people write them: expressions in the language itself, distances in the notation of the
    blackboard. */
 #include "base/memory.h"
-#include "kernel/proof/expand.h"
+#include "kernel/proof/term_print.h"
 #include "kernel/language/function.h"
 #include "kernel/language/node.h"
 #include "kernel/language/canonical_text.h"
 #include <math.h>
-
-typedef enum term_level { SUM, PRODUCT, SIGN, POWER, VIEW, PRIMARY } term_level;
-
-static void print_term(const mc_term *term, term_level place, mc_text *out);
 
 /* ---- numbers ---- */
 
@@ -210,7 +206,7 @@ static int count_inverses(const mc_term *term, int i) {
 static void print_factors(const mc_term *term, int from, int to, bool follows, mc_text *out) {
     for (int i = from; i < to; i++) {
         mc_text_add(out, "%s", i > from || follows ? "*" : "");
-        print_term(term->child[i], SIGN, out);
+        mc_term_print_in(term->child[i], MC_LEVEL_SIGN, out);
     }
 }
 
@@ -252,7 +248,7 @@ static void print_sum(const mc_term *term, mc_text *out) {
         else if (child->kind == MC_T_PRODUCT)
             print_product(child, out);
         else
-            print_term(child, PRODUCT, out);
+            mc_term_print_in(child, MC_LEVEL_PRODUCT, out);
     }
 }
 
@@ -274,26 +270,26 @@ static void print_weigh(const mc_term *term, mc_text *out) {
     else
         gaussian_weight(term->amount, out);
     mc_text_add(out, ", ");
-    print_term(term->child[0], SUM, out);
+    mc_term_print_in(term->child[0], MC_LEVEL_SUM, out);
     mc_text_add(out, ")");
 }
 
 static void print_call(const char *name, const mc_term *term, mc_text *out) {
     mc_text_add(out, "%s(", name);
-    print_term(term->child[0], SUM, out);
+    mc_term_print_in(term->child[0], MC_LEVEL_SUM, out);
     mc_text_add(out, ")");
 }
 
-static term_level level_of(const mc_term *term) {
+static mc_term_level level_of(const mc_term *term) {
     switch (term->kind) {
-    case MC_T_NUMBER: return is_negative(term) ? SIGN : PRIMARY; /* 2*gamma stands in products only */
-    case MC_T_SUM: return SUM;
+    case MC_T_NUMBER: return is_negative(term) ? MC_LEVEL_SIGN : MC_LEVEL_PRIMARY; /* 2*gamma stands in products only */
+    case MC_T_SUM: return MC_LEVEL_SUM;
     case MC_T_DOT:
     case MC_T_SPECIAL:
-    case MC_T_PRODUCT: return PRODUCT;
-    case MC_T_POWER: return is_inverse(term) ? PRODUCT : POWER;
-    case MC_T_COLUMNS: return VIEW;
-    default: return PRIMARY;
+    case MC_T_PRODUCT: return MC_LEVEL_PRODUCT;
+    case MC_T_POWER: return is_inverse(term) ? MC_LEVEL_PRODUCT : MC_LEVEL_POWER;
+    case MC_T_COLUMNS: return MC_LEVEL_VIEW;
+    default: return MC_LEVEL_PRIMARY;
     }
 }
 
@@ -317,7 +313,7 @@ static void print_bare(const mc_term *term, mc_text *out) {
             mc_text_number(out, term->child[0]->amount.factor);
             break;
         }
-        print_term(term->child[0], VIEW, out);
+        mc_term_print_in(term->child[0], MC_LEVEL_VIEW, out);
         mc_text_add(out, "^");
         mc_text_number(out, term->amount.factor);
         break;
@@ -325,19 +321,19 @@ static void print_bare(const mc_term *term, mc_text *out) {
     case MC_T_NORMALIZE: print_call("normalize", term, out); break;
     case MC_T_WEIGH: print_weigh(term, out); break;
     case MC_T_COLUMNS:
-        print_term(term->child[0], PRIMARY, out);
+        mc_term_print_in(term->child[0], MC_LEVEL_PRIMARY, out);
         mc_columns_print(out, term->node);
         break;
     case MC_T_SPECIAL: print_special(term, out); break;
     case MC_T_REMAINDER:
         mc_text_add(out, "rest_%d(", term->order);
-        print_term(term->child[0], SUM, out);
+        mc_term_print_in(term->child[0], MC_LEVEL_SUM, out);
         mc_text_add(out, ")");
         break;
     }
 }
 
-static void print_term(const mc_term *term, term_level place, mc_text *out) {
+void mc_term_print_in(const mc_term *term, mc_term_level place, mc_text *out) {
     const bool inside = level_of(term) < place;
     mc_text_add(out, "%s", inside ? "(" : "");
     print_bare(term, out);
@@ -345,110 +341,5 @@ static void print_term(const mc_term *term, term_level place, mc_text *out) {
 }
 
 void mc_term_print(const mc_term *term, mc_text *out) {
-    print_term(term, SUM, out);
-}
-
-/* ---- sums multiplied out ---- */
-
-/* "*" between factors, none before the first. */
-static void print_star(bool *first, mc_text *out) {
-    mc_text_add(out, "%s", *first ? "" : "*");
-    *first = false;
-}
-
-static double interval_midpoint(mc_interval a) {
-    return a.lo + (a.hi - a.lo) / 2;
-}
-
-static void print_powers(const mc_expansion *e, const mc_monomial *m, bool *first, mc_text *out) {
-    for (int g = 0; g < e->generators; g++) {
-        if (m->power[g] == 0)
-            continue;
-        print_star(first, out);
-        print_term(e->generator[g], m->power[g] > 1 ? VIEW : SIGN, out);
-        if (m->power[g] > 1)
-            mc_text_add(out, "^%d", m->power[g]);
-    }
-}
-
-static void print_rates(const mc_expansion *e, const mc_monomial *m, bool *first, mc_text *out) {
-    bool opened = false;
-    for (int g = 0; g < e->generators; g++) {
-        const double rate = interval_midpoint(m->rate[g]);
-        if (rate == 0)
-            continue;
-        if (!opened)
-            print_star(first, out);
-        mc_text_add(out, "%s", !opened ? (rate < 0 ? "exp(-" : "exp(") : rate < 0 ? " - " : " + ");
-        if (fabs(rate) != 1)
-            mc_text_add(out, "%.6g*", fabs(rate));
-        print_term(e->generator[g], SIGN, out);
-        opened = true;
-    }
-    mc_text_add(out, "%s", opened ? ")" : "");
-}
-
-static void print_widths(const mc_monomial *m, bool *first, mc_text *out) {
-    if (interval_midpoint(m->width) != 0) {
-        print_star(first, out);
-        mc_text_add(out, "rbf(gamma=%.6g)", interval_midpoint(m->width));
-    }
-    for (int j = 0; j < MC_WIDTHS_MAX; j++)
-        if (interval_midpoint(m->widths[j]) != 0) {
-            print_star(first, out);
-            mc_text_add(out, "rbf(gamma=%.6g)[%d]", interval_midpoint(m->widths[j]), j + 1);
-        }
-}
-
-static void print_column_power(char name, int column, int power, bool *first, mc_text *out) {
-    if (!power)
-        return;
-    print_star(first, out);
-    mc_text_add(out, power > 1 ? "%c%d^%d" : "%c%d", name, column + 1, power);
-}
-
-static void print_function_power(const mc_expansion *e, char name, int i, int power, bool *first, mc_text *out) {
-    if (!power)
-        return;
-    print_star(first, out);
-    mc_text_add(out, "[");
-    mc_function_print(out, e->function[i]);
-    mc_text_add(out, power > 1 ? "](%c)^%d" : "](%c)", name, power);
-}
-
-/* Those of functions stand at the end. */
-static void print_function_powers(const mc_expansion *e, const mc_monomial *m, bool *first, mc_text *out) {
-    for (int i = 0; i < e->functions; i++)
-        print_function_power(e, 'x', i, m->x[MC_WIDTHS_MAX - 1 - i], first, out);
-    for (int i = 0; i < e->functions; i++)
-        print_function_power(e, 'z', i, m->z[MC_WIDTHS_MAX - 1 - i], first, out);
-}
-
-static void print_column_powers(const mc_expansion *e, const mc_monomial *m, bool *first, mc_text *out) {
-    const int columns = MC_WIDTHS_MAX - e->functions;
-    for (int j = 0; j < columns; j++)
-        print_column_power('x', j, m->x[j], first, out);
-    for (int j = 0; j < columns; j++)
-        print_column_power('z', j, m->z[j], first, out);
-    print_function_powers(e, m, first, out);
-}
-
-static void print_monomial(const mc_expansion *e, const mc_monomial *m, mc_text *out) {
-    const double size = fabs(interval_midpoint(m->factor));
-    bool first = size == 1 && !mc_monomial_is_constant(m);
-    if (!first)
-        mc_text_add(out, "%.6g", size);
-    print_powers(e, m, &first, out);
-    print_column_powers(e, m, &first, out);
-    print_rates(e, m, &first, out);
-    print_widths(m, &first, out);
-}
-
-void mc_expansion_print(const mc_expansion *e, mc_text *out) {
-    for (int i = 0; i < e->count; i++) {
-        const bool minus = e->monomial[i].factor.hi < 0;
-        mc_text_add(out, "%s", i == 0 ? (minus ? "-" : "") : minus ? " - " : " + ");
-        print_monomial(e, &e->monomial[i], out);
-    }
-    mc_text_add(out, "%s", e->count ? "" : "0");
+    mc_term_print_in(term, MC_LEVEL_SUM, out);
 }
