@@ -17,12 +17,12 @@
    rounding. At the end a variable whose bound has the larger multiplier, in units of f, is set to that bound, and what
    the sums then lack is spread over the others. Mehrotra (1992); Wright, Primal-dual interior-point methods (1997). */
 #include "qp/interior.h"
+#include "qp/interior_system.h"
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/status.h"
 #include "base/workspace.h"
 #include "linalg/cholesky.h"
-#include "qp/product_form.h"
 #include "qp/smo_select.h"
 #include <math.h>
 #include <string.h>
@@ -37,149 +37,32 @@ static const double BACK = 0.995; /* of the way to the nearest bound */
 static const double SHORT = 1e-5; /* a step that leads nowhere */
 static const double STIFF = 1e100;
 
-typedef struct bound_pair {
-    double *low, *high; /* m: one number for either bound of a variable */
-} bound_pair;
-
-typedef struct interior {
-    const mc_dual *dual;
-    const mc_matrix *rows;
-    const mc_pivoted_cholesky *low_rank; /* NULL: the factor is A */
-    mc_product_form form;
-    double *inner; /* scratch of products with low_rank */
-    int64_t *pair; /* 2n: the variables of a row, -1: none */
-    int64_t *id;   /* 0 .. n-1 */
-    const void **row;
-    double *A;                    /* the packed factor */
-    bound_pair slack, z, dz, c;   /* distances, multipliers, their steps, right-hand sides of s dz + z ds = c */
-    double *D, *r, *rest, *more;  /* m */
-    double *d, *Z[2];             /* m: the step; what a unit of lambda adds to it */
-    double *f, *sum_of, *product; /* n */
-    double diagonal_shift;        /* what is added to the diagonal */
-    double sum[2], lambda[2], d_lambda[2];
-    int groups;
-    double complementarity, scale; /* sum of distance times multiplier; size of the objective's terms */
-} interior;
-
 /* No room between its bounds: it stays there, with a D that lets nothing move. */
-static bool is_fixed(const interior *p, int64_t t) {
+static bool is_fixed(const mc_interior *p, int64_t t) {
     return !(p->dual->high[t] > p->dual->low[t]);
 }
 
-static double primal_value(const interior *p, int64_t t) {
+static double primal_value(const mc_interior *p, int64_t t) {
     const double s = p->slack.low[t], r = p->slack.high[t];
     return is_fixed(p, t) ? p->dual->low[t] : s < r ? p->dual->low[t] + s : p->dual->high[t] - r;
 }
 
-/* ---- The system ---- */
-
-static mercer_status multiply_by_K(mercer_ctx *ctx, const interior *p, const double *x, double *out) {
-    if (p->low_rank)
-        return mc_pivoted_cholesky_multiply(ctx, p->low_rank, x, p->inner, out);
-    memset(out, 0, (size_t)p->rows->n * sizeof *out);
-    return mc_matrix_add_rows(ctx, p->rows, p->id, x, p->rows->n, p->row, out);
-}
-
-/* What stands on the diagonal beside K. */
-static double weight_of(const interior *p, int64_t i) {
-    const int64_t a = p->pair[2 * i], b = p->pair[2 * i + 1];
-    return b < 0 ? p->D[a] : p->D[a] * p->D[b] / (p->D[a] + p->D[b]);
-}
-
-static double top_of_diagonal(const interior *p) {
-    double top = 0;
-    for (int64_t i = 0; i < p->rows->n; i++)
-        top = fmax(top, p->rows->diag[i]);
-    return top;
-}
-
-/* A sum of squares and positive numbers: this factor exists. */
-static mercer_status factor_low_rank(mercer_ctx *ctx, interior *p, bool *done) {
-    const double raise = 1e-15 * top_of_diagonal(p);
-    for (int64_t i = 0; i < p->rows->n; i++)
-        p->form.d[i] = weight_of(p, i) + raise;
-    *done = true;
-    return mc_product_form_factor(ctx, &p->form);
-}
-
-/* The diagonal is raised by as little as lets the factor exist; the solutions are refined against the system itself. */
-static mercer_status factor_system(mercer_ctx *ctx, interior *p, bool *done) {
-    const int64_t n = p->rows->n;
-    if (p->low_rank)
-        return factor_low_rank(ctx, p, done);
-    p->diagonal_shift = (p->rows->dtype == MERCER_F64 ? 1e-15 : 1e-8) * top_of_diagonal(p);
-    *done = false;
-    for (int attempt = 0; attempt < 6 && !*done; attempt++, p->diagonal_shift *= 30) {
-        int64_t bad = 0;
-        MC_TRY(mc_matrix_view(ctx, p->rows, p->id, n, p->row));
-        MC_TRY(mc_packed_take(ctx, n, p->rows->dtype, p->row, NULL, 0, p->A));
-        for (int64_t i = 0; i < n; i++)
-            p->A[mc_packed_place(n, i, i)] += weight_of(p, i) + p->diagonal_shift;
-        MC_TRY(mc_potrf(ctx, mc_packed(n, p->A), &bad));
-        *done = bad == 0;
-    }
-    return MERCER_OK;
-}
-
-static mercer_status solve_rows(mercer_ctx *ctx, const interior *p, double *x) {
-    if (!p->low_rank)
-        return mc_potrs(ctx, mc_packed(p->rows->n, p->A), mc_row_major(x, p->rows->n, 1, 1));
-    mc_product_form_solve(&p->form, x);
-    return MERCER_OK;
-}
-
-/* x (m) <- the solution with the right-hand side r (m), by the factor. */
-static mercer_status solve_once(mercer_ctx *ctx, interior *p, const double *r, double *x) {
-    for (int64_t i = 0; i < p->rows->n; i++) {
-        const int64_t a = p->pair[2 * i], b = p->pair[2 * i + 1];
-        p->sum_of[i] = b < 0 ? r[a] : (p->D[b] * r[a] + p->D[a] * r[b]) / (p->D[a] + p->D[b]);
-    }
-    MC_TRY(solve_rows(ctx, p, p->sum_of));
-    for (int64_t i = 0; i < p->rows->n; i++) {
-        const int64_t a = p->pair[2 * i], b = p->pair[2 * i + 1];
-        x[a] = b < 0 ? p->sum_of[i] : (r[a] - r[b] + p->D[b] * p->sum_of[i]) / (p->D[a] + p->D[b]);
-        if (b >= 0)
-            x[b] = p->sum_of[i] - x[a];
-    }
-    return MERCER_OK;
-}
-
-/* product <- K times the sums of x over each row. */
-static mercer_status product_of(mercer_ctx *ctx, interior *p, const double *x) {
-    memset(p->sum_of, 0, (size_t)p->rows->n * sizeof *p->sum_of);
-    for (int64_t t = 0; t < p->dual->m; t++)
-        p->sum_of[mc_dual_row(p->dual, t)] += x[t];
-    return multiply_by_K(ctx, p, p->sum_of, p->product);
-}
-
-static mercer_status solve_refined(mercer_ctx *ctx, interior *p, const double *r, double *x) {
-    const int64_t m = p->dual->m;
-    MC_TRY(solve_once(ctx, p, r, x));
-    MC_TRY(product_of(ctx, p, x));
-    for (int64_t t = 0; t < m; t++)
-        p->rest[t] = r[t] - p->D[t] * x[t] - p->product[mc_dual_row(p->dual, t)];
-    MC_TRY(solve_once(ctx, p, p->rest, p->more));
-    for (int64_t t = 0; t < m; t++)
-        x[t] += p->more[t];
-    return MERCER_OK;
-}
-
 /* ---- A step ---- */
 
-static mercer_status prepare_system(mercer_ctx *ctx, interior *p, bool *done) {
+static mercer_status prepare_system(mercer_ctx *ctx, mc_interior *p, bool *done) {
     for (int64_t t = 0; t < p->dual->m; t++)
         p->D[t] = is_fixed(p, t) ? STIFF : p->z.low[t] / p->slack.low[t] + p->z.high[t] / p->slack.high[t];
-    MC_TRY(factor_system(ctx, p, done));
+    MC_TRY(mc_interior_factor(ctx, p, done));
     for (int g = 0; g < p->groups && *done; g++) {
         for (int64_t t = 0; t < p->dual->m; t++)
             p->r[t] = mc_dual_group(p->dual, t) == g;
-        MC_TRY(solve_refined(ctx, p, p->r, p->Z[g]));
+        MC_TRY(mc_interior_solve_system(ctx, p, p->r, p->Z[g]));
     }
     return MERCER_OK;
 }
 
 /* d_lambda, so that the step brings the sums to what they are to be. */
-static void keep_sums(interior *p) {
+static void keep_sums(mc_interior *p) {
     double lack[2] = {p->sum[0], p->sum[1]}, S[2][2] = {{0}};
     for (int64_t t = 0; t < p->dual->m; t++) {
         const int h = mc_dual_group(p->dual, t);
@@ -197,14 +80,14 @@ static void keep_sums(interior *p) {
 }
 
 /* d, d_lambda and dz for the right-hand sides c. */
-static mercer_status newton_direction(mercer_ctx *ctx, interior *p) {
+static mercer_status newton_direction(mercer_ctx *ctx, mc_interior *p) {
     const int64_t m = p->dual->m;
     for (int64_t t = 0; t < m; t++) {
         const double rest = p->f[mc_dual_row(p->dual, t)] + p->dual->q[t] - p->lambda[mc_dual_group(p->dual, t)]
                             - p->z.low[t] + p->z.high[t];
         p->r[t] = p->c.low[t] / p->slack.low[t] - p->c.high[t] / p->slack.high[t] - rest;
     }
-    MC_TRY(solve_refined(ctx, p, p->r, p->d));
+    MC_TRY(mc_interior_solve_system(ctx, p, p->r, p->d));
     keep_sums(p);
     for (int64_t t = 0; t < m; t++) {
         for (int g = 0; g < p->groups; g++)
@@ -216,7 +99,7 @@ static mercer_status newton_direction(mercer_ctx *ctx, interior *p) {
 }
 
 /* How far the step can go before something that must stay positive is zero. A bound at infinity has z = 0 for ever. */
-static double largest_step(const interior *p) {
+static double largest_step(const mc_interior *p) {
     double most = 0;
     for (int64_t t = 0; t < p->dual->m; t++) {
         most = fmax(most, fmax(-p->d[t] / p->slack.low[t], p->d[t] / p->slack.high[t]));
@@ -226,7 +109,7 @@ static double largest_step(const interior *p) {
     return most > 1 ? 1 / most : 1;
 }
 
-static double open_after(const interior *p, double a) {
+static double open_after(const mc_interior *p, double a) {
     double sum = 0;
     for (int64_t t = 0; t < p->dual->m; t++) {
         sum += p->z.low[t] > 0 ? (p->z.low[t] + a * p->dz.low[t]) * (p->slack.low[t] + a * p->d[t]) : 0;
@@ -235,7 +118,7 @@ static double open_after(const interior *p, double a) {
     return sum;
 }
 
-static void set_complementarity_target(interior *p, double mu, bool corrected) {
+static void set_complementarity_target(mc_interior *p, double mu, bool corrected) {
     for (int64_t t = 0; t < p->dual->m; t++) {
         const double d = corrected ? p->d[t] : 0;
         p->c.low[t] = p->z.low[t] > 0 ? mu - p->z.low[t] * p->slack.low[t] - d * p->dz.low[t] : 0;
@@ -243,7 +126,7 @@ static void set_complementarity_target(interior *p, double mu, bool corrected) {
     }
 }
 
-static mercer_status advance_iterate(mercer_ctx *ctx, interior *p, double a) {
+static mercer_status advance_iterate(mercer_ctx *ctx, mc_interior *p, double a) {
     for (int64_t t = 0; t < p->dual->m; t++) {
         p->slack.low[t] += a * p->d[t];
         p->slack.high[t] -= a * p->d[t];
@@ -252,13 +135,13 @@ static mercer_status advance_iterate(mercer_ctx *ctx, interior *p, double a) {
     }
     for (int g = 0; g < p->groups; g++)
         p->lambda[g] += a * p->d_lambda[g];
-    MC_TRY(product_of(ctx, p, p->d));
+    MC_TRY(mc_interior_product(ctx, p, p->d));
     for (int64_t i = 0; i < p->rows->n; i++)
         p->f[i] += a * p->product[i];
     return MERCER_OK;
 }
 
-static int64_t count_bounds(const interior *p) {
+static int64_t count_bounds(const mc_interior *p) {
     int64_t count = 0;
     for (int64_t t = 0; t < p->dual->m; t++)
         count += is_fixed(p, t) ? 0 : isfinite(p->dual->low[t]) + isfinite(p->dual->high[t]);
@@ -266,7 +149,7 @@ static int64_t count_bounds(const interior *p) {
 }
 
 /* *length: how far it went; 0: it could not be made. */
-static mercer_status predictor_corrector_step(mercer_ctx *ctx, interior *p, double *length) {
+static mercer_status predictor_corrector_step(mercer_ctx *ctx, mc_interior *p, double *length) {
     bool done;
     *length = 0;
     MC_TRY(prepare_system(ctx, p, &done));
@@ -286,7 +169,7 @@ static mercer_status predictor_corrector_step(mercer_ctx *ctx, interior *p, doub
 
 /* ---- From start to end ---- */
 
-static void measure_complementarity(interior *p) {
+static void measure_complementarity(mc_interior *p) {
     memset(&p->dz.low[0], 0, (size_t)p->dual->m * sizeof(double));
     memset(&p->dz.high[0], 0, (size_t)p->dual->m * sizeof(double));
     double squares = 0, rest = 0;
@@ -298,7 +181,7 @@ static void measure_complementarity(interior *p) {
     p->scale = fabs(squares) + rest;
 }
 
-static mercer_status iterate_interior(mercer_ctx *ctx, interior *p) {
+static mercer_status iterate_interior(mercer_ctx *ctx, mc_interior *p) {
     double least = INFINITY, length = 1;
     for (int k = 0, lull = 0; k < STEPS && lull < STALLED_STEPS && length > SHORT; k++) {
         measure_complementarity(p);
@@ -314,7 +197,7 @@ static mercer_status iterate_interior(mercer_ctx *ctx, interior *p) {
 }
 
 /* The middle between finite bounds; otherwise about as far from the finite one as a slope of 1 can lead. */
-static void stand_inside(interior *p, const double *beta) {
+static void stand_inside(mc_interior *p, const double *beta) {
     for (int64_t t = 0; t < p->dual->m; t++) {
         const double low = p->dual->low[t], high = p->dual->high[t];
         const double far = 1 / fmax(p->rows->diag[mc_dual_row(p->dual, t)], 1e-300);
@@ -327,10 +210,10 @@ static void stand_inside(interior *p, const double *beta) {
 }
 
 /* Multipliers as large as the largest slope: all products of the same order. */
-static mercer_status set_starting_point(mercer_ctx *ctx, interior *p, const double *beta, const double *f) {
+static mercer_status set_starting_point(mercer_ctx *ctx, mc_interior *p, const double *beta, const double *f) {
     double top = 0;
     stand_inside(p, beta);
-    MC_TRY(product_of(ctx, p, p->d));
+    MC_TRY(mc_interior_product(ctx, p, p->d));
     for (int64_t i = 0; i < p->rows->n; i++)
         p->f[i] = f[i] + p->product[i];
     for (int64_t t = 0; t < p->dual->m; t++)
@@ -344,7 +227,7 @@ static mercer_status set_starting_point(mercer_ctx *ctx, interior *p, const doub
 }
 
 /* d <- the point, variables that belong to a bound set there; slack.low <- how far the others may be moved. */
-static void snap_to_bounds(interior *p) {
+static void snap_to_bounds(mc_interior *p) {
     for (int64_t t = 0; t < p->dual->m; t++) {
         const double k = p->rows->diag[mc_dual_row(p->dual, t)];
         const bool low = k * p->slack.low[t] < p->z.low[t], high = k * p->slack.high[t] < p->z.high[t];
@@ -353,7 +236,7 @@ static void snap_to_bounds(interior *p) {
     }
 }
 
-static bool restore_sums(interior *p) {
+static bool restore_sums(mc_interior *p) {
     double excess[2] = {-p->sum[0], -p->sum[1]}, total_slack[2] = {0}, mass[2] = {0};
     for (int64_t t = 0; t < p->dual->m; t++) {
         const int g = mc_dual_group(p->dual, t);
@@ -376,7 +259,7 @@ static bool restore_sums(interior *p) {
 
 /* What the objective gains by a step from beta to p->d: f moves from f to p->f, and what others add to f, which is no
    part of the objective's squares, stays. */
-static long double objective_gain(const interior *p, const double *beta, const double *f) {
+static long double objective_gain(const mc_interior *p, const double *beta, const double *f) {
     long double sum = 0;
     for (int64_t t = 0; t < p->dual->m; t++) {
         const int64_t i = mc_dual_row(p->dual, t);
@@ -386,14 +269,14 @@ static long double objective_gain(const interior *p, const double *beta, const d
 }
 
 /* The point reached is taken where it is better. */
-static mercer_status accept_if_better(mercer_ctx *ctx, interior *p, double *beta, double *f, bool *moved) {
+static mercer_status accept_if_better(mercer_ctx *ctx, mc_interior *p, double *beta, double *f, bool *moved) {
     const int64_t m = p->dual->m, n = p->rows->n;
     snap_to_bounds(p);
     if (!restore_sums(p))
         return MERCER_OK;
     for (int64_t t = 0; t < m; t++)
         p->r[t] = p->d[t] - beta[t];
-    MC_TRY(product_of(ctx, p, p->r));
+    MC_TRY(mc_interior_product(ctx, p, p->r));
     for (int64_t i = 0; i < n; i++)
         p->f[i] = f[i] + p->product[i];
     *moved = objective_gain(p, beta, f) > 0;
@@ -407,7 +290,7 @@ static mercer_status accept_if_better(mercer_ctx *ctx, interior *p, double *beta
 /* ---- The call ---- */
 
 /* panels: of F; -1: the rank is not low. */
-static void lay_out_interior_workspace(mc_work *work, int64_t n, int64_t m, int64_t panels, interior *p) {
+static void lay_out_interior_workspace(mc_work *work, int64_t n, int64_t m, int64_t panels, mc_interior *p) {
     double **of_m[] = {&p->slack.low, &p->slack.high, &p->z.low,  &p->z.high, &p->dz.low,
                        &p->dz.high,   &p->c.low,      &p->c.high, &p->D,      &p->r,
                        &p->rest,      &p->more,       &p->d,      &p->Z[0],   &p->Z[1]};
@@ -428,12 +311,12 @@ static void lay_out_interior_workspace(mc_work *work, int64_t n, int64_t m, int6
 
 static size_t interior_workspace_bytes(int64_t n, int64_t m, int64_t panels) {
     mc_work counted = {0};
-    lay_out_interior_workspace(&counted, n, m, panels, &(interior){0});
+    lay_out_interior_workspace(&counted, n, m, panels, &(mc_interior){0});
     return counted.used;
 }
 
 /* Whether every row has one variable or two, and every variable a bound. */
-static bool pair_up(interior *p) {
+static bool pair_up(mc_interior *p) {
     for (int64_t i = 0; i < p->rows->n; i++) {
         p->pair[2 * i] = p->pair[2 * i + 1] = -1;
         p->id[i] = i;
@@ -452,7 +335,7 @@ static bool pair_up(interior *p) {
 
 mercer_status mc_interior_solve(mercer_ctx *ctx, const mc_dual *dual, const mc_matrix *rows,
                                 const mc_pivoted_cholesky *low_rank, double *beta, double *f, bool *moved) {
-    interior p = {
+    mc_interior p = {
         .dual = dual, .rows = rows, .low_rank = low_rank, .form.low_rank = low_rank, .groups = dual->group ? 2 : 1};
     const int64_t panels = low_rank ? low_rank->panels : -1;
     mc_work work;
