@@ -4,7 +4,6 @@
    is believed about LAPACK: of a positive semidefinite K its norm is at most n times the first pivot left out, and more
    is refused. */
 #include "base/ctx.h"
-#include "base/parallel.h"
 #include "base/progress.h"
 #include "base/sized.h"
 #include "base/status.h"
@@ -16,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROWS = 16, LARGEST = 40000 };
+enum { LARGEST = 40000 };
 
 typedef struct factoring {
     const double *K;
@@ -33,9 +32,7 @@ static void lay_out(mc_work *work, void *self) {
     f->S = mc_work_take(work, f->n * f->n, sizeof *f->S);
     f->L = mc_work_take(work, f->n * f->n, sizeof *f->L);
     f->pivots = mc_work_take(work, f->n, sizeof *f->pivots);
-    f->d.left = mc_work_take(work, f->n, sizeof *f->d.left);
-    f->d.given = mc_work_take(work, f->n, sizeof *f->d.given);
-    f->d.length2 = mc_work_take(work, f->n, sizeof *f->d.length2);
+    mc_gram_difference_lay_out(work, f->n, &f->d);
 }
 
 static double largest_diagonal(const factoring *f) {
@@ -45,33 +42,11 @@ static double largest_diagonal(const factoring *f) {
     return largest;
 }
 
-static int64_t entries_of_row(const factoring *f, int64_t i) {
-    return i + 1 < f->rank ? i + 1 : f->rank;
-}
-
-static void compare_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk, (void)thread;
-    const factoring *f = arg;
-    for (int64_t i = begin; i < end; i++) {
-        double left = 0, given = 0;
-        const double *l = f->L + i * f->n;
-        for (int64_t j = 0; j <= i; j++) {
-            const double a = f->S[f->pivots[i] * f->n + f->pivots[j]], times = i == j ? 1 : 2;
-            const double r = a - mc_gram_dot(l, f->L + j * f->n, entries_of_row(f, j));
-            left += times * (r * r);
-            given += times * (a * a);
-        }
-        f->d.left[i] = left;
-        f->d.given[i] = given;
-        f->d.length2[i] = mc_gram_dot(l, l, entries_of_row(f, i));
-    }
-}
-
 /* P of K is that of the scaled K by half the power of two, which is even. */
 static void write_factor(const factoring *f, double *P) {
     memset(P, 0, (size_t)(f->n * f->n) * sizeof *P);
     for (int64_t i = 0; i < f->n; i++)
-        for (int64_t k = 0; k < entries_of_row(f, i); k++)
+        for (int64_t k = 0; k <= i && k < f->rank; k++)
             P[k * f->n + f->pivots[i]] = ldexp(f->L[i * f->n + k], f->exponent / 2);
 }
 
@@ -97,9 +72,10 @@ static mercer_status factor_to_tolerance(mercer_ctx *ctx, factoring *f, double t
         MC_TRY(mc_pstrf(ctx, mc_row_major(f->L, n, n, n), left_out, f->pivots, &f->rank));
     for (int64_t i = 0; i < n && !f->rank; i++)
         f->pivots[i] = i;
-    MC_TRY(mc_for(ctx, n, ROWS, compare_rows, f));
+    f->d = (mc_gram_difference){n, f->rank, f->S, f->L, f->pivots, 0, f->d.left, f->d.given, f->d.length2};
+    MC_TRY(mc_gram_difference_form(ctx, &f->d));
     const double size = sqrt(mc_gram_sum(f->d.given, n));
-    const double norm = size > 0 ? mc_gram_difference_norm(&f->d, n) + (double)n * f->asymmetry : 0;
+    const double norm = size > 0 ? mc_gram_difference_norm(&f->d) + (double)n * f->asymmetry : 0;
     out->rank = f->rank;
     out->tolerance = ldexp(left_out, f->exponent);
     out->residual = ldexp(norm, f->exponent);

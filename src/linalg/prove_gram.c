@@ -40,9 +40,7 @@ static void lay_out(mc_work *work, void *self) {
     q->S = mc_work_take(work, q->n * q->n, sizeof *q->S);
     q->A = mc_work_take(work, q->n * q->n, sizeof *q->A);
     q->w = mc_work_take(work, q->n, sizeof *q->w);
-    q->d.left = mc_work_take(work, q->n, sizeof *q->d.left);
-    q->d.given = mc_work_take(work, q->n, sizeof *q->d.given);
-    q->d.length2 = mc_work_take(work, q->n, sizeof *q->d.length2);
+    mc_gram_difference_lay_out(work, q->n, &q->d);
     q->form = mc_work_take(work, q->n, sizeof *q->form);
     q->size = mc_work_take(work, q->n, sizeof *q->size);
 }
@@ -70,24 +68,6 @@ static double shifted_entry(const question *q, int64_t i, int64_t j) {
 
 /* ---- Yes ---- */
 
-/* Both halves are counted. */
-static void compare_with_product(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk, (void)thread;
-    const question *q = arg;
-    for (int64_t i = begin; i < end; i++) {
-        double left = 0, given = 0;
-        for (int64_t j = 0; j <= i; j++) {
-            const double a = shifted_entry(q, i, j), times = i == j ? 1 : 2;
-            const double r = a - mc_gram_dot(q->A + i * q->n, q->A + j * q->n, j + 1);
-            left += times * (r * r);
-            given += times * (a * a);
-        }
-        q->d.left[i] = left;
-        q->d.given[i] = given;
-        q->d.length2[i] = mc_gram_dot(q->A + i * q->n, q->A + i * q->n, i + 1);
-    }
-}
-
 static mercer_status try_to_prove(mercer_ctx *ctx, question *q, mercer_gram_proof *out) {
     const int64_t n = q->n;
     double trace = 0;
@@ -102,8 +82,9 @@ static mercer_status try_to_prove(mercer_ctx *ctx, question *q, mercer_gram_proo
     MC_TRY(mc_potrf(ctx, mc_row_major(q->A, n, n, n), &bad));
     if (bad)
         return MERCER_OK;
-    MC_TRY(mc_for(ctx, n, ROWS, compare_with_product, q));
-    const double least = q->shift - mc_gram_difference_norm(&q->d, n);
+    q->d = (mc_gram_difference){n, n, q->S, q->A, NULL, q->shift, q->d.left, q->d.given, q->d.length2};
+    MC_TRY(mc_gram_difference_form(ctx, &q->d));
+    const double least = q->shift - mc_gram_difference_norm(&q->d);
     if (least > 0) {
         out->verdict = MERCER_PROVED;
         out->bound = q->hollow ? 0 : fmax(nextafter(ldexp(least, q->exponent), -INFINITY), 0);
