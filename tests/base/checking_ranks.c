@@ -1,3 +1,4 @@
+#include "support.h"
 #include "base/checking_ranks.h"
 #include "base/ctx.h"
 #include <pthread.h>
@@ -203,4 +204,34 @@ void checking_run_all(checking_run *run) {
     }
     run->calls = seats[0].calls;
     alarm(0);
+}
+
+void checking_run_failing_calls(int count, int odd, checking_body *body, void *arg, int most) {
+    for (int k = 0;; k++) {
+        checking_run run = checking_run_of(count, body, arg);
+        run.fail_rank = odd;
+        run.fail_after = k;
+        checking_run_all(&run);
+        assert_int_equal(run.left, 0);
+        if (run.status[odd] == MERCER_OK)
+            break;
+        assert_int_equal(run.status[odd], MERCER_INTERNAL);
+        assert_non_null(strstr(run.message[odd], "made to fail"));
+        assert_in_range(k, 0, most);
+    }
+}
+
+void checking_run_failing_memory(int count, int odd, checking_body *body, void *arg) {
+    for (long k = 1;; k++) {
+        checking_run run = checking_run_of(count, body, arg);
+        run.memory_rank = odd;
+        run.memory_after = k;
+        checking_run_all(&run);
+        assert_int_equal(run.left, 0);
+        if (!run.failed_memory)
+            break;
+        assert_int_equal(run.status[odd], MERCER_MEMORY);
+        for (int other = 0; other < count; other++)
+            assert_true(run.status[other] == MERCER_MEMORY || run.status[other] == MERCER_INTERNAL);
+    }
 }

@@ -31,5 +31,10 @@ struct checking_run {
 /* With fail_after, memory_after and stop_rank set to nothing. */
 checking_run checking_run_of(int count, checking_body *body, void *arg);
 void checking_run_all(checking_run *run);
+/* The first, second, third, ... call of the rank `odd` fails, at most so many: it ends with that, and nothing is left
+   anywhere. */
+void checking_run_failing_calls(int count, int odd, checking_body *body, void *arg, int most);
+/* The same of its allocations; the other ranks end with that too, or are told of it. */
+void checking_run_failing_memory(int count, int odd, checking_body *body, void *arg);
 
 #endif

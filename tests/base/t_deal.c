@@ -88,26 +88,8 @@ static void a_failure_is_that_of_all(void **state) {
 static void any_call_or_allocation_may_fail(void **state) {
     (void)state;
     pieces p = {PIECES, -1};
-    for (int k = 0;; k++) {
-        checking_run run = checking_run_of(3, run_pieces, &p);
-        run.fail_rank = 1;
-        run.fail_after = k;
-        checking_run_all(&run);
-        assert_int_equal(run.left, 0);
-        if (run.status[1] == MERCER_OK)
-            break;
-        assert_in_range(k, 0, 100);
-    }
-    for (long k = 1;; k++) {
-        checking_run run = checking_run_of(3, run_pieces, &p);
-        run.memory_rank = 2;
-        run.memory_after = k;
-        checking_run_all(&run);
-        assert_int_equal(run.left, 0);
-        if (!run.failed_memory)
-            break;
-        assert_int_equal(run.status[2], MERCER_MEMORY);
-    }
+    checking_run_failing_calls(3, 1, run_pieces, &p, 100);
+    checking_run_failing_memory(3, 2, run_pieces, &p);
 }
 
 int main(void) {

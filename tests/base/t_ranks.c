@@ -170,22 +170,10 @@ static mercer_status many_calls(mercer_ctx *ctx, int rank, void *arg) {
     return all[0] == 0 && all[2] == 1 && all[5] == 2 && in[2] == 2 ? MERCER_OK : MERCER_INTERNAL;
 }
 
-/* The first, second, third, ... call of each rank fails: all end, none as if all were well. */
 static void any_call_may_fail(void **state) {
     (void)state;
     for (int odd = 0; odd < 3; odd++)
-        for (int k = 0;; k++) {
-            checking_run run = checking_run_of(3, many_calls, NULL);
-            run.fail_rank = odd;
-            run.fail_after = k;
-            checking_run_all(&run);
-            assert_int_equal(run.left, 0);
-            if (run.status[odd] == MERCER_OK)
-                break;
-            assert_int_equal(run.status[odd], MERCER_INTERNAL);
-            assert_non_null(strstr(run.message[odd], "made to fail"));
-            assert_in_range(k, 0, 20);
-        }
+        checking_run_failing_calls(3, odd, many_calls, NULL, 20);
 }
 
 static mercer_status report_and_agree(mercer_ctx *ctx, int rank, void *arg) {

@@ -132,17 +132,7 @@ static void any_call_may_fail(void **state) {
     shared_case c = small_case();
     c.made = calloc((size_t)numbers_of(&c), sizeof *c.made);
     for (int odd = 0; odd < 2; odd++)
-        for (int k = 0;; k++) {
-            checking_run run = checking_run_of(2, run_case, &c);
-            run.fail_rank = odd;
-            run.fail_after = k;
-            checking_run_all(&run);
-            assert_int_equal(run.left, 0);
-            if (run.status[odd] == MERCER_OK)
-                break;
-            assert_int_equal(run.status[odd], MERCER_INTERNAL);
-            assert_in_range(k, 0, 1000);
-        }
+        checking_run_failing_calls(2, odd, run_case, &c, 1000);
     free(c.made);
 }
 
@@ -151,17 +141,7 @@ static void any_allocation_may_fail(void **state) {
     (void)state;
     shared_case c = small_case();
     c.made = calloc((size_t)numbers_of(&c), sizeof *c.made);
-    for (long k = 1;; k++) {
-        checking_run run = checking_run_of(2, run_case, &c);
-        run.memory_rank = 1;
-        run.memory_after = k;
-        checking_run_all(&run);
-        assert_int_equal(run.left, 0);
-        if (!run.failed_memory)
-            break;
-        assert_int_equal(run.status[1], MERCER_MEMORY);
-        assert_true(run.status[0] == MERCER_MEMORY || run.status[0] == MERCER_INTERNAL);
-    }
+    checking_run_failing_memory(2, 1, run_case, &c);
     free(c.made);
 }
 
