@@ -28,18 +28,18 @@ static int read_numbers(const char *mount, const char *group, const char *name, 
 }
 
 /* A group and those it is in, up to the root of a tree of the mount: "/cpu/a/b" to "/cpu/a" to "/cpu". */
-typedef struct way_up {
+typedef struct group_path {
     char at[2 * MC_GROUP_PATH];
     size_t root; /* bytes of the name of the tree */
-} way_up;
+} group_path;
 
-static way_up begin_way(const char *tree, const char *group) {
-    way_up w = {.root = strlen(tree)};
+static group_path path_from(const char *tree, const char *group) {
+    group_path w = {.root = strlen(tree)};
     mc_print(w.at, sizeof w.at, "%s%s", tree, strcmp(group, "/") == 0 ? "" : group);
     return w;
 }
 
-static bool go_up(way_up *w) {
+static bool go_up(group_path *w) {
     if (strlen(w->at) <= w->root)
         return false;
     *strrchr(w->at, '/') = '\0';
@@ -58,12 +58,12 @@ static int tighter_limit(int a, int b) {
 int mc_cgroup_cpus(const char *mount, const mc_groups *groups) {
     long long two[2], period[2];
     int cpus = 0;
-    way_up w = begin_way("", groups->unified);
+    group_path w = path_from("", groups->unified);
     do
         if (read_numbers(mount, w.at, "cpu.max", two) == 2)
             cpus = tighter_limit(cpus, cpus_of(two[0], two[1]));
     while (go_up(&w));
-    w = begin_way("/cpu", groups->cpu);
+    w = path_from("/cpu", groups->cpu);
     do
         if (read_numbers(mount, w.at, "cpu.cfs_quota_us", two)
             && read_numbers(mount, w.at, "cpu.cfs_period_us", period))
@@ -80,7 +80,7 @@ static size_t left_of(const char *mount, const char *group, const char *limit, c
     return most[0] > now[0] ? (size_t)(most[0] - now[0]) : 0;
 }
 
-static size_t least_left(const char *mount, way_up w, const char *limit, const char *taken) {
+static size_t least_left(const char *mount, group_path w, const char *limit, const char *taken) {
     size_t least = SIZE_MAX;
     do {
         const size_t left = left_of(mount, w.at, limit, taken);
@@ -90,8 +90,8 @@ static size_t least_left(const char *mount, way_up w, const char *limit, const c
 }
 
 size_t mc_cgroup_memory(const char *mount, const mc_groups *groups) {
-    const size_t unified = least_left(mount, begin_way("", groups->unified), "memory.max", "memory.current"),
-                 own = least_left(mount, begin_way("/memory", groups->memory), "memory.limit_in_bytes",
+    const size_t unified = least_left(mount, path_from("", groups->unified), "memory.max", "memory.current"),
+                 own = least_left(mount, path_from("/memory", groups->memory), "memory.limit_in_bytes",
                                   "memory.usage_in_bytes");
     return own < unified ? own : unified;
 }
@@ -139,7 +139,7 @@ static int number_of(const char *name) {
     return number > 0 && number < INT_MAX ? (int)number : 0;
 }
 
-size_t mc_recall(mc_fact *fact, size_t (*ask)(void)) {
+size_t mc_cached_fact(mc_fact *fact, size_t (*ask)(void)) {
     const double now = mc_clock_seconds();
     if (now < atomic_load(&fact->until))
         return atomic_load(&fact->value);
@@ -173,7 +173,7 @@ static mc_cpus limit_cpus(mc_cpus cpus, int limit, const char *what) {
 mc_cpus mc_own_cpus(int processors) {
     const char *before = "MERCER_OMP_NUM_THREADS";
     mc_cpus cpus = {processors, "processors it may run on"};
-    cpus = limit_cpus(cpus, (int)mc_recall(&cpu_quota, ask_quota), "quota of its control group");
+    cpus = limit_cpus(cpus, (int)mc_cached_fact(&cpu_quota, ask_quota), "quota of its control group");
     cpus = limit_cpus(cpus, number_of(getenv(before) ? before : "OMP_NUM_THREADS"), "OMP_NUM_THREADS");
     return limit_cpus(cpus, number_of("OMP_THREAD_LIMIT"), "OMP_THREAD_LIMIT");
 }

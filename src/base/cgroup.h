@@ -28,7 +28,7 @@ typedef struct mc_fact {
     _Atomic double until; /* seconds of the clock */
     atomic_size_t value;
 } mc_fact;
-size_t mc_recall(mc_fact *fact, size_t (*ask)(void));
+size_t mc_cached_fact(mc_fact *fact, size_t (*ask)(void));
 
 /* How many, and which of the limits it was: the tightest, of equals the first. */
 typedef struct mc_cpus {

@@ -41,8 +41,8 @@ static void take_others(const mc_deal *deal, const mc_deal_news *news, const dou
         }
 }
 
-static mercer_status tell(mercer_ctx *ctx, const mc_deal *deal, uint64_t what, mercer_status status,
-                          const mc_deal_news *news, double **mine, double **all) {
+static mercer_status tell_results(mercer_ctx *ctx, const mc_deal *deal, uint64_t what, mercer_status status,
+                                  const mc_deal_news *news, double **mine, double **all) {
     int64_t sum = 0;
     for (int k = 0; k < deal->ranks; k++)
         sum += numbers_of(deal, news, k);
@@ -62,7 +62,7 @@ mercer_status mc_deal_tell(mercer_ctx *ctx, const mc_deal *deal, uint64_t what, 
                            const mc_deal_news *news) {
     double *mine = NULL, *all = NULL;
     if (deal->ranks > 1)
-        status = tell(ctx, deal, what, status, news, &mine, &all);
+        status = tell_results(ctx, deal, what, status, news, &mine, &all);
     mc_free(all);
     mc_free(mine);
     return status;

@@ -90,7 +90,8 @@ mc_heap *mc_heap_open(const mercer_options *options) {
     if (!heap)
         return NULL;
     *heap = (mc_heap){.hook = hook, .user = options->memory_user};
-    heap->limit = options->memory_limit ? options->memory_limit : mc_recall(&memory_left, memory_available) / 5 * 4;
+    heap->limit =
+        options->memory_limit ? options->memory_limit : mc_cached_fact(&memory_left, memory_available) / 5 * 4;
     atomic_init(&heap->holders, 1);
     return heap;
 }

@@ -24,7 +24,7 @@ int64_t mc_segment_begin(const mc_segments *s, int64_t segment) {
     return row < s->n ? row : s->n;
 }
 
-static mc_segments settle(mc_segments s) {
+static mc_segments complete_segments(mc_segments s) {
     s.each = rows_each(s.n);
     s.count = mc_chunk_count(s.n, s.each);
     s.first = first_of(&s, s.rank);
@@ -35,13 +35,13 @@ static mc_segments settle(mc_segments s) {
 }
 
 mc_segments mc_segments_whole(int64_t n) {
-    return settle((mc_segments){.n = n, .ranks = 1});
+    return complete_segments((mc_segments){.n = n, .ranks = 1});
 }
 
 mc_segments mc_segments_shared(const mercer_ctx *ctx, int64_t n) {
     if (!mc_ranks_share(ctx) || n < LEAST_SHARED)
         return mc_segments_whole(n);
-    return settle((mc_segments){.n = n, .rank = ctx->ranks->rank, .ranks = ctx->ranks->count});
+    return complete_segments((mc_segments){.n = n, .rank = ctx->ranks->rank, .ranks = ctx->ranks->count});
 }
 
 static int owner_of(const mc_segments *s, int64_t segment) {

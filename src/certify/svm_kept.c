@@ -153,7 +153,7 @@ static mercer_status compare_rows(mercer_ctx *ctx, const mc_svm *s, const int64_
     return MERCER_OK;
 }
 
-static mercer_status look_again(mercer_ctx *ctx, const mc_svm *s, mc_product_error error) {
+static mercer_status decide_in_double(mercer_ctx *ctx, const mc_svm *s, mc_product_error error) {
     double *rows = NULL;
     int64_t sampled[SAMPLED_ROWS];
     mc_rng rng = mc_rng_at(ctx->options.seed, MC_STREAM_SAMPLE, 1);
@@ -170,5 +170,5 @@ mercer_status mc_svm_decide_kept(mercer_ctx *ctx, mc_svm *s, mc_product_error *e
     error->entry = mc_gram_entry_error(s->kept.gram);
     error->sum = mc_rounding_gamma(s->p.n + 2);
     MC_TRY(s->kept.K ? multiply_all(ctx, s) : decide_others(ctx, s, error));
-    return look_again(ctx, s, *error);
+    return decide_in_double(ctx, s, *error);
 }

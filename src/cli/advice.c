@@ -50,7 +50,7 @@ static const option *option_of(const verb *v, const char *name) {
     return NULL;
 }
 
-static void add_given(advice *a, const verb *v, const given *g, bool flag) {
+static void add_option(advice *a, const verb *v, const given *g, bool flag) {
     const option *o = g->setting ? NULL : option_of(v, g->name);
     char name[80];
     if (o && o->letter)
@@ -86,7 +86,7 @@ advice advise_command(const session *s, const verb *v, const mercer_machine *mac
         if (is_among(g->name, passing) || is_among(g->name, except)
             || !(g->setting ? v->machine : option_of(v, g->name) != NULL))
             continue;
-        add_given(&a, v, g, is_flag(machine, v, g));
+        add_option(&a, v, g, is_flag(machine, v, g));
     }
     return a;
 }

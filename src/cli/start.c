@@ -24,7 +24,7 @@ static int is_limited(int which) {
 
 /* The same command with OMP_NUM_THREADS=1, whatever it was, which is kept beside it: what is set here the C library
    would not hand on. Returns only where that fails. */
-static void begin_again(char **argv, char **environment) {
+static void restart_with_one_thread(char **argv, char **environment) {
     static char one[] = "OMP_NUM_THREADS=1", before[64] = "MERCER_OMP_NUM_THREADS=";
     int count = 0, kept = 0;
     while (environment[count])
@@ -60,7 +60,7 @@ static void look_at_limits(int argc, char **argv, char **environment) {
         _exit(written < 0 ? 2 : 5);
     }
     if (!is_told(environment))
-        begin_again(argv, environment);
+        restart_with_one_thread(argv, environment);
 }
 
 __attribute__((section(".preinit_array"), used)) static void (*const look)(int, char **, char **) = look_at_limits;

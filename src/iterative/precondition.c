@@ -326,7 +326,7 @@ static void project_segment(void *arg, int64_t chunk, int64_t begin, int64_t end
     }
 }
 
-static mercer_status project(mercer_ctx *ctx, const precondition_product *p) {
+static mercer_status project_on_factor(mercer_ctx *ctx, const precondition_product *p) {
     const mc_precondition *s = p->s;
     const mc_segments *part = &s->f->part;
     const int64_t r = s->f->rank, panels = mc_chunk_count(r, MC_PANEL);
@@ -387,7 +387,7 @@ static mercer_status apply_woodbury(mercer_ctx *ctx, const void *self, int64_t t
     precondition_product p = {.s = s, .t = t, .V = V, .Y = Y};
     MC_TRY(mc_for(ctx, rows, GRAIN, copy_to_planes, &p));
     if (s->f->rank) {
-        MC_TRY(project(ctx, &p));
+        MC_TRY(project_on_factor(ctx, &p));
         MC_TRY(solve_small(ctx, s, t));
     }
     return pass_rows(ctx, &p, mc_for(ctx, rows, ROWS, subtract_projection, &p));

@@ -81,7 +81,7 @@ static mercer_status split_fold(mercer_ctx *ctx, const fold_work *w, int64_t k, 
     return status;
 }
 
-static double conclude(const fold_work *w, const mc_class_groups *g, const double *decision) {
+static double predicted_value(const fold_work *w, const mc_class_groups *g, const double *decision) {
     if (w->param->svm_type == SVM_ONE_CLASS)
         return decision[0] > 0 ? 1 : -1;
     return g->classes ? g->label[mc_pairwise_winner(g->classes, decision)] : decision[0];
@@ -101,7 +101,7 @@ static mercer_status predict_fold(mercer_ctx *ctx, const fold_work *w, int64_t k
     MC_THEN(status, MC_ALLOC(ctx, decision, asked->l * decisions));
     MC_THEN(status, mc_svm_task_decide(ctx, task, model, asked, decision));
     for (int i = 0; i < asked->l && !status; i++)
-        w->target[w->row[w->begin[k] + i]] = conclude(w, g, decision + i * decisions);
+        w->target[w->row[w->begin[k] + i]] = predicted_value(w, g, decision + i * decisions);
     mc_free(decision);
     mercer_model_free(model);
     return status;

@@ -181,7 +181,8 @@ static mercer_status solve_both(mercer_ctx *ctx, mc_dense L, bool transposed, mc
 typedef mercer_status triangular_solver(mercer_ctx *ctx, mc_dense L, bool transposed, mc_dense X);
 
 /* Where L lies. */
-static mercer_status solve_there(mercer_ctx *ctx, triangular_solver *solve, mc_dense L, bool transposed, mc_dense X) {
+static mercer_status solve_on_device(mercer_ctx *ctx, triangular_solver *solve, mc_dense L, bool transposed,
+                                     mc_dense X) {
     mc_dense there;
     if (X.place == L.place)
         return solve(ctx, L, transposed, X);
@@ -194,11 +195,11 @@ static mercer_status solve_there(mercer_ctx *ctx, triangular_solver *solve, mc_d
 }
 
 mercer_status mc_trtrs(mercer_ctx *ctx, mc_dense L, bool transposed, mc_dense X) {
-    return X.columns ? solve_there(ctx, solve_lower, L, transposed, X) : MERCER_OK;
+    return X.columns ? solve_on_device(ctx, solve_lower, L, transposed, X) : MERCER_OK;
 }
 
 mercer_status mc_potrs(mercer_ctx *ctx, mc_dense L, mc_dense X) {
-    return X.columns ? solve_there(ctx, solve_both, L, false, X) : MERCER_OK;
+    return X.columns ? solve_on_device(ctx, solve_both, L, false, X) : MERCER_OK;
 }
 
 /* ---- Pivoted Cholesky ---- */

@@ -124,7 +124,8 @@ static mercer_status fetch_largest(mercer_ctx *ctx, mc_dense there, mc_dense val
     return mc_dense_copy(ctx, mc_submatrix(there, 0, n - k, n, k), U);
 }
 
-static mercer_status run_there(mercer_ctx *ctx, mc_device *device, mc_dense A, double scale, double *w, mc_dense U) {
+static mercer_status run_on_device(mercer_ctx *ctx, mc_device *device, mc_dense A, double scale, double *w,
+                                   mc_dense U) {
     const int64_t n = A.rows;
     mc_dense there = {0}, values = {0};
     int64_t info = 0;
@@ -149,14 +150,14 @@ static void undo_scaling(mc_dense A, double scale) {
 }
 
 /* Where the context has a device that is worth the way, and room on it; else A and *done stay as they are. */
-static mercer_status decompose_there(mercer_ctx *ctx, mc_dense A, double *w, mc_dense U, bool *done) {
+static mercer_status decompose_on_device(mercer_ctx *ctx, mc_dense A, double *w, mc_dense U, bool *done) {
     mc_device *device = NULL;
     const double n = (double)A.rows;
     MC_TRY(mc_device_for_algebra(ctx, n * n * n, 4 * n * n * sizeof(double), &device));
     if (!device)
         return MERCER_OK;
     const double scale = scale_into_range(A);
-    const mercer_status status = run_there(ctx, device, A, scale, w, U);
+    const mercer_status status = run_on_device(ctx, device, A, scale, w, U);
     *done = !status;
     if (!status)
         return MERCER_OK;
@@ -173,7 +174,7 @@ mercer_status mc_syevd(mercer_ctx *ctx, mc_dense A, double *w) {
         return mc_fail(ctx, MERCER_INVALID, "eigen: at most %d rows can be decomposed, got %lld", (int)MC_EIGEN_LARGEST,
                        (long long)n);
     bool done = false;
-    MC_TRY(decompose_there(ctx, A, w, A, &done));
+    MC_TRY(decompose_on_device(ctx, A, w, A, &done));
     return done ? MERCER_OK : decompose_here(ctx, A, w);
 }
 
@@ -250,7 +251,7 @@ mercer_status mc_syevr_largest(mercer_ctx *ctx, mc_dense A, double *w, mc_dense 
     mc_work work;
     bool done = false;
     MC_TRY(check_layout(ctx, A));
-    MC_TRY(decompose_there(ctx, A, w, U, &done));
+    MC_TRY(decompose_on_device(ctx, A, w, U, &done));
     if (done)
         return MERCER_OK;
     MC_TRY(mc_work_lay(ctx, &work, lay_out_largest, &l));

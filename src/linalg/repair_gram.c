@@ -85,7 +85,7 @@ static void clear_row(mc_repair *r, int64_t i) {
 }
 
 /* S from K. Where a diagonal entry that is kept is 0, so is its row in every positive semidefinite matrix. */
-static void begin_again(mc_repair *r) {
+static void restore_symmetric_part(mc_repair *r) {
     mc_gram_symmetric(r->K, r->n, r->exponent, r->S);
     for (int64_t i = 0; i < r->n; i++) {
         r->diagonal[i] = r->S[i * r->n + i];
@@ -119,7 +119,7 @@ static void measure_distance(const mc_repair *r, mercer_gram_repaired *out) {
     out->relative = all > 0 ? sqrt(sum / all) : 0;
 }
 
-/* The square of what symmetry and rows that must be zero cost, S being as begin_again left it. */
+/* The square of what symmetry and rows that must be zero cost, S being as restore_symmetric_part left it. */
 static double forced_square(const mc_repair *r) {
     double sum = 0;
     for (int64_t i = 0; i < r->n; i++)
@@ -159,7 +159,7 @@ static mercer_status is_proved(mercer_ctx *ctx, const mc_repair *r, mercer_gram_
 /* X by a margin above rounding, in units of what rounding could hide. */
 static mercer_status move_by(mercer_ctx *ctx, mc_repair *r, const double *y, double margin) {
     double trace = fmax(-r->w[0], 0), least = INFINITY; /* what is added rounds in proportion to -w[0] */
-    begin_again(r);
+    restore_symmetric_part(r);
     for (int64_t i = 0; i < r->n; i++) {
         r->y[i] = y[i];
         trace += fmax(r->w[i], 0);
@@ -190,7 +190,7 @@ static mercer_status move_until_proved(mercer_ctx *ctx, mc_repair *r, const doub
 /* S is symmetric already and may need nothing else. */
 static mercer_status keep_if_proved(mercer_ctx *ctx, mc_repair *r, mercer_gram_repaired *out, bool *done) {
     mercer_gram_proof proof;
-    begin_again(r);
+    restore_symmetric_part(r);
     measure_distance(r, out);
     out->least = ldexp(sqrt(forced_square(r)) * (1 - (double)r->n * 0x1p-52), r->exponent);
     scale_back(r);
@@ -201,7 +201,7 @@ static mercer_status keep_if_proved(mercer_ctx *ctx, mc_repair *r, mercer_gram_r
 }
 
 static mercer_status find_nearest(mercer_ctx *ctx, mc_repair *r, double *y, mercer_gram_repaired *out) {
-    begin_again(r);
+    restore_symmetric_part(r);
     const double forced = forced_square(r);
     MC_TRY(mc_repair_spectrum(ctx, r));
     out->negative = count_negative(r);

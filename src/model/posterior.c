@@ -28,7 +28,8 @@ struct mercer_posterior {
 };
 
 /* The factor made on a device and copied here, where the posterior may outlive the context; *done: there was one. */
-static mercer_status factor_there(mercer_ctx *ctx, const mercer_posterior *p, mc_gram *gram, int64_t *bad, bool *done) {
+static mercer_status factor_on_device(mercer_ctx *ctx, const mercer_posterior *p, mc_gram *gram, int64_t *bad,
+                                      bool *done) {
     const int64_t n = p->model->f.centres->n;
     const double bytes = (double)(mc_packed_count(n) + 32 * n) * sizeof(double) + 1e8;
     mc_device *device = NULL;
@@ -59,7 +60,7 @@ static mercer_status factor_gram(mercer_ctx *ctx, mercer_posterior *p) {
     bool done = false;
     MC_TRY(MC_ALLOC(ctx, p->L, mc_packed_count(n)));
     MC_TRY(mc_gram_open(ctx, f->kernel, f->centres, NULL, MERCER_F64, &gram));
-    mercer_status status = factor_there(ctx, p, gram, &bad, &done);
+    mercer_status status = factor_on_device(ctx, p, gram, &bad, &done);
     if (!done)
         MC_THEN(status, factor_here(ctx, p, gram, &bad));
     mc_gram_close(gram);

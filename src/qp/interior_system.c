@@ -1,5 +1,5 @@
-/* interior_system.c: the linear system of a step of the interior point, see interior.c: its factor, and solutions refined
-   against the system itself. */
+/* interior_system.c: the linear system of a step of the interior point, see interior.c: its factor, and solutions
+   refined against the system itself. */
 #include "qp/interior_system.h"
 #include "base/status.h"
 #include "linalg/cholesky.h"

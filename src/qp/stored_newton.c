@@ -234,7 +234,7 @@ static bool find_direction(free_set *s) {
 }
 
 /* The way that free variable i has to the bound it goes towards. */
-static double way_to_bound(const free_set *s, const double *beta, int64_t i) {
+static double distance_to_bound(const free_set *s, const double *beta, int64_t i) {
     const int64_t t = s->variable[i];
     return (s->d[i] > 0 ? s->dual->high[t] : s->dual->low[t]) - (beta[t] + s->change[i]);
 }
@@ -244,14 +244,14 @@ static int64_t take_direction(const double *beta, free_set *s) {
     double share = 1;
     int64_t first = -1;
     for (int64_t i = 0; i < s->count; i++) {
-        const double way = way_to_bound(s, beta, i);
+        const double way = distance_to_bound(s, beta, i);
         if (s->d[i] != 0 && way / s->d[i] < share) {
             share = fmax(way / s->d[i], 0);
             first = i;
         }
     }
     for (int64_t i = 0; i < s->count; i++) {
-        s->change[i] += i == first ? way_to_bound(s, beta, i) : share * s->d[i];
+        s->change[i] += i == first ? distance_to_bound(s, beta, i) : share * s->d[i];
         s->rest[i] *= 1 - share;
     }
     return first;
@@ -315,7 +315,7 @@ static double change_of_objective(const free_set *s, const double *next) {
     return change;
 }
 
-static bool settle(const free_set *s, double most, double *beta, double *f, double *next) {
+static bool keep_if_better(const free_set *s, double most, double *beta, double *f, double *next) {
     const int64_t rows = s->dual->row ? s->K->count[0] : s->dual->m;
     memcpy(next, f, (size_t)rows * sizeof *f);
     mc_kernel_runs_add(s->K, s->row, s->change, s->count, next);
@@ -339,5 +339,5 @@ bool mc_stored_newton_step(const mc_dual *dual, const mc_kernel_runs *K, double 
     if (!go_on_among_free(beta, &s) || !round_sums(beta, &s))
         return false;
     move_variables(&s, beta);
-    return settle(&s, most, beta, f, next);
+    return keep_if_better(&s, most, beta, f, next);
 }

@@ -39,7 +39,7 @@ static double *draw_vectors(mercer_ctx *ctx, int64_t count) {
     return v;
 }
 
-static mc_dense copy_there(mercer_ctx *ctx, mc_device *device, mc_dense A) {
+static mc_dense copy_to_device(mercer_ctx *ctx, mc_device *device, mc_dense A) {
     mc_dense there;
     assert_ok(ctx, mc_dense_allocate(ctx, device, A.layout, A.dtype, A.rows, A.columns, &there));
     assert_ok(ctx, mc_dense_copy(ctx, A, there));
@@ -65,7 +65,7 @@ static void assert_same_triangle(mercer_ctx *ctx, mc_dense A, mc_dense there, do
 }
 
 static void check_factor(mercer_ctx *ctx, mc_device *device, mc_layout layout, int64_t n) {
-    mc_dense A = draw_matrix(ctx, layout, n), there = copy_there(ctx, device, A);
+    mc_dense A = draw_matrix(ctx, layout, n), there = copy_to_device(ctx, device, A);
     double *X = draw_vectors(ctx, n * T), *Y = malloc((size_t)(n * T) * sizeof *Y), *d = malloc((size_t)n * 16);
     int64_t bad = -1, bad_there = -1;
     memcpy(Y, X, (size_t)(n * T) * sizeof *Y);
@@ -119,8 +119,8 @@ static void test_diagonal_of_the_inverse(void **state) {
         double *d = malloc((size_t)n * 16);
         int64_t bad = 0;
         assert_ok(ctx, mc_potrf(ctx, A, &bad));
-        one = copy_there(ctx, device, A);
-        two = copy_there(ctx, device, A);
+        one = copy_to_device(ctx, device, A);
+        two = copy_to_device(ctx, device, A);
         assert_ok(ctx, mc_cholesky_inverse_diagonal(ctx, one, d));
         assert_ok(ctx, mc_potri(ctx, two));
         assert_ok(ctx, mc_dense_diagonal(ctx, two, d + n));
@@ -145,7 +145,7 @@ static void test_what_is_not_positive_is_named(void **state) {
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
         mc_dense A = draw_matrix(ctx, MC_PACKED, N);
         ((double *)A.a)[mc_packed_place(N, wrong[k], wrong[k])] = -1;
-        mc_dense there = copy_there(ctx, device, A);
+        mc_dense there = copy_to_device(ctx, device, A);
         int64_t bad = 0;
         assert_ok(ctx, mc_potrf(ctx, there, &bad));
         assert_int_equal(bad, wrong[k] + 1);
@@ -168,7 +168,8 @@ static void test_products(void **state) {
         mc_dense C[2];
         for (int i = 0; i < 2; i++)
             C[i] = layouts & 4 ? mc_row_major(c[i], M, N, N) : mc_column_major(c[i], M, N, M);
-        mc_dense X = copy_there(ctx, device, A), Y = copy_there(ctx, device, B), Z = copy_there(ctx, device, C[1]);
+        mc_dense X = copy_to_device(ctx, device, A), Y = copy_to_device(ctx, device, B),
+                 Z = copy_to_device(ctx, device, C[1]);
         assert_ok(ctx, mc_parallel_gemm(ctx, A, B, C[0]));
         assert_ok(ctx, mc_parallel_gemm(ctx, X, Y, Z));
         assert_ok(ctx, mc_dense_copy(ctx, Z, C[1]));

@@ -24,7 +24,7 @@ INLINE wide load_wide(const float *p) {
     return v;
 }
 
-INLINE unsigned below(wide v, float limit) {
+INLINE unsigned lanes_below(wide v, float limit) {
 #if defined(__AVX512F__)
     return _mm512_cmp_ps_mask((__m512)v, _mm512_set1_ps(limit), _CMP_LT_OQ);
 #else
@@ -47,8 +47,8 @@ static void prune_candidates(const mc_nearest *s, int64_t r) {
     s->held[r] = left;
 }
 
-/* One more candidate of row r; the limit is for settle to move. */
-INLINE void offer(const mc_nearest *s, int64_t r, float t, int64_t at) {
+/* One more candidate of row r; the limit is moved by settle_candidates. */
+INLINE void offer_candidate(const mc_nearest *s, int64_t r, float t, int64_t at) {
     float *best = s->best + r * s->k;
     int64_t j = s->k - 1;
     if (t < best[j]) {
@@ -74,14 +74,14 @@ static void sort_nearest(const mc_nearest *s, int64_t r) {
 static void offer_all(const mc_nearest *s, int64_t r, const float *t, unsigned mask, int64_t at) {
     for (; mask; mask &= mask - 1) {
         const int q = __builtin_ctz(mask);
-        offer(s, r, t[q], at + q);
+        offer_candidate(s, r, t[q], at + q);
     }
     sort_nearest(s, r);
 }
 
 /* So many rows from r on with PARTS vectors of points, the first of which is number at. */
-INLINE void meet(const mc_nearest *s, const float *z, const float *norm, int64_t r, int rows, int64_t at,
-                 bool differences) {
+INLINE void compare_points(const mc_nearest *s, const float *z, const float *norm, int64_t r, int rows, int64_t at,
+                           bool differences) {
     wide t[ROWS][PARTS];
     for (int i = 0; i < rows; i++)
         for (int p = 0; p < PARTS; p++)
@@ -97,17 +97,17 @@ INLINE void meet(const mc_nearest *s, const float *z, const float *norm, int64_t
     }
     for (int64_t i = 0; i < rows && r + i < s->rows; i++)
         for (int p = 0; p < PARTS; p++) {
-            const unsigned mask = below(t[i][p], s->limit[r + i]);
+            const unsigned mask = lanes_below(t[i][p], s->limit[r + i]);
             if (__builtin_expect(mask != 0, 0))
                 offer_all(s, r + i, (const float *)&t[i][p], mask, at + p * LANES);
         }
 }
 
-INLINE void meet_panel(const mc_nearest *s, int64_t panel, bool differences) {
+INLINE void compare_panel(const mc_nearest *s, int64_t panel, bool differences) {
     const float *z = s->z + panel * s->d * MC_NEAREST_COLUMNS, *norm = s->norm + panel * MC_NEAREST_COLUMNS;
     for (int64_t part = 0; part < MC_NEAREST_COLUMNS; part += PARTS * LANES)
         for (int64_t r = 0; r < s->rows; r += ROWS)
-            meet(s, z + part, norm + part, r, ROWS, panel * MC_NEAREST_COLUMNS + part, differences);
+            compare_points(s, z + part, norm + part, r, ROWS, panel * MC_NEAREST_COLUMNS + part, differences);
 }
 
 /* ---- The tree ---- */
@@ -125,7 +125,7 @@ INLINE each load_each(const float *p) {
     return v;
 }
 
-INLINE each larger(each a, each b) {
+INLINE each larger_of(each a, each b) {
 #if defined(__AVX__)
     return (each)_mm256_max_ps((__m256)a, (__m256)b);
 #else
@@ -136,7 +136,7 @@ INLINE each larger(each a, each b) {
 }
 
 /* The rows for which it is near enough, a bit each. */
-INLINE unsigned within(each gap, each limit) {
+INLINE unsigned rows_within(each gap, each limit) {
 #if defined(__AVX__)
     return (unsigned)_mm256_movemask_ps(_mm256_cmp_ps((__m256)gap, (__m256)limit, _CMP_LE_OQ));
 #else
@@ -151,13 +151,14 @@ INLINE branch look_at(const mc_nearest *s, int64_t node, int64_t from, int64_t t
     const float *low = s->box + 2 * s->d * node, *high = low + s->d;
     branch b = {.node = node, .from = from, .to = to};
     for (int64_t j = 0; j < s->d; j++) {
-        const each x = load_each(s->x + j * MC_NEAREST_ROWS), gap = larger(larger(low[j] - x, x - high[j]), (each){0});
+        const each x = load_each(s->x + j * MC_NEAREST_ROWS),
+                   gap = larger_of(larger_of(low[j] - x, x - high[j]), (each){0});
         b.gap += gap * gap;
     }
     return b;
 }
 
-INLINE float total(each v) {
+INLINE float sum_of_lanes(each v) {
     float sum = 0;
     for (int i = 0; i < MC_NEAREST_ROWS; i++)
         sum += v[i];
@@ -165,15 +166,15 @@ INLINE float total(each v) {
 }
 
 /* A panel with all rows, or, where few of them are near, with these. */
-INLINE void meet_leaf(const mc_nearest *s, int64_t panel, unsigned rows) {
+INLINE void compare_leaf(const mc_nearest *s, int64_t panel, unsigned rows) {
     const float *z = s->z + panel * s->d * MC_NEAREST_COLUMNS;
     if (__builtin_popcount(rows) > MC_NEAREST_ROWS / 2) {
-        meet_panel(s, panel, true);
+        compare_panel(s, panel, true);
         return;
     }
     for (; rows; rows &= rows - 1)
         for (int64_t part = 0; part < MC_NEAREST_COLUMNS; part += PARTS * LANES)
-            meet(s, z + part, NULL, __builtin_ctz(rows), 1, panel * MC_NEAREST_COLUMNS + part, true);
+            compare_points(s, z + part, NULL, __builtin_ctz(rows), 1, panel * MC_NEAREST_COLUMNS + part, true);
 }
 
 /* The nearer half first: what it holds rules out more of the other. */
@@ -184,17 +185,17 @@ static int64_t walk_tree(const mc_nearest *s) {
     todo[count++] = look_at(s, 1, s->from, s->to);
     while (count > 0) {
         const branch b = todo[--count];
-        const unsigned rows = within(b.gap, load_each(s->limit));
+        const unsigned rows = rows_within(b.gap, load_each(s->limit));
         if (!rows)
             continue;
         if (b.to - b.from == 1) {
-            meet_leaf(s, b.from, rows);
+            compare_leaf(s, b.from, rows);
             met += __builtin_popcount(rows);
             continue;
         }
         const int64_t middle = (b.from + b.to) / 2;
         const branch left = look_at(s, 2 * b.node, b.from, middle), right = look_at(s, 2 * b.node + 1, middle, b.to);
-        const bool first = total(left.gap) <= total(right.gap);
+        const bool first = sum_of_lanes(left.gap) <= sum_of_lanes(right.gap);
         todo[count++] = first ? right : left;
         todo[count++] = first ? left : right;
     }
@@ -206,10 +207,10 @@ static int64_t screen_rows(const mc_nearest *s) {
         return walk_tree(s);
     if (s->differences)
         for (int64_t panel = s->from; panel < s->to; panel++)
-            meet_panel(s, panel, true);
+            compare_panel(s, panel, true);
     else
         for (int64_t panel = s->from; panel < s->to; panel++)
-            meet_panel(s, panel, false);
+            compare_panel(s, panel, false);
     return s->rows * (s->to - s->from);
 }
 

@@ -117,7 +117,7 @@ static void release_memory(void *self, mc_address at) {
         cuMemFreeAsync((CUdeviceptr)at, NULL);
 }
 
-static mc_device_fault copy_there(void *self, mc_address to, const void *from, size_t bytes) {
+static mc_device_fault upload(void *self, mc_address to, const void *from, size_t bytes) {
     const mc_device_fault fault = cuda_enter(self);
     return fault ? fault : cuda_check(self, "copying to the card", cuMemcpyHtoD((CUdeviceptr)to, from, bytes));
 }
@@ -303,7 +303,7 @@ const mc_device_calls *mercer_device_calls(void) {
                                           .close = close_card,
                                           .allocate = allocate_memory,
                                           .release = release_memory,
-                                          .upload = copy_there,
+                                          .upload = upload,
                                           .download = copy_back,
                                           .build = build_program,
                                           .launch = launch_kernel,

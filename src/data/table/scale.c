@@ -104,7 +104,7 @@ static void fold_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int 
 }
 
 /* Sparse data go in one chunk: d slots per chunk could pass the size of the data themselves. */
-static int64_t row_grain(const mercer_data *data) {
+static int64_t rows_of_chunk(const mercer_data *data) {
     return data->row_start ? data->n : ROW_GRAIN;
 }
 
@@ -126,7 +126,7 @@ static mercer_status find_range(mercer_ctx *ctx, stats *s) {
     fill_constant(s->part, s->chunks * d, INFINITY);
     fill_constant(s->part2, s->chunks * d, -INFINITY);
     s->fold = fold_range;
-    MC_TRY(mc_for(ctx, s->data->n, row_grain(s->data), fold_rows, s));
+    MC_TRY(mc_for(ctx, s->data->n, rows_of_chunk(s->data), fold_rows, s));
     for (int64_t j = 0; j < d; j++) {
         const bool zeros = s->count[j] < s->data->n;
         s->low[j] = zeros ? 0 : INFINITY;
@@ -147,7 +147,7 @@ static mercer_status find_range(mercer_ctx *ctx, stats *s) {
 static mercer_status average_columns(mercer_ctx *ctx, stats *s, double *out) {
     const int64_t n = s->data->n, d = s->data->d;
     fill_constant(s->part, s->chunks * d, 0);
-    MC_TRY(mc_for(ctx, n, row_grain(s->data), fold_rows, s));
+    MC_TRY(mc_for(ctx, n, rows_of_chunk(s->data), fold_rows, s));
     for (int64_t j = 0; j < d; j++) {
         double sum = 0;
         for (int64_t c = 0; c < s->chunks; c++)
@@ -204,7 +204,7 @@ static void choose_shift_and_factor(const stats *s, mc_scale *out) {
 }
 
 static mercer_status fit_columns(mercer_ctx *ctx, const mercer_data *data, mc_scale *out) {
-    const int64_t d = data->d, chunks = mc_chunk_count(data->n, row_grain(data));
+    const int64_t d = data->d, chunks = mc_chunk_count(data->n, rows_of_chunk(data));
     stats s = {.data = data, .chunks = chunks};
     mc_work w;
     MC_TRY(MC_WORK_SLICES(ctx, &w, MC_SLICE(s.low, d), MC_SLICE(s.high, d), MC_SLICE(s.mean, d), MC_SLICE(s.square, d),

@@ -177,7 +177,8 @@ static mercer_status contract_regions(mercer_ctx *ctx, contraction *c, double *g
     return add_up(ctx, partial, gradient);
 }
 
-static mercer_status contract_there(mercer_ctx *ctx, contraction *c, const mercer_kernel *kernel, double *gradient) {
+static mercer_status contract_on_device(mercer_ctx *ctx, contraction *c, const mercer_kernel *kernel,
+                                        double *gradient) {
     const int64_t n = c->x->n, terms = c->M->terms, widest = c->x->d > terms ? c->x->d : terms;
     MC_TRY(MC_ALLOC(ctx, c->room, n * widest));
     MC_TRY(mc_contract_steps_open(ctx, kernel, c->x->d, &c->steps));
@@ -195,7 +196,7 @@ mercer_status mc_device_contract(mercer_ctx *ctx, mc_device *device, const merce
     MC_TRY(MC_ALLOC(ctx, c, 1));
     *c = (contraction){.device = device, .x = x, .M = M};
     memset(gradient, 0, (size_t)kernel->slots * sizeof *gradient);
-    const mercer_status status = contract_there(ctx, c, kernel, gradient);
+    const mercer_status status = contract_on_device(ctx, c, kernel, gradient);
     for (int i = 0; i < c->count; i++)
         mc_dense_free(&c->held[i]);
     mc_contract_steps_close(&c->steps);

@@ -329,8 +329,8 @@ static bool all_finite(const double *y, int64_t count) {
 
 /* A value that is no number makes the sums it is in none: the tiles then say which it was. They also take over from a
    device that fails where it was not asked for by name. The device serves one thread. */
-static mercer_status apply_there(mercer_ctx *ctx, const mc_gram *gram, int64_t t, const double *V, double *Y,
-                                 bool *done) {
+static mercer_status apply_on_device(mercer_ctx *ctx, const mc_gram *gram, int64_t t, const double *V, double *Y,
+                                     bool *done) {
     *done = false;
     if (!gram->there || ctx->job.whole || ctx->device.failed)
         return MERCER_OK;
@@ -348,7 +348,7 @@ mercer_status mc_gram_apply(mercer_ctx *ctx, const mc_gram *gram, int64_t t, con
     if (gram->factored.terms)
         return mc_factored_apply(ctx, gram, t, V, Y);
     bool done;
-    MC_TRY(apply_there(ctx, gram, t, V, Y, &done));
+    MC_TRY(apply_on_device(ctx, gram, t, V, Y, &done));
     if (done)
         return MERCER_OK;
     shape_product(&p);

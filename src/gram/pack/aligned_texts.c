@@ -14,7 +14,7 @@ bool mc_part_aligned(const mc_tile_part *part) {
     return part->strings && part->strings->atom == MC_WEIGHTED_DEGREE;
 }
 
-static int64_t padded(int64_t length) {
+static int64_t padded_length(int64_t length) {
     return (length + PLACES - 1) / PLACES * PLACES;
 }
 
@@ -25,7 +25,7 @@ static const char *text_of(const mc_node *atom, const mercer_data *data, int64_t
 static int64_t total_bytes(const mc_node *atom, const mercer_data *data) {
     int64_t total = 0;
     for (int64_t i = 0; i < data->n; i++)
-        total += padded((int64_t)strlen(text_of(atom, data, i)));
+        total += padded_length((int64_t)strlen(text_of(atom, data, i)));
     return total;
 }
 
@@ -42,7 +42,7 @@ mercer_status mc_aligned_texts_make(mercer_ctx *ctx, const mc_node *atom, const 
     MC_TRY(MC_ALLOC(ctx, t->bytes, total_bytes(atom, data)));
     for (int64_t i = 0; i < data->n; i++) {
         t->length[i] = (int64_t)strlen(text_of(atom, data, i));
-        t->at[i + 1] = t->at[i] + padded(t->length[i]);
+        t->at[i + 1] = t->at[i] + padded_length(t->length[i]);
         memcpy(t->bytes + t->at[i], text_of(atom, data, i), (size_t)t->length[i]);
     }
     return MERCER_OK;
@@ -54,7 +54,7 @@ mercer_status mc_aligned_texts_take(mercer_ctx *ctx, const mc_aligned_texts *fro
     mc_aligned_texts *t = *out;
     for (int64_t j = 0; j < count; j++) {
         t->length[j] = from->length[ids[j]];
-        t->at[j + 1] = t->at[j] + padded(t->length[j]);
+        t->at[j + 1] = t->at[j] + padded_length(t->length[j]);
     }
     MC_TRY(MC_ALLOC(ctx, t->bytes, t->at[count]));
     for (int64_t j = 0; j < count; j++)

@@ -39,7 +39,7 @@ const mc_text_rows *mc_text_rows_of(const mc_node *atom, const mercer_data *x, c
     return known ? &known->rows : NULL;
 }
 
-static void empty(text_attachment *attachment) {
+static void free_attached_rows(text_attachment *attachment) {
     for (atom_rows *known = attachment->first, *next; known; known = next) {
         next = known->next;
         mc_text_rows_free(&known->rows);
@@ -49,7 +49,7 @@ static void empty(text_attachment *attachment) {
 }
 
 static void close_attachment(mc_attached *attached) {
-    empty((text_attachment *)(void *)attached);
+    free_attached_rows((text_attachment *)(void *)attached);
     mc_free(attached);
 }
 
@@ -64,7 +64,7 @@ size_t mc_text_rows_attached_bytes(const mercer_data *data) {
 
 void mc_text_rows_detach(mercer_data *data) {
     if (data && data->attached)
-        empty((text_attachment *)(void *)data->attached);
+        free_attached_rows((text_attachment *)(void *)data->attached);
 }
 
 /* A quarter of what is left is theirs. */

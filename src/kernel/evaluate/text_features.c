@@ -23,7 +23,7 @@ static uint64_t next_choice(uint64_t choice) {
     return carried | ((choice ^ carried) / lowest >> 2);
 }
 
-static int64_t choose(int64_t n, int64_t k) {
+static int64_t binomial_coefficient(int64_t n, int64_t k) {
     int64_t ways = k >= 0 && k <= n ? 1 : 0;
     for (int64_t i = 1; ways && i <= k; i++)
         ways = ways * (n - k + i) / i;
@@ -74,7 +74,9 @@ static mercer_status visit_spectrum(const mc_node *atom, const char *text, mc_fe
 
 static int64_t count_spectrum(const mc_node *atom, const char *text) {
     const int64_t p = whole_parameter(atom, 0), length = (int64_t)strlen(text);
-    return length < p ? 0 : (length - p + 1) * (has_mismatches(atom) ? choose(p, whole_parameter(atom, 1)) : 1);
+    return length < p
+               ? 0
+               : (length - p + 1) * (has_mismatches(atom) ? binomial_coefficient(p, whole_parameter(atom, 1)) : 1);
 }
 
 /* ---- subsequence ---- */
@@ -111,7 +113,7 @@ static mercer_status visit_subsequences(const mc_node *atom, const char *text, m
 static int64_t count_subsequences(const mc_node *atom, const char *text) {
     int64_t count = 0;
     for (int64_t left = (int64_t)strlen(text); left > 0; left--)
-        count += choose(reach_of(atom, left) - 1, whole_parameter(atom, P) - 1);
+        count += binomial_coefficient(reach_of(atom, left) - 1, whole_parameter(atom, P) - 1);
     return count;
 }
 
@@ -184,7 +186,7 @@ int64_t mc_text_features_different(const mc_node *atom, int64_t letters) {
     if (atom->atom != MC_SPECTRUM && atom->atom != MC_SUBSEQUENCE)
         return INT32_MAX;
     const int64_t p = whole_parameter(atom, P), m = atom->atom == MC_SPECTRUM ? whole_parameter(atom, 1) : 0;
-    double different = m > 0 ? (double)choose(p, m) : 1;
+    double different = m > 0 ? (double)binomial_coefficient(p, m) : 1;
     for (int64_t i = 0; i < p - m && different < INT32_MAX; i++)
         different *= (double)letters;
     return different < INT32_MAX ? (int64_t)different : INT32_MAX;

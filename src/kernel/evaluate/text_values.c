@@ -43,7 +43,7 @@ static double spectrum_value(const mc_node *atom, const char *x, const char *z) 
 typedef double windows[MC_SPAN_MAX][MC_SPAN_MAX];
 
 /* Pairs of subsequences that begin at x and z and end a and b bytes on, one byte longer than those of `before`. */
-static void lengthen(const char *x, int64_t nx, const char *z, int64_t nz, windows before, windows after) {
+static void lengthen_subsequences(const char *x, int64_t nx, const char *z, int64_t nz, windows before, windows after) {
     for (int64_t a = 0; a < nx; a++)
         for (int64_t b = 0; b < nz; b++) {
             after[a][b] = 0;
@@ -59,7 +59,7 @@ static double begun_here(const mc_node *atom, const char *x, int64_t nx, const c
     const int64_t p = (int64_t)atom->parameter[0].number;
     double sum = 0;
     for (int64_t l = 1; l < p; l++)
-        lengthen(x, nx, z, nz, held[(l - 1) % 2], held[l % 2]);
+        lengthen_subsequences(x, nx, z, nz, held[(l - 1) % 2], held[l % 2]);
     for (int64_t a = 0; a < nx; a++)
         for (int64_t b = 0; b < nz; b++)
             if (held[(p - 1) % 2][a][b] > 0)

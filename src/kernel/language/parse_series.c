@@ -20,7 +20,7 @@ enum { COEFFICIENTS_MAX = 65 }; /* powers up to 64: as far as expressions are mu
 enum { COPIED_MAX = 1 << 16 };  /* a series of series of series would fill any memory */
 
 /* -1 times what *io is. */
-static mercer_status negate(mc_parser *p, int64_t offset, mc_node **io) {
+static mercer_status negate_node(mc_parser *p, int64_t offset, mc_node **io) {
     MC_TRY(mc_node_wrap(p->lexer.ctx, MC_PRODUCT, offset, io));
     MC_TRY(mc_node_add(p->lexer.ctx, *io, NULL));
     return mc_node_make_number(p->lexer.ctx, -1, offset, &(*io)->child[1]);
@@ -35,7 +35,7 @@ static mercer_status make_inverse(mc_parser *p, double c, int64_t offset, mc_nod
         return MERCER_OK;
     MC_TRY(mc_node_wrap(p->lexer.ctx, MC_POWER, offset, out));
     (*out)->number = -1;
-    return c < 0 ? negate(p, offset, out) : MERCER_OK;
+    return c < 0 ? negate_node(p, offset, out) : MERCER_OK;
 }
 
 mercer_status mc_parse_divisor(mc_parser *p, mc_node **out) {
@@ -243,7 +243,7 @@ static mercer_status parse_base(mc_parser *p, mc_node **base) {
 
 /* (1 - k)^-a for what stands in *io. */
 static mercer_status one_minus_to(mc_parser *p, int64_t offset, double a, mc_node **io) {
-    MC_TRY(negate(p, offset, io));
+    MC_TRY(negate_node(p, offset, io));
     MC_TRY(mc_node_wrap(p->lexer.ctx, MC_SUM, offset, io));
     MC_TRY(mc_node_add(p->lexer.ctx, *io, NULL));
     (*io)->child[1] = (*io)->child[0];

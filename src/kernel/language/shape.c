@@ -218,7 +218,7 @@ static facts normalize_facts(const mc_node *node, int64_t d) {
     return f;
 }
 
-static facts weigh_facts(const mc_node *node, int64_t d) {
+static facts facts_of_weigh(const mc_node *node, int64_t d) {
     const facts inside = facts_of(node->child[0], d);
     const mc_interval f2 = mc_iv_square(mc_function_range(node->function));
     return (facts){.diagonal = mc_iv_mul(f2, inside.diagonal), .dimension = inside.dimension};
@@ -241,7 +241,7 @@ static facts facts_of(const mc_node *node, int64_t d) {
     case MC_POWER: return power_facts(node, d);
     case MC_EXP: return exp_facts(node, d);
     case MC_NORMALIZE: return normalize_facts(node, d);
-    case MC_WEIGH: return weigh_facts(node, d);
+    case MC_WEIGH: return facts_of_weigh(node, d);
     case MC_COLUMNS: return columns_facts(node, d);
     }
     return (facts){.diagonal = mc_iv_of(-INFINITY, INFINITY), .dimension = INFINITY};

@@ -55,7 +55,7 @@ static bool is_enough(mc_judgement stated, mc_judgement needed) {
     return stated == MC_IS_KERNEL || stated == MC_IS_CONDITIONAL || stated == needed;
 }
 
-static bool supports(const mc_proof_line *premise, const mc_proof_line *line, const mc_term *term, int64_t d) {
+static bool premise_supports(const mc_proof_line *premise, const mc_proof_line *line, const mc_term *term, int64_t d) {
     return is_enough(premise->judgement, line->judgement) && states_claim(premise, premise->judgement, term, d);
 }
 
@@ -67,7 +67,7 @@ bool mc_verify_conditional_sum(checker *c, const mc_proof_line *line) {
     for (int i = 0; i < line->term->children; i++) {
         const mc_term *child = line->term->child[i];
         if (child->kind != MC_T_NUMBER
-            && (next == line->premises || !supports(nth_premise(c, line, next++), line, child, line->d)))
+            && (next == line->premises || !premise_supports(nth_premise(c, line, next++), line, child, line->d)))
             return false;
     }
     return next == line->premises;
@@ -82,13 +82,13 @@ bool mc_verify_conditional_multiple(checker *c, const mc_proof_line *line) {
             return false;
         other = number ? other : t->child[i];
     }
-    return other && line->premises == 1 && supports(nth_premise(c, line, 0), line, other, line->d);
+    return other && line->premises == 1 && premise_supports(nth_premise(c, line, 0), line, other, line->d);
 }
 
 bool mc_verify_conditional_columns(checker *c, const mc_proof_line *line) {
     const mc_term *t = line->term;
     return t->kind == MC_T_COLUMNS && line->premises == 1
-           && supports(nth_premise(c, line, 0), line, t->child[0], t->node->columns);
+           && premise_supports(nth_premise(c, line, 0), line, t->child[0], t->node->columns);
 }
 
 /* -a b^p, a >= 0, 0 < p <= 1; b: *base. With p < 1, b must not be negative. */

@@ -5,11 +5,11 @@
 /* By the first terms of power series and remainders. */
 bool mc_verify_taylor(checker *c, const mc_proof_line *line) {
     bool holds = false;
-    for (int i = 0; i < MC_TAYLOR_WAYS && !holds && !c->status; i++) {
+    for (int i = 0; i < MC_TAYLOR_FORMS && !holds && !c->status; i++) {
         mc_expansion e;
-        const mc_taylor_way way = mc_taylor_ways[i];
-        c->status = mc_expand_taylor_term(&c->pool, line->term, way.mode, way.order, line->d, &c->work, &e);
-        holds = !c->status && mc_taylor_settles(&e, way.mode, line->d);
+        const mc_taylor_form form = mc_taylor_forms[i];
+        c->status = mc_expand_taylor_term(&c->pool, line->term, form.mode, form.order, line->d, &c->work, &e);
+        holds = !c->status && mc_taylor_settles(&e, form.mode, line->d);
         for (int g = 0; holds && g < e.generators; g++)
             holds = !mc_expansion_uses(&e, g) || is_premise(c, line, e.generator[g]);
         mc_expansion_close(&e);

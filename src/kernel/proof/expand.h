@@ -64,13 +64,13 @@ mercer_status mc_expand_term(mc_pool *pool, const mc_term *term, mc_expand_mode 
 /* The same in one of the last three modes, with terms up to the power `order`. */
 mercer_status mc_expand_taylor_term(mc_pool *pool, const mc_term *term, mc_expand_mode mode, int order, int64_t d,
                                     int64_t *work, mc_expansion *out);
-/* The ways in which a sum is tried: with the terms up to so many powers. Those of two generators may grow large. */
-typedef struct mc_taylor_way {
+/* The forms in which a sum is tried: with the terms up to so many powers. Those of two generators may grow large. */
+typedef struct mc_taylor_form {
     mc_expand_mode mode;
     int order;
-} mc_taylor_way;
-enum { MC_TAYLOR_WAYS = 15 };
-extern const mc_taylor_way mc_taylor_ways[MC_TAYLOR_WAYS];
+} mc_taylor_form;
+enum { MC_TAYLOR_FORMS = 15 };
+extern const mc_taylor_form mc_taylor_forms[MC_TAYLOR_FORMS];
 /* It is a kernel when the generators that are left are: by one of the tests below. */
 bool mc_taylor_settles(const mc_expansion *e, mc_expand_mode mode, int64_t d);
 void mc_expansion_close(mc_expansion *e);

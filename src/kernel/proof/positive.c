@@ -282,21 +282,21 @@ bool mc_expansion_sphere(const mc_expansion *e, int64_t d) {
 
 /* ---- with remainders ---- */
 
-const mc_taylor_way mc_taylor_ways[MC_TAYLOR_WAYS] = {{MC_TAYLOR, 0},
-                                                      {MC_TAYLOR, 1},
-                                                      {MC_TAYLOR, 2},
-                                                      {MC_TAYLOR, 4},
-                                                      {MC_TAYLOR, 8},
-                                                      {MC_TAYLOR_GAUSSIANS, 1},
-                                                      {MC_TAYLOR_GAUSSIANS, 2},
-                                                      {MC_TAYLOR_GAUSSIANS, 3},
-                                                      {MC_POLAR, 0},
-                                                      {MC_POLAR, 1},
-                                                      {MC_POLAR, 2},
-                                                      {MC_POLAR, 4},
-                                                      {MC_POLAR, 8},
-                                                      {MC_POLAR, 12},
-                                                      {MC_POLAR, 20}};
+const mc_taylor_form mc_taylor_forms[MC_TAYLOR_FORMS] = {{MC_TAYLOR, 0},
+                                                         {MC_TAYLOR, 1},
+                                                         {MC_TAYLOR, 2},
+                                                         {MC_TAYLOR, 4},
+                                                         {MC_TAYLOR, 8},
+                                                         {MC_TAYLOR_GAUSSIANS, 1},
+                                                         {MC_TAYLOR_GAUSSIANS, 2},
+                                                         {MC_TAYLOR_GAUSSIANS, 3},
+                                                         {MC_POLAR, 0},
+                                                         {MC_POLAR, 1},
+                                                         {MC_POLAR, 2},
+                                                         {MC_POLAR, 4},
+                                                         {MC_POLAR, 8},
+                                                         {MC_POLAR, 12},
+                                                         {MC_POLAR, 20}};
 
 bool mc_taylor_settles(const mc_expansion *e, mc_expand_mode mode, int64_t d) {
     int generator;

@@ -3,13 +3,13 @@
 #include "kernel/language/atoms.h"
 #include <math.h>
 
-static int one_way(mc_prover *p, const mc_term *term, int64_t d, mc_taylor_way way) {
+static int claim_by_first_terms(mc_prover *p, const mc_term *term, int64_t d, mc_taylor_form form) {
     mc_expansion e;
     int line = MC_NO_LINE;
-    const mercer_status status = mc_expand_taylor_term(p->pool, term, way.mode, way.order, d, &p->work, &e);
+    const mercer_status status = mc_expand_taylor_term(p->pool, term, form.mode, form.order, d, &p->work, &e);
     if (status)
         p->status = status;
-    else if (mc_taylor_settles(&e, way.mode, d))
+    else if (mc_taylor_settles(&e, form.mode, d))
         line = mc_claim_from_generators(p, MC_IS_KERNEL, term, d, MC_RULE_TAYLOR, &e);
     mc_expansion_close(&e);
     return line;
@@ -17,8 +17,8 @@ static int one_way(mc_prover *p, const mc_term *term, int64_t d, mc_taylor_way w
 
 int mc_claim_by_taylor(mc_prover *p, const mc_term *term, int64_t d) {
     int line = MC_NO_LINE;
-    for (int i = 0; i < MC_TAYLOR_WAYS && line == MC_NO_LINE && !p->status; i++)
-        line = one_way(p, term, d, mc_taylor_ways[i]);
+    for (int i = 0; i < MC_TAYLOR_FORMS && line == MC_NO_LINE && !p->status; i++)
+        line = claim_by_first_terms(p, term, d, mc_taylor_forms[i]);
     return line;
 }
 

@@ -129,7 +129,7 @@ mc_interval mc_power_of_order(mc_interval base, double order, int64_t d) {
     return mc_iv_mul(mc_iv_power(base, order), mc_iv_power(base, 0.5 * (double)d));
 }
 
-static mc_interval plus(double a, double b) {
+static mc_interval sum_enclosed(double a, double b) {
     return mc_iv_add(mc_iv(a), mc_iv(b));
 }
 
@@ -139,13 +139,13 @@ static mc_interval matern_constant(double nu, int64_t d) {
     mc_interval c = mc_iv_power(mc_iv(2), (double)d);
     if (d % 2 == 0) {
         for (int64_t k = 0; k < d / 2; k++)
-            c = mc_iv_mul(c, plus(nu, (double)k));
+            c = mc_iv_mul(c, sum_enclosed(nu, (double)k));
         return c;
     }
     if (nu != 0.5 && nu != 1.5 && nu != 2.5) {
-        c = mc_iv_mul(c, mc_iv_mul(mc_gamma_quotient(plus(nu, 0.5), mc_iv(nu)), mc_iv_sqrt(mc_iv_pi())));
+        c = mc_iv_mul(c, mc_iv_mul(mc_gamma_quotient(sum_enclosed(nu, 0.5), mc_iv(nu)), mc_iv_sqrt(mc_iv_pi())));
         for (int64_t k = 0; k < d / 2; k++)
-            c = mc_iv_mul(c, plus(nu, (double)k + 0.5));
+            c = mc_iv_mul(c, sum_enclosed(nu, (double)k + 0.5));
         return c;
     }
     for (int64_t k = 2; k < (int64_t)(nu + 0.5) + d / 2; k++)

@@ -154,8 +154,8 @@ static double noise_slope(const mc_evidence *e, double noise) {
     return sum;
 }
 
-static mercer_status contract_there(mercer_ctx *ctx, const mc_evidence *e, const mercer_kernel *kernel,
-                                    double *gradient) {
+static mercer_status contract_on_device(mercer_ctx *ctx, const mc_evidence *e, const mercer_kernel *kernel,
+                                        double *gradient) {
     double *half = NULL;
     MC_TRY(MC_ALLOC(ctx, half, e->n * e->t));
     for (int64_t i = 0; i < e->n * e->t; i++)
@@ -171,7 +171,7 @@ static mercer_status find_gradient(mercer_ctx *ctx, mc_evidence *e, const mercer
                                    double *gradient) {
     MC_TRY(mc_potri(ctx, e->A));
     MC_TRY(mc_dense_diagonal(ctx, e->A, e->diagonal));
-    MC_TRY(e->A.device ? contract_there(ctx, e, kernel, gradient)
+    MC_TRY(e->A.device ? contract_on_device(ctx, e, kernel, gradient)
                        : mc_gram_contract(ctx, kernel, e->x, block_of, e, gradient));
     gradient[kernel->slots] = noise_slope(e, noise);
     return MERCER_OK;

@@ -278,7 +278,7 @@ static mercer_status learn_gp(mercer_ctx *ctx, gp_work *w) {
 }
 
 /* Whether a device makes and factors the covariance; what keeps it from that is said where it is used. */
-static bool is_factored_there(mercer_ctx *ctx, const mercer_gp *set, const mc_problem *p) {
+static bool is_factored_on_device(mercer_ctx *ctx, const mercer_gp *set, const mc_problem *p) {
     bool there = false;
     if (!mc_device_contracts(p->kernel, p->x))
         return false;
@@ -290,7 +290,7 @@ static bool is_factored_there(mercer_ctx *ctx, const mercer_gp *set, const mc_pr
 
 static size_t bytes_of(mercer_ctx *ctx, const mercer_gp *set, const mc_problem *p) {
     const size_t triangle =
-        is_factored_there(ctx, set, p) ? (size_t)mc_packed_count(p->n) * sizeof(double) : 0; /* not here */
+        is_factored_on_device(ctx, set, p) ? (size_t)mc_packed_count(p->n) * sizeof(double) : 0; /* not here */
     return mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, mc_certify_columns_most(p->outputs))
            + mc_evidence_bytes(p->n, p->outputs) - triangle + mc_certify_bytes(p->n, p->outputs)
            + mc_gram_contract_bytes(ctx, p->kernel, p->x) + mc_gp_learn_bytes(p, false)
@@ -328,7 +328,7 @@ static bool is_estimated(mercer_ctx *ctx, const mercer_gp *set, const mc_problem
     const bool shorter =
         p->n > MC_GP_ROWS && estimate_work(set, p) < exact_factors(set, p) * mc_factor_work((double)p->n);
     return can_be_estimated(set, p)
-           && ((shorter && !(p->n <= ROWS_OF_CARD && is_factored_there(ctx, set, p)))
+           && ((shorter && !(p->n <= ROWS_OF_CARD && is_factored_on_device(ctx, set, p)))
                || bytes_of(ctx, set, p) > mc_memory_left(ctx));
 }
 

@@ -167,7 +167,7 @@ static void rank_lms_solvers(mercer_ctx *ctx, const void *settings, const mc_pro
             out->chosen = solver;
 }
 
-static mercer_status choose_way(mercer_ctx *ctx, const mercer_lms *set, const mc_problem *p, mc_lms_solver *out) {
+static mercer_status choose_solver(mercer_ctx *ctx, const mercer_lms *set, const mc_problem *p, mc_lms_solver *out) {
     mc_solver_options options;
     rank_lms_solvers(ctx, set, p, &options);
     *out = (mc_lms_solver)options.chosen;
@@ -274,7 +274,7 @@ static mercer_status run_steps(mercer_ctx *ctx, const lms_work *w, mc_lms_solver
 static mercer_status learn_lms(mercer_ctx *ctx, lms_work *w) {
     mc_problem *p = w->p;
     mc_lms_solver solver;
-    MC_TRY(choose_way(ctx, w->set, p, &solver));
+    MC_TRY(choose_solver(ctx, w->set, p, &solver));
     w->f->outputs = p->outputs;
     MC_TRY(MC_ALLOC(ctx, w->f->alpha, solver == MC_LMS_FEATURES ? 0 : p->n * p->outputs));
     MC_TRY(MC_ALLOC(ctx, w->alpha, solver == MC_LMS_FEATURES ? p->n * p->outputs : 0));

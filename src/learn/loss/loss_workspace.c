@@ -108,7 +108,7 @@ static mercer_status open_cholesky(mercer_ctx *ctx, mc_loss_workspace *s) {
 }
 
 /* Whether float entries are good enough beside lambda, their rounding behaving like a random matrix, and worth it. */
-static mercer_status weigh_floats(mercer_ctx *ctx, mc_loss_workspace *s, double lambda, bool *enough) {
+static mercer_status floats_are_enough(mercer_ctx *ctx, mc_loss_workspace *s, double lambda, bool *enough) {
     double most = 0;
     MC_TRY(mc_gram_diagonal(ctx, s->exact, s->tau));
     for (int64_t i = 0; i < s->n; i++)
@@ -176,7 +176,7 @@ static mercer_status keep_whole(mercer_ctx *ctx, mc_loss_workspace *s) {
 
 static mercer_status open_pcg(mercer_ctx *ctx, mc_loss_workspace *s, double lambda) {
     bool floats = false;
-    MC_TRY(weigh_floats(ctx, s, lambda, &floats));
+    MC_TRY(floats_are_enough(ctx, s, lambda, &floats));
     s->K = mc_gram_matrix(s->exact);
     if (floats) {
         MC_TRY(mc_gram_open(ctx, s->p->kernel, s->p->x, NULL, MERCER_F32, &s->fast));

@@ -99,7 +99,7 @@ static bool is_limited(const mercer_ctx *ctx, int64_t n) {
 }
 
 /* What keeps a device from it is said where it is used. */
-static bool is_factored_there(mercer_ctx *ctx, const mc_problem *p, int64_t columns) {
+static bool is_factored_on_device(mercer_ctx *ctx, const mc_problem *p, int64_t columns) {
     bool there = false;
     if (mc_gram_forecast_algebra(ctx, p->kernel, p->x, mc_factor_work((double)p->n),
                                  mc_ridge_factor_bytes(p->n, columns), &there))
@@ -131,7 +131,7 @@ static mc_ridge_size size_of(mercer_ctx *ctx, const mercer_ridge *set, const mc_
     size.landmarks = mc_nystrom_count(p->n, mc_landmarks_count(set->landmarks, p->n, set->rank));
     size.frequencies = mc_fourier_count(p->n, set->rank);
     size.nystrom_rank = nystrom_within(ctx, p, t, mc_memory_left(ctx));
-    size.factored_there = is_factored_there(ctx, p, t);
+    size.factored_there = is_factored_on_device(ctx, p, t);
     size.direct_fits = mc_ridge_direct_fits(ctx, &size);
     size.has_time_limit = is_limited(ctx, p->n);
     const bool in_place = strcmp(set->solver, "auto") == 0 && !size.has_checkpoint && size.direct_fits;

@@ -257,14 +257,14 @@ static double operation_count(const mc_ridge_size *size, const mc_solver_option 
     return (o->fast / 2 + DOUBLES * o->pairs / 2) * entry + DOUBLES * o->factor;
 }
 
-static int direct_way(const mc_ridge_size *size, const mc_solver_options *options) {
+static int direct_solver(const mc_ridge_size *size, const mc_solver_options *options) {
     const bool floats = options->option[MIXED].possible && !size->loo && !size->factored_there && floats_win(size);
     return floats ? MIXED : CHOLESKY;
 }
 
 /* Whether conjugate gradients are the shorter way to an answer as good. */
 static bool steps_win(const mc_ridge_size *size, const mc_solver_options *options) {
-    const mc_solver_option *direct = &options->option[direct_way(size, options)], *steps = &options->option[PCG];
+    const mc_solver_option *direct = &options->option[direct_solver(size, options)], *steps = &options->option[PCG];
     return size->steps_estimated && size->proved && !size->loo
            && MARGIN * operation_count(size, steps) < operation_count(size, direct);
 }
@@ -276,7 +276,7 @@ static int choose_exact_solver(const mc_ridge_size *size, const mc_solver_option
         return PRIMAL;
     if (size->lambda <= 0)
         return EIGEN;
-    const int direct = direct_way(size, options);
+    const int direct = direct_solver(size, options);
     const bool steps = options->option[PCG].possible, fits = options->option[direct].possible;
     const bool tried = size->on_trial && !size->steps_estimated && size->proved && !size->loo;
     return steps && (!fits || size->has_checkpoint || tried || steps_win(size, options)) ? PCG : direct;

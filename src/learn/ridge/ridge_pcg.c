@@ -247,7 +247,7 @@ static mercer_status grow_low_rank_factor(mercer_ctx *ctx, solver *s) {
 }
 
 /* What the columns promise is weighed before anything else is made. */
-static void weigh_steps(mercer_ctx *ctx, solver *s) {
+static void price_steps(mercer_ctx *ctx, solver *s) {
     const double gain = fmin(s->f->gain, s->f->trace_left); /* no eigenvalue is above the trace */
     s->expected = mc_rank_likely_steps(gain, s->r->lambda, s->r->tolerance);
     if (!s->r->trial)
@@ -273,7 +273,7 @@ static mercer_status end_trial(mercer_ctx *ctx, solver *s) {
 
 static mercer_status open_preconditioner(mercer_ctx *ctx, solver *s) {
     MC_TRY(grow_low_rank_factor(ctx, s));
-    weigh_steps(ctx, s);
+    price_steps(ctx, s);
     if (s->declined)
         return MERCER_OK;
     MC_TRY(end_trial(ctx, s));

@@ -194,7 +194,8 @@ double mc_ridge_factor_bytes(int64_t n, int64_t columns) {
 }
 
 /* A <- S K S + lambda I on the device of the operator, where there is one and it has room; A->a NULL: it has not. */
-static mercer_status write_there(mercer_ctx *ctx, const mc_ridge_system *r, mc_gram *gram, double *shift, mc_dense *A) {
+static mercer_status write_on_device(mercer_ctx *ctx, const mc_ridge_system *r, mc_gram *gram, double *shift,
+                                     mc_dense *A) {
     const int64_t n = r->p->n;
     struct mc_device *device = NULL;
     MC_TRY(mc_gram_place_algebra(ctx, gram, mc_factor_work((double)n), mc_ridge_factor_bytes(n, r->columns), &device));
@@ -213,7 +214,7 @@ static mercer_status write_system(mercer_ctx *ctx, const mc_ridge_system *r, boo
     mc_begin_phase(ctx, "gram");
     MC_TRY(mc_problem_gram_open(ctx, r->p, &gram));
     *A = (mc_dense){0};
-    const mercer_status status = may_leave ? write_there(ctx, r, gram, shift, A) : MERCER_OK;
+    const mercer_status status = may_leave ? write_on_device(ctx, r, gram, shift, A) : MERCER_OK;
     mc_problem_gram_close(r->p, gram);
     if (status || A->a)
         return status;

@@ -161,7 +161,7 @@ typedef struct pair_news {
 
 enum { NEWS = (sizeof(pair_news) + sizeof(double) - 1) / sizeof(double) }; /* numbers it takes */
 
-static int64_t news_numbers(const void *arg, int64_t piece) {
+static int64_t numbers_of_pair(const void *arg, int64_t piece) {
     const queue *q = arg;
     const mc_svm_program *t = &q->s->task[q->task[piece]];
     return NEWS + t->m + t->n;
@@ -198,7 +198,7 @@ static void take_pair(void *arg, int64_t piece, const double *in) {
 }
 
 static mercer_status tell_pairs(mercer_ctx *ctx, queue *q, mercer_status status) {
-    const mc_deal_news news = {news_numbers, give_pair, take_pair, q};
+    const mc_deal_news news = {numbers_of_pair, give_pair, take_pair, q};
     return mc_deal_tell(ctx, &q->deal, (uint64_t)q->count, status, &news);
 }
 

@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { DENSE, KRYLOV, WAYS };
+enum { DENSE, KRYLOV, SOLVERS };
 enum { SMALL = 400 };                   /* rows up to which a tridiagonal form costs less than a Krylov space */
 static const double FLOAT_FLOOR = 1e-6; /* relative residual that products in float are trusted to reach */
 
@@ -60,13 +60,13 @@ static mc_pca_shape shape_of(mercer_ctx *ctx, const mercer_pca *set, const mc_pr
     return mc_pca_shape_within(ctx, p, set->components, kept_bytes(set, p));
 }
 
-static size_t bytes_of(mercer_ctx *ctx, const mercer_pca *set, const mc_problem *p, int way) {
+static size_t bytes_of(mercer_ctx *ctx, const mercer_pca *set, const mc_problem *p, int solver) {
     const mc_pca_shape shape = shape_of(ctx, set, p);
     const size_t kept = kept_bytes(set, p);
     const size_t solve =
-        way == DENSE ? mc_pca_dense_bytes(ctx, p, set->components) : mc_pca_krylov_bytes(ctx, p, &shape);
+        solver == DENSE ? mc_pca_dense_bytes(ctx, p, set->components) : mc_pca_krylov_bytes(ctx, p, &shape);
     const size_t finish = mc_pca_finish_bytes(ctx, p, set->components);
-    const size_t held = way == DENSE ? 0 : mc_work_need(p->n * shape.block, 8);
+    const size_t held = solver == DENSE ? 0 : mc_work_need(p->n * shape.block, 8);
     return kept + (solve > finish + held ? solve : finish + held);
 }
 
@@ -74,20 +74,20 @@ static double count_pca_products(const mc_pca_shape *shape) {
     return (double)(shape->steps + 1);
 }
 
-static mc_solver_option option_of(mercer_ctx *ctx, const mercer_pca *set, const mc_problem *p, int way) {
-    static const char *const names[WAYS] = {"dense", "krylov"};
-    static const char *const reasons[WAYS] = {"all eigenvalues of the stored matrix",
-                                              "the largest eigenvalues from products with it"};
+static mc_solver_option option_of(mercer_ctx *ctx, const mercer_pca *set, const mc_problem *p, int solver) {
+    static const char *const names[SOLVERS] = {"dense", "krylov"};
+    static const char *const reasons[SOLVERS] = {"all eigenvalues of the stored matrix",
+                                                 "the largest eigenvalues from products with it"};
     const mc_pca_shape shape = shape_of(ctx, set, p);
     const double n = (double)p->n;
-    mc_solver_option o = {.solver = names[way], .reason = reasons[way], .bytes = bytes_of(ctx, set, p, way)};
-    o.pairs = n * n * (way == DENSE ? 2 : count_pca_products(&shape) + 1);
-    o.factor = way == DENSE ? 0 : 2 * n * n * (double)shape.block * count_pca_products(&shape);
-    o.eigen = way == DENSE ? n * n * n : 0;
+    mc_solver_option o = {.solver = names[solver], .reason = reasons[solver], .bytes = bytes_of(ctx, set, p, solver)};
+    o.pairs = n * n * (solver == DENSE ? 2 : count_pca_products(&shape) + 1);
+    o.factor = solver == DENSE ? 0 : 2 * n * n * (double)shape.block * count_pca_products(&shape);
+    o.eigen = solver == DENSE ? n * n * n : 0;
     o.possible = o.bytes <= mc_memory_left(ctx);
     if (!o.possible)
         o.reason = "needs more memory than the limit leaves";
-    if (way == KRYLOV && (shape.steps < 2 || !p->proved)) {
+    if (solver == KRYLOV && (shape.steps < 2 || !p->proved)) {
         o.possible = false;
         o.reason = p->proved ? "so many components of so few rows are found with all the others"
                              : "starts from a factor, which only a kernel has; this one is not proved";
@@ -103,9 +103,9 @@ static bool dense_pays(const mercer_pca *set, int64_t n) {
 
 static void rank_pca_solvers(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_solver_options *out) {
     const mercer_pca *set = settings;
-    *out = (mc_solver_options){.count = WAYS, .chosen = mc_choice_index("dense|krylov", set->solver)};
-    for (int way = 0; way < WAYS; way++)
-        out->option[way] = option_of(ctx, set, p, way);
+    *out = (mc_solver_options){.count = SOLVERS, .chosen = mc_choice_index("dense|krylov", set->solver)};
+    for (int solver = 0; solver < SOLVERS; solver++)
+        out->option[solver] = option_of(ctx, set, p, solver);
     if (out->chosen >= 0)
         return;
     out->automatic = true;
@@ -113,7 +113,7 @@ static void rank_pca_solvers(mercer_ctx *ctx, const void *settings, const mc_pro
     out->chosen = !out->option[liked].possible && out->option[other].possible ? other : liked;
 }
 
-static mercer_status choose_way(mercer_ctx *ctx, const mercer_pca *set, const mc_problem *p, int *out) {
+static mercer_status choose_solver(mercer_ctx *ctx, const mercer_pca *set, const mc_problem *p, int *out) {
     mc_solver_options options;
     rank_pca_solvers(ctx, set, p, &options);
     *out = options.chosen;
@@ -185,11 +185,11 @@ static mercer_status solve_krylov(mercer_ctx *ctx, pca_work *w) {
     return status;
 }
 
-static void write_report(const pca_work *w, int way) {
+static void write_report(const pca_work *w, int solver) {
     mercer_report *out = &w->f->report;
     const mc_problem *p = w->p;
     out->machine = "pca";
-    out->solver = way == DENSE ? "dense" : "krylov";
+    out->solver = solver == DENSE ? "dense" : "krylov";
     out->scale = mc_scaling_names[p->scale.kind];
     out->n = p->n;
     out->d = mc_data_width(p->x);
@@ -200,7 +200,7 @@ static void write_report(const pca_work *w, int way) {
         out->variance = fmax(w->result.positive, explained);
         out->objective = out->variance - explained;
     }
-    const bool reached = way == DENSE || out->certificate.residual_relative <= w->set->tolerance;
+    const bool reached = solver == DENSE || out->certificate.residual_relative <= w->set->tolerance;
     out->stopped = reached                     ? "no"
                    : w->stopped == MERCER_TIME ? "time"
                    : w->stopped                ? "caller"
@@ -210,17 +210,17 @@ static void write_report(const pca_work *w, int way) {
 }
 
 static mercer_status learn_pca(mercer_ctx *ctx, pca_work *w) {
-    int way;
+    int solver;
     const int64_t n = w->p->n, k = w->set->components;
-    MC_TRY(choose_way(ctx, w->set, w->p, &way));
+    MC_TRY(choose_solver(ctx, w->set, w->p, &solver));
     w->shape = shape_of(ctx, w->set, w->p);
     w->f->outputs = k;
     MC_TRY(MC_ALLOC(ctx, w->f->alpha, n * k));
     MC_TRY(MC_ALLOC(ctx, w->f->intercept, k));
     MC_TRY(MC_ALLOC(ctx, w->f->spectrum, 2 * k));
     MC_TRY(MC_ALLOC(ctx, w->V, n * k));
-    MC_TRY(way == DENSE ? solve_dense(ctx, w) : solve_krylov(ctx, w));
-    write_report(w, way);
+    MC_TRY(solver == DENSE ? solve_dense(ctx, w) : solve_krylov(ctx, w));
+    write_report(w, solver);
     return MERCER_OK;
 }
 

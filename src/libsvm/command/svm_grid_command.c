@@ -369,7 +369,7 @@ static void resume_rates(grid *s, const char *path) {
 
 /* ---- The walk ---- */
 
-static void visit(grid *s, int c, int g, bool *known) {
+static void take_point(grid *s, int c, int g, bool *known) {
     if (known[c * s->g.count + g])
         return;
     known[c * s->g.count + g] = true;
@@ -380,7 +380,7 @@ static void visit(grid *s, int c, int g, bool *known) {
 }
 
 /* Both axes grow finer by turns, as grid.py walks: equal rates are then decided by the same point. */
-static void walk(grid *s) {
+static void take_all_points(grid *s) {
     bool *known = calloc((size_t)(s->c.count * s->g.count), sizeof *known);
     if (!known)
         svm_command_fail("can't allocate enough memory");
@@ -389,11 +389,11 @@ static void walk(grid *s) {
     for (int i = 0, j = 0; i < s->c.count || j < s->g.count;)
         if ((double)i / s->c.count < (double)j / s->g.count) {
             for (int k = 0; k < j; k++)
-                visit(s, i, k, known);
+                take_point(s, i, k, known);
             i++;
         } else {
             for (int k = 0; k < i; k++)
-                visit(s, k, j, known);
+                take_point(s, k, j, known);
             j++;
         }
     free(known);
@@ -500,7 +500,7 @@ int main(int argc, char **argv) {
         i += read_option(&s, argc - 1 - i, argv + i);
     svm_set_print_string_function(svm_say_nothing);
     open_grid(&s);
-    walk(&s);
+    take_all_points(&s);
     if (!s.no_gnuplot)
         draw_contours(&s);
     char text[3][40];

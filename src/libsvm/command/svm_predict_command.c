@@ -31,7 +31,7 @@ typedef struct predicted_file {
     double error, p, y, pp, yy, py;
 } predicted_file;
 
-static void need(const void *block) {
+static void require_block(const void *block) {
     if (!block)
         svm_command_fail("can't allocate enough memory");
 }
@@ -60,7 +60,7 @@ static void begin_output(const predicted_file *s) {
     fprintf(s->out, "\n");
 }
 
-static double conclude(const predicted_file *s, const double *decision) {
+static double predicted_value(const predicted_file *s, const double *decision) {
     const struct svm_model *m = s->model;
     if (!mc_svm_type_has_classes(m->param.svm_type))
         return m->param.svm_type != SVM_ONE_CLASS ? decision[0] : decision[0] > 0 ? 1 : -1;
@@ -115,7 +115,7 @@ static void predict_rows(predicted_file *s, const struct svm_problem *all, int b
     if (each || decide_rows(s, &rows, columns) != MERCER_OK)
         decide_each(s, &rows);
     for (int i = 0; i < rows.l; i++) {
-        const double answer = conclude(s, s->decision + i * s->pairs);
+        const double answer = predicted_value(s, s->decision + i * s->pairs);
         print_row(s, answer);
         count_row(s, answer, rows.y[i]);
     }
@@ -143,9 +143,9 @@ static void predict_file(predicted_file *s, const svm_text *text) {
     const int classes = s->model->nr_class;
     const int64_t own = mercer_model_columns(s->batch), most = (int64_t)text->most_index + 1;
     s->pairs = (int64_t)classes * (classes - 1) / 2;
-    need(s->decision = calloc((size_t)(ROWS_AT_ONCE * s->pairs) + 1, sizeof *s->decision));
-    need(s->room = calloc((size_t)mc_probability_room(classes) + 1, sizeof *s->room));
-    need(s->estimate = calloc((size_t)classes + 1, sizeof *s->estimate));
+    require_block(s->decision = calloc((size_t)(ROWS_AT_ONCE * s->pairs) + 1, sizeof *s->decision));
+    require_block(s->room = calloc((size_t)mc_probability_room(classes) + 1, sizeof *s->room));
+    require_block(s->estimate = calloc((size_t)classes + 1, sizeof *s->estimate));
     begin_output(s);
     for (int i = 0; i < text->problem.l; i += ROWS_AT_ONCE)
         predict_rows(s, &text->problem, i, most > own ? most : own);

@@ -105,7 +105,7 @@ static int64_t find_column(const scaled_file *s, int index, int64_t guess) {
     return found ? found - s->column : -1;
 }
 
-static void widen(scale_range *r, double value) {
+static void widen_range(scale_range *r, double value) {
     r->low = value < r->low ? value : r->low;
     r->high = value > r->high ? value : r->high;
 }
@@ -116,7 +116,7 @@ static void widen_by_row(scaled_file *s, const struct svm_node *x) {
         scale_column *c = &s->column[k];
         if (c->listed++ == 0)
             c->range = (scale_range){x->value, x->value};
-        widen(&c->range, x->value);
+        widen_range(&c->range, x->value);
     }
 }
 
@@ -127,14 +127,14 @@ static void find_ranges(scaled_file *s) {
         widen_by_row(s, p->x[i]);
         if (i == 0)
             s->target = (scale_range){p->y[0], p->y[0]};
-        widen(&s->target, p->y[i]);
+        widen_range(&s->target, p->y[i]);
     }
     for (int64_t k = 0; k < s->columns; k++)
         if (s->column[k].listed < p->l && s->column[k].index > 0)
-            widen(&s->column[k].range, 0);
+            widen_range(&s->column[k].range, 0);
 }
 
-static bool varies(const scale_column *c) {
+static bool column_varies(const scale_column *c) {
     return c->range.low != c->range.high;
 }
 
@@ -145,7 +145,7 @@ static void forget_ranges(scaled_file *s, const scale_column *known, int64_t cou
     for (int64_t k = 0; k < s->columns; k++) {
         scale_column *c = &s->column[k];
         const scale_column *found = count > 0 ? bsearch(c, known, (size_t)count, sizeof *c, by_index) : NULL;
-        if (!found && varies(c) && c->index > 0)
+        if (!found && column_varies(c) && c->index > 0)
             fprintf(stderr,
                     "WARNING: feature index %d appeared in file %s was not seen in the scaling factor file %s. The "
                     "feature is scaled to 0.\n",
@@ -220,7 +220,7 @@ static void save_ranges(const scaled_file *s) {
                 s->target.high);
     fprintf(file, "x\n%.17g %.17g\n", s->to.low, s->to.high);
     for (int64_t k = 0; k < s->columns; k++)
-        if (varies(&s->column[k]) && s->column[k].index > 0)
+        if (column_varies(&s->column[k]) && s->column[k].index > 0)
             fprintf(file, "%d %.17g %.17g\n", s->column[k].index, s->column[k].range.low, s->column[k].range.high);
     if (fclose(file) != 0)
         svm_command_fail("can't write file %s", s->save);
@@ -229,14 +229,14 @@ static void save_ranges(const scaled_file *s) {
 /* ---- Output ---- */
 
 /* The ends of the range are met to the bit. */
-static double scaled(scale_range from, scale_range to, double value) {
+static double scale_value(scale_range from, scale_range to, double value) {
     return value == from.low    ? to.low
            : value == from.high ? to.high
                                 : to.low + (to.high - to.low) * (value - from.low) / (from.high - from.low);
 }
 
 static void print_value(scaled_file *s, const scale_column *c, double value) {
-    const double out = varies(c) ? scaled(c->range, s->to, value) : 0;
+    const double out = column_varies(c) ? scale_value(c->range, s->to, value) : 0;
     if (out != 0) {
         printf("%d:%g ", c->index, out);
         s->written++;
@@ -248,7 +248,7 @@ static int64_t *columns_of_zeros(const scaled_file *s, int64_t *count) {
     int64_t *list = room_for(s->columns, sizeof *list);
     *count = 0;
     for (int64_t k = 0; k < s->columns; k++)
-        if (varies(&s->column[k]) && s->column[k].index > 0 && scaled(s->column[k].range, s->to, 0) != 0)
+        if (column_varies(&s->column[k]) && s->column[k].index > 0 && scale_value(s->column[k].range, s->to, 0) != 0)
             list[(*count)++] = k;
     return list;
 }
@@ -256,7 +256,7 @@ static int64_t *columns_of_zeros(const scaled_file *s, int64_t *count) {
 static void print_row(scaled_file *s, int i, const int64_t *zeros, int64_t count) {
     const double y = s->text.problem.y[i];
     int64_t next = 0, k = 0;
-    printf("%.17g ", s->scales_target ? scaled(s->target, s->target_to, y) : y);
+    printf("%.17g ", s->scales_target ? scale_value(s->target, s->target_to, y) : y);
     for (const struct svm_node *x = s->text.problem.x[i]; x->index >= 0; x++, k++) {
         k = find_column(s, x->index, k);
         for (; next < count && zeros[next] < k; next++)
