@@ -379,9 +379,8 @@ mercer_status mc_model_score(mercer_ctx *ctx, const mercer_model *model, const m
     return score_model(ctx, model, data, out, NULL);
 }
 
-mercer_status mercer_score_classes(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data,
-                                   mercer_scores *out, double *confusion) {
-    MC_NEED(ctx, model, data, out);
+static mercer_status score_and_count(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data,
+                                     mercer_scores *out, double *confusion) {
     mc_begin_call(ctx);
     MC_TRY(mc_sized_check(ctx, "mercer_scores", out));
     if (confusion && !model->f.centres->classes)
@@ -393,6 +392,13 @@ mercer_status mercer_score_classes(mercer_ctx *ctx, const mercer_model *model, c
     return status;
 }
 
+mercer_status mercer_score_classes(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data,
+                                   mercer_scores *out, double *confusion) {
+    MC_NEED(ctx, model, data, out);
+    return score_and_count(ctx, model, data, out, confusion);
+}
+
 mercer_status mercer_score(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, mercer_scores *out) {
-    return mercer_score_classes(ctx, model, data, out, NULL);
+    MC_NEED(ctx, model, data, out);
+    return score_and_count(ctx, model, data, out, NULL);
 }

@@ -174,7 +174,9 @@ static void test_damage_is_named_with_its_line(void **state) {
         {"degree 3", "degree 2.5", "line 3"},
         {"SV\n", "nr_class 30\nSV\n", "stood before"}, /* there are numbers for three */
         {"label 2 -1 7", "label 2 2 7", "two of its classes"},
-        {"degree 3\n", "", "no kernel"},
+        {"degree 3\n", "", "degree, which its kernel needs"},
+        {"gamma 0.5\n", "", "gamma, which its kernel needs"},
+        {"coef0 1\n", "", "coef0, which its kernel needs"},
         {"gamma 0.5", "gamma -0.5", "no kernel"},
     };
     mercer_ctx *ctx = open_ctx(1);

@@ -10,7 +10,7 @@ OPTIONAL = {
     ("mercer_open", "options"), ("mercer_data_read", "set"), ("mercer_model_read", "set"), ("mercer_data_take", "rows"),
     ("mercer_data_folds", "groups"), ("mercer_kernel_parse_with", "users"), ("mercer_model_load_with", "users"), ("mercer_gram", "other"),
     ("mercer_gram_apply", "other"), ("mercer_fit_folds", "variances"), ("mercer_fit_folds", "rmse"), ("mercer_model_to_memory", "bytes"),
-    ("mercer_gram_prove", "weights"),
+    ("mercer_gram_prove", "weights"), ("mercer_score_classes", "confusion"),
 }
 ELSEWHERE = {("mercer_data_write", "path")}  # NULL is standard output, which is the record of the tests
 ALWAYS_OPTIONAL = {"set", "settings"}  # NULL: the defaults

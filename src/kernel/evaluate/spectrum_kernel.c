@@ -127,6 +127,7 @@ static const mc_node *first_reader(const mc_node *node) {
 mercer_status mc_parse_text(mc_parser *p, mc_node **columns) {
     mc_node *node = *columns;
     const mc_node *reader = first_reader(node->child[0]);
+    const char *column = node->column_name ? node->column_name[0] : NULL; /* none: [6, name] has both */
     char number[32];
     if (!reader)
         return MERCER_OK;
@@ -140,7 +141,7 @@ mercer_status mc_parse_text(mc_parser *p, mc_node **columns) {
         return mc_lex_fail(&p->lexer, node->offset, "%s reads one column of text, not %lld", name,
                            (long long)node->columns);
     mc_print(number, sizeof number, "%lld", (long long)node->column[0] + 1);
-    MC_TRY(give_text(p->lexer.ctx, node->child[0], node->column_name ? node->column_name[0] : number, node->offset));
+    MC_TRY(give_text(p->lexer.ctx, node->child[0], column ? column : number, node->offset));
     mc_node_unwrap(columns, 0);
     return MERCER_OK;
 }

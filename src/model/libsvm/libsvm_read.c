@@ -202,6 +202,19 @@ static bool counts_agree(const model_reader *r) {
     return sum == r->head.vectors;
 }
 
+/* What the kernel is made of is written by every program that writes models: a file without it has lost a line. */
+static const char *missing_parameter(const model_reader *r) {
+    static const struct {
+        int kernel;
+        header_key key;
+    } needs[] = {{POLYNOMIAL, DEGREE}, {POLYNOMIAL, GAMMA}, {POLYNOMIAL, COEF0},
+                 {RBF, GAMMA},         {SIGMOID, GAMMA},    {SIGMOID, COEF0}};
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+        if (needs[i].kernel == r->head.kernel && !(r->seen & 1u << needs[i].key))
+            return keys[needs[i].key];
+    return NULL;
+}
+
 static mercer_status read_head(mercer_ctx *ctx, model_reader *r) {
     for (bool vectors = false; !vectors;) {
         if (r->p >= r->end)
@@ -213,6 +226,11 @@ static mercer_status read_head(mercer_ctx *ctx, model_reader *r) {
         return fail_damaged_model(ctx, r, "nr_class or rho is missing or wrong");
     if (classes && (!r->head.label || (r->head.classes > 1 && (!r->head.count || !counts_agree(r)))))
         return fail_damaged_model(ctx, r, "label or nr_sv is missing, or nr_sv does not add up to total_sv");
+    if (missing_parameter(r)) {
+        char text[64];
+        mc_print(text, sizeof text, "%s, which its kernel needs, is missing", missing_parameter(r));
+        return fail_damaged_model(ctx, r, text);
+    }
     return MERCER_OK;
 }
 
