@@ -6,14 +6,10 @@
    linear, poly, tanh, rbf, matern, rq, ... on one set of columns cost one dot product a pair. */
 #include "base/memory.h"
 #include "base/status.h"
-#include "gram/compile/tile_program.h"
-#include "gram/pack/aligned_texts.h"
-#include "gram/pack/string_features.h"
+#include "gram/compile/compile_parts.h"
 #include "kernel/language/atoms.h"
 #include "kernel/language/node.h"
-#include "kernel/evaluate/view.h"
 #include <math.h>
-#include <string.h>
 
 static const double log2e = 1.44269504088896340736;
 static const double WHOLE_MOST = 0x1p30; /* powers by squaring: beyond it they lose more digits than logarithms do */
@@ -54,137 +50,10 @@ static mercer_status new_line(compiler *c, mc_function_of_tile function, node_pl
     return MERCER_OK;
 }
 
-static mercer_status flatten_view(compiler *c, const mc_view *view, int64_t **out) {
-    MC_TRY(MC_ALLOC(c->ctx, *out, view->d));
-    for (int64_t j = 0; j < view->d; j++)
-        (*out)[j] = mc_view_place(view, j);
-    return MERCER_OK;
-}
-
-/* ---- Parts ---- */
-
-/* What an atom wants of a pair: the statistic, the weights per column, and what it multiplies the statistic by. */
-typedef struct want {
-    mc_statistic kind;
-    mc_feature feature;
-    mc_use use;
-    double a; /* the argument of the function is a statistic + c */
-    double c;
-    const mc_value *weight; /* NULL: all 1 */
-    double (*to_weight)(
-        double parameter); /* from a parameter to a weight on the squared (kind SUM: plain) difference */
-    const mc_value *period, *matrix;
-    const mc_node *precomputed, *strings;
-} want;
-
-static bool same_columns(const mc_tile_part *a, const mc_tile_part *b) {
-    return a->columns == b->columns && memcmp(a->column, b->column, (size_t)a->columns * sizeof *a->column) == 0;
-}
-
-static bool same_numbers(const double *a, const double *b, int64_t n) {
-    return (!a && !b) || (a && b && memcmp(a, b, (size_t)n * sizeof *a) == 0);
-}
-
-static bool same_node(const mc_node *a, const mc_node *b) {
-    return a == b || (a && b && mc_node_equal(a, b));
-}
-
-static bool same_part(const mc_tile_part *a, const mc_tile_part *b) {
-    if (a->columns > 0 && isnan(a->weight[0]))
-        return false; /* what the weights are is not known from their shares of the first */
-    return a->kind == b->kind && a->feature == b->feature && same_columns(a, b)
-           && same_numbers(a->weight, b->weight, a->columns) && same_numbers(a->period, b->period, a->columns)
-           && a->matrix == b->matrix && same_node(a->precomputed, b->precomputed) && same_node(a->strings, b->strings);
-}
-
-static void free_part(mc_tile_part *p) {
-    mc_packed_points *const sides[] = {&p->left, &p->right};
-    for (int s = 0; s < (p->shared ? 1 : 2); s++) {
-        mc_free(sides[s]->values);
-        mc_free(sides[s]->start);
-        mc_free(sides[s]->coordinate);
-        mc_string_features_release(sides[s]);
-        mc_aligned_texts_free(sides[s]->aligned);
-        mc_free(sides[s]->half);
-        mc_free(sides[s]->norm2);
-        mc_free(sides[s]->shift);
-    }
-    mc_free(p->column);
-    mc_free(p->weight);
-    mc_free(p->period);
-    mc_free(p->length);
-    mc_free(p->is_zero_column);
-    mc_free(p->centre);
-}
-
-/* A weight whose square has left the range of doubles, or come so near to it that digits are lost, is none: the bounds
-   see it, and the reference evaluator takes over. */
-static double weight_or_nan(double weight) {
-    return isnormal(weight) ? weight : NAN;
-}
-
-/* Weights relative to the first, whose value goes into the factor a: rbf(gamma=[1, 2]) and rbf(gamma=[3, 6]) share a
-   part. */
-static mercer_status fill_part(compiler *c, want *w, const mc_view *view, mc_tile_part *p) {
-    *p = (mc_tile_part){.kind = w->kind,
-                        .feature = w->feature,
-                        .columns = view->d,
-                        .matrix = w->matrix,
-                        .precomputed = w->precomputed,
-                        .strings = w->strings,
-                        .scale = 1};
-    MC_TRY(flatten_view(c, view, &p->column));
-    MC_TRY(MC_ALLOC(c->ctx, p->weight, view->d));
-    const double first = w->weight && view->d ? weight_or_nan(w->to_weight(mc_value_at(w->weight, 0))) : 1;
-    for (int64_t j = 0; j < view->d; j++)
-        p->weight[j] = w->weight ? weight_or_nan(w->to_weight(mc_value_at(w->weight, j))) / first : 1;
-    w->a *= first;
-    if (!w->period)
-        return MERCER_OK;
-    MC_TRY(MC_ALLOC(c->ctx, p->period, view->d));
-    MC_TRY(MC_ALLOC(c->ctx, p->length, view->d));
-    for (int64_t j = 0; j < view->d; j++) {
-        p->period[j] = mc_value_at(w->period, j);
-        p->length[j] = mc_value_at(w->weight, j);
-    }
-    return MERCER_OK;
-}
-
-static mercer_status add_part(compiler *c, mc_tile_part *fresh, int *out) {
-    mc_tile_program *plan = c->plan;
-    for (*out = 0; *out < plan->parts; (*out)++)
-        if (same_part(&plan->part[*out], fresh)) {
-            free_part(fresh);
-            return MERCER_OK;
-        }
-    mc_tile_part *grown = mc_grow_block(c->ctx, plan->part, plan->parts + 1, sizeof *grown);
-    if (!grown) {
-        free_part(fresh);
-        return MERCER_MEMORY;
-    }
-    plan->part = grown;
-    plan->part[plan->parts++] = *fresh;
-    return MERCER_OK;
-}
-
-static mercer_status find_part(compiler *c, want *w, const mc_view *view, int *out) {
-    mc_tile_part fresh;
-    const mercer_status status = fill_part(c, w, view, &fresh);
-    if (status) {
-        free_part(&fresh);
-        return status;
-    }
-    MC_TRY(add_part(c, &fresh, out));
-    mc_tile_part *p = &c->plan->part[*out];
-    p->uses[w->use] = true;
-    if (p->first == 0)
-        p->first = w->use == MC_USE_DISTANCE ? -2 * w->a : w->a; /* -|x - z|^2 / 2 is what the tiles have */
-    return MERCER_OK;
-}
-
-static mercer_status emit_want(compiler *c, want w, mc_function_of_tile function, node_place at, mc_tile_line **out) {
+static mercer_status emit_want(compiler *c, mc_part_want w, mc_function_of_tile function, node_place at,
+                               mc_tile_line **out) {
     int part = 0;
-    MC_TRY(find_part(c, &w, at.view, &part));
+    MC_TRY(mc_tile_program_find_part(c->ctx, c->plan, &w, at.view, &part));
     MC_TRY(new_line(c, function, at, out));
     (*out)->part = part;
     (*out)->use = w.use;
@@ -207,16 +76,16 @@ static double inverse_square(double v) {
     return 1 / (v * v);
 }
 
-static want dot_of(double a, double c) {
-    return (want){.kind = MC_DOT, .use = MC_USE_DOT, .a = a, .c = c};
+static mc_part_want dot_of(double a, double c) {
+    return (mc_part_want){.kind = MC_DOT, .use = MC_USE_DOT, .a = a, .c = c};
 }
 
-static want distance_of(double a, const mc_value *weight, double (*to_weight)(double)) {
-    return (want){.kind = MC_DOT, .use = MC_USE_DISTANCE, .a = a, .weight = weight, .to_weight = to_weight};
+static mc_part_want distance_of(double a, const mc_value *weight, double (*to_weight)(double)) {
+    return (mc_part_want){.kind = MC_DOT, .use = MC_USE_DISTANCE, .a = a, .weight = weight, .to_weight = to_weight};
 }
 
-static want sum_of(mc_statistic kind, double a, const mc_value *weight) {
-    return (want){.kind = kind, .use = MC_USE_SUM, .a = a, .weight = weight, .to_weight = identity_weight};
+static mc_part_want sum_of(mc_statistic kind, double a, const mc_value *weight) {
+    return (mc_part_want){.kind = kind, .use = MC_USE_SUM, .a = a, .weight = weight, .to_weight = identity_weight};
 }
 
 /* What raises to the power n: by squaring where n is whole and small enough to count with, otherwise as pow does. */
@@ -231,7 +100,7 @@ static void set_power(mc_tile_line *line, double n) {
 }
 
 /* (a <x, z> + c)^n. */
-static mercer_status emit_power_of_dot(compiler *c, want w, double n, node_place at) {
+static mercer_status emit_power_of_dot(compiler *c, mc_part_want w, double n, node_place at) {
     mc_tile_line *line;
     MC_TRY(emit_want(c, w, function_of_power(n), at, &line));
     set_power(line, n);
@@ -255,7 +124,7 @@ static mercer_status emit_matern(compiler *c, const mc_node *node, node_place at
 }
 
 static mercer_status emit_periodic(compiler *c, const mc_node *node, node_place at) {
-    want w = distance_of(-0.5 * log2e, &node->parameter[1], inverse_square);
+    mc_part_want w = distance_of(-0.5 * log2e, &node->parameter[1], inverse_square);
     w.feature = MC_COS_SIN;
     w.period = &node->parameter[0];
     mc_tile_line *line;
@@ -273,7 +142,7 @@ static mercer_status emit_vector(compiler *c, mc_vector_kind kind, const mc_node
     (*out)->vector = kind;
     (*out)->node = node;
     (*out)->columns = at.view->d;
-    return flatten_view(c, at.view, &(*out)->column);
+    return mc_flatten_view(c->ctx, at.view, &(*out)->column);
 }
 
 /* Where a value is made before it is scaled into its place: the place itself when it will be overwritten anyway. */
@@ -285,7 +154,7 @@ static node_place intermediate_place(compiler *c, node_place at) {
 static mercer_status emit_arccos(compiler *c, const mc_node *node, node_place at) {
     static const mc_function_of_tile functions[] = {MC_ARC0, MC_ARC1, MC_ARC2};
     const int order = (int)node->parameter[0].number;
-    const want w = {.kind = MC_DOT, .feature = MC_UNIT, .use = MC_USE_ANGLE, .a = 1};
+    const mc_part_want w = {.kind = MC_DOT, .feature = MC_UNIT, .use = MC_USE_ANGLE, .a = 1};
     mc_tile_line *line;
     if (order == 0)
         return emit_want(c, w, MC_ARC0, at, &line);
@@ -313,7 +182,8 @@ static mercer_status emit_wendland(compiler *c, const mc_node *node, node_place 
 /* Values that come from elsewhere, or from the reference evaluator. */
 static mercer_status emit_pairwise(compiler *c, const mc_node *node, node_place at) {
     mc_tile_line *line;
-    return emit_want(c, (want){.kind = MC_MINIMUM, .use = MC_USE_SUM, .a = 1, .precomputed = node}, MC_SAME, at, &line);
+    return emit_want(c, (mc_part_want){.kind = MC_MINIMUM, .use = MC_USE_SUM, .a = 1, .precomputed = node}, MC_SAME, at,
+                     &line);
 }
 
 static mercer_status emit_atom(compiler *c, const mc_node *node, node_place at) {
@@ -330,19 +200,20 @@ static mercer_status emit_atom(compiler *c, const mc_node *node, node_place at) 
     case MC_MATERN: return emit_matern(c, node, at);
     case MC_RQ: return emit_rq(c, node, at);
     case MC_PERIODIC: return emit_periodic(c, node, at);
-    case MC_COSINE: return emit_want(c, (want){.feature = MC_UNIT, .use = MC_USE_DOT, .a = 1}, MC_SAME, at, &line);
+    case MC_COSINE:
+        return emit_want(c, (mc_part_want){.feature = MC_UNIT, .use = MC_USE_DOT, .a = 1}, MC_SAME, at, &line);
     case MC_CHI2: return emit_want(c, sum_of(MC_CHI, -log2e * p[0].number, NULL), MC_EXP2, at, &line);
     case MC_INTERSECTION: return emit_want(c, sum_of(MC_MINIMUM, 1, NULL), MC_SAME, at, &line);
     case MC_ARCCOS: return emit_arccos(c, node, at);
     case MC_TANH: return emit_want(c, dot_of(p[0].number, p[1].number), MC_HYPERBOLIC, at, &line);
     case MC_WHITE: return emit_white(c, node, at);
     case MC_FORM:
-        return emit_want(c, (want){.feature = MC_IMAGE, .use = MC_USE_DOT, .a = 1, .matrix = &p[0]}, MC_SAME, at,
-                         &line);
+        return emit_want(c, (mc_part_want){.feature = MC_IMAGE, .use = MC_USE_DOT, .a = 1, .matrix = &p[0]}, MC_SAME,
+                         at, &line);
     case MC_SPECTRUM:
     case MC_SUBSEQUENCE:
     case MC_WEIGHTED_DEGREE:
-    case MC_WORDS: return emit_want(c, (want){.use = MC_USE_DOT, .a = 1, .strings = node}, MC_SAME, at, &line);
+    case MC_WORDS: return emit_want(c, (mc_part_want){.use = MC_USE_DOT, .a = 1, .strings = node}, MC_SAME, at, &line);
     case MC_TANIMOTO: return emit_want(c, sum_of(MC_MINIMUM, 1, NULL), MC_RATIO, at, &line);
     case MC_ADDITIVE_CHI2: return emit_want(c, sum_of(MC_HARMONIC, 2, NULL), MC_SAME, at, &line);
     case MC_WENDLAND: return emit_wendland(c, node, at);
@@ -365,7 +236,7 @@ static mercer_status emit_atom(compiler *c, const mc_node *node, node_place at) 
 /* ---- Inner nodes ---- */
 
 /* Is node a <x, z> + c for one atom of that kind? Then a power or an exponential of it is one line. */
-static bool affine_in_dot(const mc_node *node, want *w) {
+static bool affine_in_dot(const mc_node *node, mc_part_want *w) {
     if (node->kind == MC_ATOM
         && (node->atom == MC_LINEAR || (node->atom == MC_POLY && node->parameter[0].number == 1))) {
         *w = node->atom == MC_LINEAR ? dot_of(1, 0) : dot_of(node->parameter[2].number, node->parameter[1].number);
@@ -451,7 +322,7 @@ static mercer_status emit_product(compiler *c, const mc_node *node, node_place a
 
 static mercer_status emit_power(compiler *c, const mc_node *node, node_place at) {
     const mc_node *child = node->child[0];
-    want w;
+    mc_part_want w;
     mc_tile_line *line;
     if (node->number != 0 && affine_in_dot(child, &w))
         return emit_power_of_dot(c, w, node->number, at);
@@ -461,7 +332,7 @@ static mercer_status emit_power(compiler *c, const mc_node *node, node_place at)
 }
 
 static mercer_status emit_exp(compiler *c, const mc_node *node, node_place at) {
-    want w;
+    mc_part_want w;
     mc_tile_line *line;
     if (affine_in_dot(node->child[0], &w)) {
         w.a *= log2e;
@@ -522,7 +393,7 @@ mercer_status mc_tile_program_by_reference(mercer_ctx *ctx, const mc_node *root,
     *plan = (mc_tile_program){.temporaries = 1};
     compiler c = {.ctx = ctx, .plan = plan};
     const mc_view all = {.d = d};
-    const want w = {.kind = MC_MINIMUM, .use = MC_USE_SUM, .a = 1, .precomputed = root};
+    const mc_part_want w = {.kind = MC_MINIMUM, .use = MC_USE_SUM, .a = 1, .precomputed = root};
     mc_tile_line *line;
     MC_TRY(emit_want(&c, w, MC_SAME, (node_place){.view = &all, .target = 0, .combine = MC_SET, .factor = 1}, &line));
     plan->part[0].by_reference = true;
@@ -531,7 +402,7 @@ mercer_status mc_tile_program_by_reference(mercer_ctx *ctx, const mc_node *root,
 
 void mc_tile_program_free(mc_tile_program *plan) {
     for (int i = 0; i < plan->parts; i++)
-        free_part(&plan->part[i]);
+        mc_tile_part_free(&plan->part[i]);
     for (int i = 0; i < plan->lines; i++) {
         mc_tile_line *line = &plan->line[i];
         mc_free(line->column);
