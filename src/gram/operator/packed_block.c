@@ -5,7 +5,7 @@
 #include "gram/operator/entry_fault.h"
 #include "gram/operator/rectangle.h"
 
-/* Column c of the packed mc_rectangle, h = ceil(n/2) columns of length n (n odd) or n + 1 (even): K(i, h..i) of one row i
+/* Column c of the packed rectangle, h = ceil(n/2) columns of length n (n odd) or n + 1 (even): K(i, h..i) of one row i
    of the second half, then K(c, c..n-1). */
 typedef struct triangle {
     const mc_gram *gram;
@@ -50,7 +50,7 @@ static void pack_part(triangle *t, mc_tile_workspace *space, int64_t first, int6
     mc_tile_workspace_walk(t->gram, space, 0, space->groups, p0, p1, write_packed, &w);
 }
 
-/* Columns begin .. end - 1 of the packed mc_rectangle. */
+/* Columns begin .. end - 1 of the packed rectangle. */
 static void fill_packed(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
     triangle *t = arg;

@@ -1,4 +1,4 @@
-/* rectangle.h: a rectangle of K written out by tasks; and of a symmetric K what is below the diagonal, copied from above
+/* rectangle.h: a rectangle of K written out by tasks; what is below the diagonal of a symmetric K is copied from above
    it. */
 #ifndef MC_GRAM_OPERATOR_RECTANGLE_H
 #define MC_GRAM_OPERATOR_RECTANGLE_H
