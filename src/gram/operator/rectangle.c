@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The number of row i of a mc_rectangle in K. */
+/* The number of row i of a rectangle in K. */
 static int64_t row_of(const mc_rectangle *r, int64_t i) {
     return r->rows ? r->rows[i] : r->i0 + i;
 }
@@ -52,7 +52,7 @@ static void split_run(const mc_rectangle *r, int64_t at, const double *values, i
 
 typedef struct rows_written {
     const mc_rectangle *mc_rectangle;
-    int64_t begin; /* place of the first loaded row in the mc_rectangle */
+    int64_t begin; /* place of the first loaded row in the rectangle */
 } rows_written;
 
 static void write_strip(void *arg, const mc_strip *strip) {
