@@ -23,10 +23,12 @@
      number of threads is one setting for the whole process (OpenBLAS with threads of its own) has one thread while any
      context is inside a call of it: that keeps the bits. The setting found is put back when the last of them leaves.
 
-   Threads: a mercer_ctx belongs to one thread at a time; any number of contexts may work at once. Data, kernels,
-   proofs, posteriors, searches and models never change once made: share them freely between threads and contexts; they
-   may outlive the context that made them. A function without a context reads such an object, or a constant table, and
-   may be called from anywhere; freeing alone must happen after the last use.
+   Threads, by the groups below. Status, Settings, and all that takes no context and no object: any thread, any time.
+   Context: a mercer_ctx, and what is told of it (message, memory, threads, ranks), belongs to one thread at a time; any
+   number of contexts may work at once. Data, Kernels, Proofs, Machines, Models, Samples, Plan, Tuning: a call with a
+   context belongs to the thread of that context. What it makes never changes again: data, kernels, proofs, posteriors,
+   searches and models are read from any thread, shared between contexts, and may outlive the one that made them; to
+   free one must be its last use. Callbacks say which threads call them.
 
    What a later version may change, so that a program built with this header runs with it: numbers, names and fields
    stay. A struct whose first field is size may get fields at its end, for which the program's own sizeof in size stands
