@@ -22,7 +22,17 @@ struct mc_rank_note {
 };
 
 bool mc_ranks_share(const mercer_ctx *ctx) {
-    return ctx->ranks && ctx->ranks->count > 1 && !ctx->job.whole;
+    return ctx->ranks && ctx->ranks->count > 1 && !ctx->ranks->own && !ctx->job.whole;
+}
+
+void mc_ranks_begin_own(mercer_ctx *ctx) {
+    if (ctx->ranks && !ctx->job.whole)
+        ctx->ranks->own++;
+}
+
+void mc_ranks_end_own(mercer_ctx *ctx) {
+    if (ctx->ranks && !ctx->job.whole)
+        ctx->ranks->own--;
 }
 
 bool mc_ranks_is_silent(const mercer_ctx *ctx) {

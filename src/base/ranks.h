@@ -52,6 +52,7 @@ typedef struct mc_ranks {
     int64_t step;        /* agreements so far */
     mercer_status asked; /* by the caller: to be agreed upon */
     double since, busy;  /* clock when all last agreed; seconds of this rank between agreements */
+    int own;             /* depth of work that is this rank's own, of which others hear at its end */
     bool parted;         /* others are elsewhere, as all know: nothing is said or heard any more */
     bool lost;           /* the same, but others may still wait */
     mc_rank_note *note;  /* of each rank, as last gathered */
@@ -71,6 +72,9 @@ mercer_status mc_ranks_refuse_clock(mercer_ctx *ctx);
 /* Whether what this context does now can be shared with others: there are some, and it is not one of several pieces of
    work at once. */
 bool mc_ranks_share(const mercer_ctx *ctx);
+/* Until the end of it this rank does a piece of work that others do not do: nothing in it is shared. */
+void mc_ranks_begin_own(mercer_ctx *ctx);
+void mc_ranks_end_own(mercer_ctx *ctx);
 /* Whether this rank is one of several, but not the first, which alone writes. */
 bool mc_ranks_is_silent(const mercer_ctx *ctx);
 /* All ranks are at this place of the work `what` and all have fared well, status being this rank's. Otherwise the

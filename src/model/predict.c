@@ -1,6 +1,8 @@
 /* predict.c: decisions and what they conclude to for many rows, block by block so that memory stays bounded whatever
-   their number: a block is taken, scaled as the training rows were, and handed to predict/decision.c. */
+   their number: a block is taken, scaled as the training rows were, and handed to predict/decision.c. Ranks have blocks
+   of their own. */
 #include "base/ctx.h"
+#include "base/deal.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/progress.h"
@@ -17,9 +19,12 @@ enum {
     LEAST = 8192,
     MOST = 32768,
     CELLS = 1 << 20,
+    BLOCKS = 64, /* or fewer, where they keep LEAST rows, so that many ranks have some */
     CHUNK = 512,
-    TRIAL = 1024 /* rows of a first block that tells whether floats will do */
+    TRIAL = 1024,    /* rows of a first block that tells whether floats will do */
+    LEAST_BLOCKS = 2 /* of each rank, where they are dealt out; of fewer the products are shared */
 };
+static const double LEAST_WORK = 3e7; /* rows times centres times coordinates that are worth a message */
 
 mercer_status mc_model_check_columns(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data) {
     const mercer_data *x = model->f.centres;
@@ -120,22 +125,89 @@ static mercer_status predict_range(mercer_ctx *ctx, request *r, const mercer_dat
     return status;
 }
 
-static int64_t block_at(const request *r, int64_t begin) {
-    const int64_t rows = CELLS / (r->f->centres->d + mc_form_decisions(r->f->form, r->f->outputs));
-    return r->floats && begin == 0 ? TRIAL : rows < LEAST ? LEAST : rows < MOST ? rows : MOST;
+/* Blocks depend on the rows and the model alone, not on how many ranks there are: the decisions of a block are sums
+   whose order its size tells. */
+typedef struct row_blocks {
+    int64_t n, first, each, count; /* rows: all, of the first block, of each other; blocks */
+} row_blocks;
+
+static row_blocks blocks_of(const request *r, int64_t n) {
+    const int64_t fit = CELLS / (r->f->centres->d + mc_form_decisions(r->f->form, r->f->outputs)),
+                  many = mc_chunk_count(mc_chunk_count(n, BLOCKS), CHUNK) * CHUNK, most = many < MOST ? many : MOST,
+                  rows = fit < most ? fit : most;
+    row_blocks b = {.n = n, .each = rows > LEAST ? rows : LEAST};
+    b.first = r->floats ? TRIAL : b.each;
+    b.count = n > b.first ? 1 + mc_chunk_count(n - b.first, b.each) : 1;
+    return b;
+}
+
+static int64_t block_begin(const row_blocks *b, int64_t block) {
+    const int64_t row = block ? b->first + (block - 1) * b->each : 0;
+    return row < b->n ? row : b->n;
+}
+
+static mercer_status predict_blocks(mercer_ctx *ctx, request *r, const mercer_data *data, const row_blocks *b,
+                                    const mc_deal *deal) {
+    const int64_t own = mc_deal_own(deal, deal->rank);
+    for (int64_t k = 0; k < own; k++) {
+        const int64_t block = mc_deal_piece(deal, k);
+        mc_set_phase_span(ctx, (double)k / (double)own, (double)(k + 1) / (double)own);
+        MC_TRY(predict_range(ctx, r, data, block_begin(b, block), block_begin(b, block + 1)));
+    }
+    return MERCER_OK;
+}
+
+/* ---- Blocks dealt out to ranks, where there are enough of them ---- */
+
+typedef struct block_news {
+    const row_blocks *b;
+    const request *r;
+} block_news;
+
+static int64_t news_numbers(const void *arg, int64_t block) {
+    const block_news *s = arg;
+    return (block_begin(s->b, block + 1) - block_begin(s->b, block)) * (s->r->classes ? 1 : s->r->width);
+}
+
+/* Classes travel as the bytes they are. */
+_Static_assert(sizeof(int64_t) == sizeof(double), "a class takes the room of a number");
+
+static char *place_of(const block_news *s, int64_t block) {
+    const int64_t row = block_begin(s->b, block);
+    return s->r->classes ? (char *)(s->r->classes + row) : (char *)(s->r->values + row * s->r->width);
+}
+
+static void give_block(const void *arg, int64_t block, double *out) {
+    memcpy(out, place_of(arg, block), (size_t)news_numbers(arg, block) * sizeof *out);
+}
+
+static void take_block(void *arg, int64_t block, const double *in) {
+    memcpy(place_of(arg, block), in, (size_t)news_numbers(arg, block) * sizeof *in);
+}
+
+static bool worth_dealing(const mercer_ctx *ctx, const request *r, const row_blocks *b) {
+    const double work = (double)b->n * (double)r->f->centres->n * (double)(r->f->centres->d + 16);
+    return mc_ranks_share(ctx) && b->count >= (int64_t)LEAST_BLOCKS * mercer_ranks(ctx) && work >= LEAST_WORK;
+}
+
+static mercer_status predict_dealt(mercer_ctx *ctx, request *r, const mercer_data *data, const row_blocks *b) {
+    block_news s = {b, r};
+    const mc_deal deal = mc_deal_out(ctx, b->count);
+    const mc_deal_news news = {news_numbers, give_block, take_block, &s};
+    mc_ranks_begin_own(ctx);
+    const mercer_status status = predict_blocks(ctx, r, data, b, &deal);
+    mc_ranks_end_own(ctx);
+    return mc_deal_tell(ctx, &deal, (uint64_t)b->n, status, &news);
 }
 
 static mercer_status predict_fitted(mercer_ctx *ctx, request *r, const mercer_data *data) {
     mc_begin_phase(ctx, "predict");
-    if (data->n <= block_at(r, 0))
+    const row_blocks b = blocks_of(r, data->n);
+    if (b.count == 1)
         return predict_block(ctx, r, data, 0);
-    const double n = (double)data->n;
-    for (int64_t begin = 0, end; begin < data->n; begin = end) {
-        end = begin + block_at(r, begin) < data->n ? begin + block_at(r, begin) : data->n;
-        mc_set_phase_span(ctx, (double)begin / n, (double)end / n);
-        MC_TRY(predict_range(ctx, r, data, begin, end));
-    }
-    return MERCER_OK;
+    if (worth_dealing(ctx, r, &b))
+        return predict_dealt(ctx, r, data, &b);
+    return predict_blocks(ctx, r, data, &b, &(mc_deal){.count = b.count, .ranks = 1});
 }
 
 static mercer_status predict_matched(mercer_ctx *ctx, const mercer_model *model, const mercer_data *data, request r) {
