@@ -1159,7 +1159,7 @@ def bounds(t, same=False):
         return tanh(add(mul(span(t["a"]), HALF_LINE if same else LINE), span(t["c"])))
     if name == "poly" and all_fixed(t) and t["degree"].denominator == 1:
         return whole_power(add(mul(point(t["gamma"]), bounds(LINEAR, same)), point(t["c"])), int(t["degree"]))
-    if name in ("intersection", "additive_chi2", "arccos", "spectrum", "words", "subsequence", "weighted_degree", "spline"):
+    if name in ("intersection", "additive_chi2", "arccos", "spectrum", "words", "tfidf", "subsequence", "weighted_degree", "spline"):
         return HALF_LINE
     return bounds_of_operation(op, t, [bounds(c, same) for c in of], same) if op else LINE
 
@@ -1254,7 +1254,7 @@ class Proof:
 
 KERNEL, NEGATIVE, POWERS = ("kernel",), ("negative",), ("powers",)
 ORDERS = {"conditional": ("kernel", "conditional"), "conditional 2": ("kernel", "conditional", "conditional 2")}
-TEXTS = ("spectrum", "subsequence", "weighted_degree", "words")
+TEXTS = ("spectrum", "subsequence", "weighted_degree", "words", "tfidf")
 RULES = {}
 
 

@@ -129,7 +129,8 @@ static void test_features_give_the_values_of_the_definition(void **state) {
                                         "weighted_degree(p=5)[word]",
                                         "weighted_degree(p=8)[word]",
                                         "weighted_degree(p=1)[word]",
-                                        "words[word]"};
+                                        "words[word]",
+                                        "tfidf[word]"};
     mercer_ctx *ctx = open_ctx(2);
     texts x = draw(N, 8);
     x.text[N / 2][300] = '\0'; /* the definition takes its time over long texts */
@@ -213,10 +214,10 @@ static void check_taken(mercer_ctx *ctx, const mercer_kernel *k, const mercer_da
 
 static void test_rows_of_a_problem_are_shared(void **state) {
     (void)state;
-    static const char *const forms[] = {"spectrum(p=%d)[word]",
-                                        "normalize(spectrum(p=12)[word]) + spectrum(p=%d)[word]",
-                                        "normalize(subsequence(p=%d, decay=0.7)[word]) + words[word]",
-                                        "spectrum(p=%d, mismatches=1)[word] + normalize(weighted_degree(p=4)[word])"};
+    static const char *const forms[] = {
+        "spectrum(p=%d)[word]", "normalize(spectrum(p=12)[word]) + spectrum(p=%d)[word]",
+        "normalize(subsequence(p=%d, decay=0.7)[word]) + words[word]", "normalize(tfidf[word]) + spectrum(p=%d)[word]",
+        "spectrum(p=%d, mismatches=1)[word] + normalize(weighted_degree(p=4)[word])"};
     texts x = draw(N, 11);
     for (int f = 0; f < (int)(sizeof forms / sizeof forms[0]); f++) {
         mercer_ctx *ctx = open_ctx(3);
@@ -265,7 +266,7 @@ static void test_products_go_through_the_coordinates(void **state) {
     static const char *const forms[] = {"spectrum(p=%d)[word]",
                                         "3*normalize(2*spectrum(p=%d)[word]) + spectrum(p=2)[word]",
                                         "normalize(spectrum(p=%d)[word]) + 0.25",
-                                        "subsequence(p=%d, decay=0.7)[word] + normalize(words[word])",
+                                        "subsequence(p=%d, decay=0.7)[word] + normalize(tfidf[word])",
                                         "spectrum(p=%d, mismatches=1)[word] + 2*weighted_degree(p=4)[word]",
                                         "spectrum(p=%d)[word]^2"};
     enum { FORMS = sizeof forms / sizeof forms[0] };
@@ -298,13 +299,45 @@ static void test_products_go_through_the_coordinates(void **state) {
     discard(&z);
 }
 
+/* The weights go through the text of the kernel, bit by bit; what tfidf would not print is refused. */
+static void test_weights_of_words(void **state) {
+    (void)state;
+    static const char *const wrong[] = {
+        "tfidf(texts=3, words=\"b:1 a:1\")", "tfidf(texts=3, words=\"a:1 a:1\")", "tfidf(texts=3, words=\"a:4\")",
+        "tfidf(texts=3, words=\"a:0\")",     "tfidf(texts=3, words=\"a:1 \")",    "tfidf(texts=3, words=\"a\")",
+        "tfidf(texts=3, words=\"a:1,b:1\")", "tfidf(texts=2.5, words=\"a:1\")",   "tfidf(texts=3)",
+        "tfidf(words=\"a:1\", texts=3)",     "tfidf(texts=3, words=a)",           "tfidf(3)"};
+    mercer_ctx *ctx = open_ctx(1);
+    mercer_kernel *k = NULL, *again = NULL;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        assert_int_equal(mercer_kernel_parse(ctx, wrong[i], &k), MERCER_SYNTAX);
+    char *list[] = {"the cat, the dog", "", "a dog \xc3\xa9 do", "the_end"};
+    texts x = {.n = 4};
+    memcpy(x.text, list, sizeof list);
+    mercer_data *data = make(ctx, &x);
+    k = bound_to(ctx, "tfidf", 0, data);
+    assert_string_equal(mercer_kernel_text(k),
+                        "tfidf(texts=4, words=\"a:1 cat:1 do:1 dog:2 the:1 the_end:1 \xc3\xa9:1\")[word]");
+    assert_ok(ctx, mercer_kernel_parse(ctx, mercer_kernel_text(k), &again));
+    assert_string_equal(mercer_kernel_text(k), mercer_kernel_text(again));
+    mc_node *node = again->root;
+    const double rare = 1 + log(5. / 2), dog = 1 + log(5. / 3);
+    assert_true(mc_text_value(node, list[0], list[0]) == 4 * rare * rare + rare * rare + dog * dog);
+    assert_true(mc_text_value(node, "dog cow", "cow dog") == dog * dog);
+    assert_true(mc_text_value(k->root, list[0], list[2]) == dog * dog);
+    mercer_kernel_free(k);
+    mercer_kernel_free(again);
+    mercer_data_free(data);
+    close_clean(ctx);
+}
+
 /* What the planner counts on is never less than what is taken. */
 static void test_the_plan_holds(void **state) {
     (void)state;
     static const char *const forms[] = {
         "spectrum(p=%d)[word]", "normalize(spectrum(p=%d)[word]) + 2*spectrum(p=5)[word]",
         "normalize(subsequence(p=3, span=9)[word]) + spectrum(p=%d)[word]",
-        "normalize(words[word] + spectrum(p=5, mismatches=2)[word])*spectrum(p=%d)[word]",
+        "normalize(words[word] + tfidf[word] + spectrum(p=5, mismatches=2)[word])*spectrum(p=%d)[word]",
         "weighted_degree(p=8)[word] + spectrum(p=%d)[word]"};
     texts x = draw(N, 4), z = draw(M, 5);
     for (int f = 0; f < (int)(sizeof forms / sizeof forms[0]); f++)
@@ -341,6 +374,7 @@ int main(void) {
         cmocka_unit_test(test_columns_are_lent),
         cmocka_unit_test(test_rows_of_a_problem_are_shared),
         cmocka_unit_test(test_products_go_through_the_coordinates),
+        cmocka_unit_test(test_weights_of_words),
         cmocka_unit_test(test_the_plan_holds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,6 +33,26 @@ static bool is_gap(const char *kind) {
     return strcmp(kind, "gap") == 0 || strcmp(kind, "numerical gap") == 0;
 }
 
+/* The words of tfidf are as many as the texts have: the first of them. */
+static char *kernel_in_short(const char *kernel) {
+    enum { SHOWN = 40 };
+    static const char words[] = "words=\"";
+    char *bytes = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&bytes, &size);
+    for (const char *at; out && (at = strstr(kernel, words)); kernel = at + strcspn(at, "\"")) {
+        at += sizeof words - 1;
+        const size_t length = strcspn(at, "\"");
+        fprintf(out, "%.*s%.*s%s", (int)(at - kernel), kernel, (int)(length < SHOWN ? length : SHOWN), at,
+                length > SHOWN ? "..." : "");
+    }
+    if (out)
+        fprintf(out, "%s", kernel);
+    if (!out || fclose(out))
+        return NULL;
+    return bytes;
+}
+
 /* The bandwidth of a lone Gaussian in its other dress: gamma = 1/(2 sigma^2). */
 void say_kernel(session *s, const mercer_kernel *kernel, const char *remark_text) {
     const char *t = mercer_kernel_text(kernel);
@@ -40,7 +60,9 @@ void say_kernel(session *s, const mercer_kernel *kernel, const char *remark_text
     if (strncmp(t, "rbf(gamma=", 10) == 0 && mercer_kernel_parameters(kernel) == 1
         && strchr(t, ')') == t + strlen(t) - 1)
         snprintf(sigma, sizeof sigma, ", sigma %.4g", 1 / sqrt(2 * mercer_kernel_parameter(kernel, 0)));
-    say_fact(s, "kernel", "%s%s%s", t, sigma, remark_text);
+    char *in_short = kernel_in_short(t);
+    say_fact(s, "kernel", "%s%s%s", in_short ? in_short : t, sigma, remark_text);
+    free(in_short);
 }
 
 text text_penalty(const mercer_report *r) {

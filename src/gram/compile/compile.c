@@ -213,7 +213,8 @@ static mercer_status emit_atom(compiler *c, const mc_node *node, node_place at) 
     case MC_SPECTRUM:
     case MC_SUBSEQUENCE:
     case MC_WEIGHTED_DEGREE:
-    case MC_WORDS: return emit_want(c, (mc_part_want){.use = MC_USE_DOT, .a = 1, .strings = node}, MC_SAME, at, &line);
+    case MC_WORDS:
+    case MC_TFIDF: return emit_want(c, (mc_part_want){.use = MC_USE_DOT, .a = 1, .strings = node}, MC_SAME, at, &line);
     case MC_TANIMOTO: return emit_want(c, sum_of(MC_MINIMUM, 1, NULL), MC_RATIO, at, &line);
     case MC_ADDITIVE_CHI2: return emit_want(c, sum_of(MC_HARMONIC, 2, NULL), MC_SAME, at, &line);
     case MC_WENDLAND: return emit_wendland(c, node, at);

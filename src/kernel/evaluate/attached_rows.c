@@ -6,11 +6,11 @@
 #include "base/workspace.h"
 #include "data/table/attached.h"
 #include "kernel/evaluate/spectrum_kernel.h"
+#include "kernel/language/node.h"
 
-/* The rows of one atom, which is told by its numbers: the kernel may be gone before the data. */
+/* The rows of one atom, of which they have a copy: the kernel may be gone before the data. */
 typedef struct atom_rows {
-    mc_atom atom;
-    double number[MC_PARAMETERS_MAX];
+    mc_node *atom;
     mc_text_rows rows;
     struct atom_rows *next;
 } atom_rows;
@@ -21,10 +21,8 @@ typedef struct text_attachment {
 } text_attachment;
 
 static bool is_of(const atom_rows *known, const mc_node *atom) {
-    bool same = known->atom == atom->atom && known->number[MC_TEXT_COLUMN] == atom->parameter[MC_TEXT_COLUMN].number;
-    for (int i = 0; i < mc_atoms[atom->atom].parameters; i++)
-        same &= known->number[i] == atom->parameter[i].number;
-    return same;
+    return known->atom->parameter[MC_TEXT_COLUMN].number == atom->parameter[MC_TEXT_COLUMN].number
+           && mc_node_equal(known->atom, atom);
 }
 
 static const atom_rows *find_rows(const mc_attached *attached, const mc_node *atom) {
@@ -43,6 +41,7 @@ static void free_attached_rows(text_attachment *attachment) {
     for (atom_rows *known = attachment->first, *next; known; known = next) {
         next = known->next;
         mc_text_rows_free(&known->rows);
+        mc_node_free(known->atom);
         mc_free(known);
     }
     attachment->first = NULL;
@@ -78,15 +77,16 @@ static mercer_status add_atom(mercer_ctx *ctx, const mc_node *atom, mercer_data 
     atom_rows *one = NULL;
     if (find_rows(data->attached, atom) || !has_room(ctx, atom, data))
         return MERCER_OK;
+    mc_node *copy = NULL;
     mercer_status status = mc_text_rows_make(ctx, atom, &side, 1);
+    MC_THEN(status, mc_node_copy(ctx, atom, &copy));
     MC_THEN(status, MC_ALLOC(ctx, one, 1));
     if (status) {
         mc_text_rows_free(&side.rows);
+        mc_node_free(copy);
         return status;
     }
-    *one = (atom_rows){.atom = atom->atom, .rows = side.rows, .next = to->first};
-    for (int i = 0; i < MC_PARAMETERS_MAX; i++)
-        one->number[i] = atom->parameter[i].number;
+    *one = (atom_rows){.atom = copy, .rows = side.rows, .next = to->first};
     to->first = one;
     return MERCER_OK;
 }

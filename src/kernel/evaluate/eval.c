@@ -265,6 +265,7 @@ static double (*const atom_value[MC_ATOM_COUNT])(const mc_node *, const mc_row_p
     [MC_SUBSEQUENCE] = evaluate_text,
     [MC_WEIGHTED_DEGREE] = evaluate_text,
     [MC_WORDS] = evaluate_text,
+    [MC_TFIDF] = evaluate_text,
 };
 
 static double (*const special_value[MC_ATOM_COUNT])(const mc_node *, const mc_view *, const double *,

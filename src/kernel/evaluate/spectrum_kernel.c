@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "data/table/data.h"
 #include "kernel/evaluate/text_features.h"
+#include "kernel/evaluate/word_weights.h"
 #include "kernel/language/node.h"
 #include "kernel/language/parse.h"
 #include <math.h>
@@ -184,9 +185,10 @@ static mercer_status check_long_enough(mercer_ctx *ctx, const mc_node *node, con
     }
     if (found)
         return MERCER_OK;
-    if (mc_atoms[node->atom].parameters == 0)
-        return mc_fail_at(ctx, MERCER_DATA, node->offset, "%s: no text of '%.80s' has a word",
-                          mc_atoms[node->atom].name, node->parameter[MC_TEXT_COLUMN].file);
+    if (node->atom == MC_WORDS || node->atom == MC_TFIDF)
+        return mc_fail_at(ctx, MERCER_DATA, node->offset, "%s: no text of '%.80s' has a word%s",
+                          mc_atoms[node->atom].name, node->parameter[MC_TEXT_COLUMN].file,
+                          node->atom == MC_TFIDF ? " that has a weight" : "");
     const double p = node->parameter[0].number;
     return mc_fail_at(ctx, MERCER_DATA, node->offset,
                       "%s(p=%.0f): no text of '%.80s' has %.0f bytes, the longest has %lld; use a smaller p",
@@ -212,6 +214,8 @@ static mercer_status bind_atom(mercer_ctx *ctx, mc_node *node, const mercer_data
     const char *fault = mc_text_parameters_fault(node);
     if (fault)
         return mc_fail_at(ctx, MERCER_DATA, node->offset, "%s: %s", mc_atoms[node->atom].name, fault);
+    if (node->atom == MC_TFIDF)
+        MC_TRY(mc_word_weights_bind(ctx, node, data, at));
     return check_long_enough(ctx, node, data, at);
 }
 

@@ -6,10 +6,12 @@
                        decay^(bytes from the first to the last)  (Lodhi et al., 2002)
      weighted_degree   the strings of 1 to p bytes and where they stand, with sqrt(2 (p - l + 1) / (p (p + 1)))
                        (Raetsch and Sonnenburg, 2004)
-     words             words: runs of letters, digits, '_' and bytes beyond ASCII */
+     words             words: runs of letters, digits, '_' and bytes beyond ASCII
+     tfidf             the same, each with its weight (word_weights.h) */
 #include "kernel/evaluate/text_features.h"
 #include "base/status.h"
 #include "kernel/evaluate/spectrum_kernel.h"
+#include "kernel/evaluate/word_weights.h"
 #include <math.h>
 #include <string.h>
 
@@ -144,9 +146,11 @@ static int64_t count_placed(const mc_node *atom, const char *text) {
 /* ---- words ---- */
 
 static mercer_status visit_words(const mc_node *atom, const char *text, mc_feature_visitor *visit, void *arg) {
-    (void)atom;
+    const bool weighed = atom->atom == MC_TFIDF && atom->parameter[MC_TFIDF_WORDS].kind == MC_VALUE_WORDS;
     for (mc_word w = mc_word_next(text); w.length > 0; w = mc_word_next(w.at + w.length)) {
         mc_text_feature f = {.at = w.at, .length = w.length, .value = 1};
+        if (weighed && (f.value = mc_word_weight(atom, w.at, w.length)) == 0)
+            continue;
         for (size_t i = 0; i < w.length; i++)
             f.key = f.key * MC_LONG_BASE + (unsigned char)w.at[i];
         MC_TRY(visit(arg, &f));
@@ -155,10 +159,10 @@ static mercer_status visit_words(const mc_node *atom, const char *text, mc_featu
 }
 
 static int64_t count_words(const mc_node *atom, const char *text) {
-    (void)atom;
+    const bool weighed = atom->atom == MC_TFIDF && atom->parameter[MC_TFIDF_WORDS].kind == MC_VALUE_WORDS;
     int64_t count = 0;
     for (mc_word w = mc_word_next(text); w.length > 0; w = mc_word_next(w.at + w.length))
-        count++;
+        count += !weighed || mc_word_weight(atom, w.at, w.length) > 0;
     return count;
 }
 
@@ -172,6 +176,7 @@ static const struct {
     [MC_SUBSEQUENCE] = {visit_subsequences, count_subsequences},
     [MC_WEIGHTED_DEGREE] = {visit_placed, count_placed},
     [MC_WORDS] = {visit_words, count_words},
+    [MC_TFIDF] = {visit_words, count_words},
 };
 
 mercer_status mc_text_features(const mc_node *atom, const char *text, mc_feature_visitor *visit, void *arg) {
@@ -193,7 +198,7 @@ int64_t mc_text_features_different(const mc_node *atom, int64_t letters) {
 }
 
 bool mc_text_features_exact(const mc_node *atom) {
-    return atom->atom != MC_WORDS
+    return atom->atom != MC_WORDS && atom->atom != MC_TFIDF
            && (atom->atom != MC_SPECTRUM || has_mismatches(atom) || whole_parameter(atom, 0) <= MC_PART_EXACT);
 }
 

@@ -1,6 +1,7 @@
 /* text_values.c: kernels of texts by their definition, for the reference evaluator: no memory, no features. */
 #include "kernel/evaluate/spectrum_kernel.h"
 #include "kernel/evaluate/text_features.h"
+#include "kernel/evaluate/word_weights.h"
 #include <math.h>
 #include <string.h>
 
@@ -109,11 +110,12 @@ mc_word mc_word_next(const char *text) {
 }
 
 static double words_value(const mc_node *atom, const char *x, const char *z) {
-    (void)atom;
     double sum = 0;
-    for (mc_word u = mc_word_next(x); u.length > 0; u = mc_word_next(u.at + u.length))
+    for (mc_word u = mc_word_next(x); u.length > 0; u = mc_word_next(u.at + u.length)) {
+        const double weight = atom->atom == MC_TFIDF ? mc_word_weight(atom, u.at, u.length) : 1;
         for (mc_word v = mc_word_next(z); v.length > 0; v = mc_word_next(v.at + v.length))
-            sum += u.length == v.length && memcmp(u.at, v.at, u.length) == 0;
+            sum += u.length == v.length && memcmp(u.at, v.at, u.length) == 0 ? weight * weight : 0;
+    }
     return sum;
 }
 
@@ -123,6 +125,7 @@ double mc_text_value(const mc_node *atom, const char *x, const char *z) {
         [MC_SUBSEQUENCE] = subsequence_value,
         [MC_WEIGHTED_DEGREE] = degree_value,
         [MC_WORDS] = words_value,
+        [MC_TFIDF] = words_value,
     };
     return value[atom->atom](atom, x, z);
 }

@@ -30,6 +30,8 @@
      weighted_degree  sum over places i and lengths l <= p of 2 (p - l + 1)/(p (p + 1)) where x and z have the same l
                     bytes from place i on
      words          sum over all words of how often they occur in x and z
+     tfidf          the same times the square of 1 + log((1 + n)/(1 + n_w)), n_w of the n texts of the fit having the
+                    word; words that none of them had count nothing
      user           what a function of the calling program says
      tanimoto       sum_j min(x_j, z_j) / sum_j max(x_j, z_j), 1 when both rows are 0; x, z >= 0
      additive_chi2  sum_j 2 x_j z_j / (x_j + z_j), terms 0/0 are 0; x, z >= 0
@@ -140,6 +142,12 @@ const mc_atom_row mc_atoms[MC_ATOM_COUNT] = {
          .text = true,
          .opaque = true},
     [MC_WORDS] = {.name = "words", .alias = "bag_of_words", .text = true, .opaque = true},
+    [MC_TFIDF] = {.name = "tfidf",
+                  .parameters = 2,
+                  .parameter = {{.name = "texts", .initial = NAN, .low = 1, .high = 0x1p53, .integer = true},
+                                {.name = "words", .initial = NAN, ANY, .integer = true}},
+                  .text = true,
+                  .opaque = true},
     [MC_PRECOMPUTED] = {.name = "precomputed", .opaque = true},
     [MC_TANIMOTO] = {.name = "tanimoto", .alias = "minmax", .nonnegative = true},
     [MC_ADDITIVE_CHI2] = {.name = "additive_chi2", .nonnegative = true},

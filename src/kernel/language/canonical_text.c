@@ -68,6 +68,7 @@ static void print_value(mc_text *out, const mc_value *value) {
     case MC_VALUE_MATRIX: print_matrix(out, value); break;
     case MC_VALUE_USER:
     case MC_VALUE_TEXT:
+    case MC_VALUE_WORDS:
     case MC_VALUE_FILE: print_quoted(out, value->file); break;
     case MC_VALUE_RANGE:
         mc_text_number(out, value->low);

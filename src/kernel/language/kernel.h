@@ -43,6 +43,7 @@ typedef enum mc_atom {
     MC_SUBSEQUENCE,
     MC_WEIGHTED_DEGREE,
     MC_WORDS,
+    MC_TFIDF,
     MC_ATOM_COUNT
 } mc_atom;
 
@@ -58,6 +59,7 @@ typedef enum mc_value_kind {
     /* spectrum(p=3)[name]: its text column, parameter MC_TEXT_COLUMN (not written as one). file: the name; number: its
        place among the texts of the data, once bound */
     MC_VALUE_TEXT,
+    MC_VALUE_WORDS, /* tfidf's words: kernel/evaluate/word_weights.h */
     MC_VALUE_RANGE, /* lo..hi, for tune */
     MC_VALUE_SET    /* {a, b, c}, for tune */
 } mc_value_kind;

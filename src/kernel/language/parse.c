@@ -15,6 +15,7 @@
    Nesting is limited, so that no text can exhaust the stack here or in anything that walks the tree afterwards. */
 #include "kernel/language/parse.h"
 #include "kernel/evaluate/text_features.h"
+#include "kernel/evaluate/word_weights.h"
 #include "base/status.h"
 #include "kernel/language/atoms.h"
 #include "kernel/language/node.h"
@@ -147,6 +148,7 @@ static const struct {
              {"anova", mc_parse_anova},
              {"additive", mc_parse_additive},
              {"blended", mc_parse_blended},
+             {"tfidf", mc_parse_tfidf},
              {"series", mc_parse_series},
              {"geometric", mc_parse_geometric},
              {"binomial", mc_parse_binomial}};

@@ -176,6 +176,7 @@ static facts (*const atom_facts[MC_ATOM_COUNT])(const mc_node *, int64_t) = {
     [MC_SUBSEQUENCE] = intersection_facts,
     [MC_WEIGHTED_DEGREE] = intersection_facts,
     [MC_WORDS] = intersection_facts,
+    [MC_TFIDF] = intersection_facts,
 };
 
 static facts number_facts(double c) {

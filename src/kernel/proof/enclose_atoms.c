@@ -365,6 +365,7 @@ static mc_interval (*const atom_value[MC_ATOM_COUNT])(const mc_node *, const mc_
     [MC_SUBSEQUENCE] = enclose_external,
     [MC_WEIGHTED_DEGREE] = enclose_external,
     [MC_WORDS] = enclose_external,
+    [MC_TFIDF] = enclose_external,
     [MC_TANIMOTO] = enclose_tanimoto,
     [MC_ADDITIVE_CHI2] = enclose_additive_chi2,
     [MC_WENDLAND] = enclose_wendland,

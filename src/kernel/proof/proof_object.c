@@ -192,6 +192,7 @@ static void write_value(object_writer *w, const mc_value *value, const char *nam
     case MC_VALUE_MATRIX: write_rows(w, value->numbers, value->rows, value->columns); break;
     case MC_VALUE_FILE: write_named(w, "file", value->file); break;
     case MC_VALUE_USER: write_named(w, "user", value->file); break;
+    case MC_VALUE_WORDS: write_named(w, "words", value->file); break;
     case MC_VALUE_TEXT: write_named(w, "text", value->file); break;
     case MC_VALUE_RANGE:
     case MC_VALUE_SET: write_range(w, value); break;

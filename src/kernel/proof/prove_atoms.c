@@ -108,7 +108,8 @@ int mc_prove_atom(mc_prover *p, const mc_term *term, int64_t d) {
                                                                              : MC_RULE_TEXT_FEATURES);
     case MC_SUBSEQUENCE:
     case MC_WEIGHTED_DEGREE:
-    case MC_WORDS: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_TEXT_FEATURES);
+    case MC_WORDS:
+    case MC_TFIDF: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_TEXT_FEATURES);
     case MC_TANIMOTO: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_TANIMOTO);
     case MC_ADDITIVE_CHI2: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_ADDITIVE_CHI2);
     case MC_WENDLAND:

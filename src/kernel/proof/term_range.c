@@ -27,6 +27,7 @@ static mc_interval atom_range(const mc_node *atom) {
     case MC_SUBSEQUENCE:
     case MC_WEIGHTED_DEGREE:
     case MC_WORDS:
+    case MC_TFIDF:
     case MC_INTERSECTION: return mc_iv_of(0, INFINITY);
     case MC_ARCCOS: return atom->parameter[0].number == 0 ? mc_iv_of(0, 1) : mc_iv_of(0, INFINITY);
     case MC_POWER_DISTANCE:
