@@ -162,6 +162,7 @@ class _Config(threading.local):
     time_limit = 0.0
     device: bytes | None = None
     device_memory = 0
+    comm: Any = None
 
 
 _config = _Config()
@@ -170,9 +171,10 @@ _forked = False
 
 @contextmanager
 def options(threads: int | None = None, memory: int | None = None, time_limit: float | None = None, device: str | None = None,
-            device_memory: int | None = None) -> Iterator[None]:
+            device_memory: int | None = None, comm: Any = None) -> Iterator[None]:
     """Limits for the calls of a block: threads, bytes of memory, seconds for one call; device "cpu", "cuda", "cuda:1" or "auto",
-    and bytes of its memory.
+    and bytes of its memory. comm: a communicator of mpi4py, whose processes share the work: each makes the same calls with the same
+    rows and gets the same bits.
 
     >>> import mercer
     >>> with mercer.options(threads=1, time_limit=60):
@@ -184,6 +186,7 @@ def options(threads: int | None = None, memory: int | None = None, time_limit: f
     _config.time_limit = _config.time_limit if time_limit is None else float(time_limit)
     _config.device = _config.device if device is None else str(device).encode()
     _config.device_memory = _config.device_memory if device_memory is None else int(device_memory)
+    _config.comm = _config.comm if comm is None else comm
     _local.__dict__.clear()
     try:
         yield
@@ -206,6 +209,14 @@ def _threads():
     return 0
 
 
+def _communicator(comm):
+    """Where the MPI_Comm of mpi4py's object lies."""
+    from mpi4py import MPI
+    if not isinstance(comm, MPI.Comm):
+        raise InvalidError(f"comm must be a communicator of mpi4py, got {type(comm).__name__}")
+    return MPI._addressof(comm)
+
+
 # ---- Contexts ----
 
 _DEFAULT_OPTIONS = defaults("options")
@@ -219,6 +230,8 @@ class Context:
         options = _header.mercer_options.from_buffer_copy(_DEFAULT_OPTIONS)
         options.threads, options.memory_limit, options.time_limit = _threads(), _config.memory, _config.time_limit
         options.seed, options.device, options.device_memory_limit = seed, _config.device, _config.device_memory
+        if _config.comm is not None:
+            options.ranks, options.communicator = b"mpi", _communicator(_config.comm)
         if watch is not None:
             options.progress, options.log = watch.progress_at, watch.log_at
         self.watch = watch  # its callbacks must live as long as the context
@@ -325,7 +338,8 @@ class session:
         except BaseException:
             context.close()
             raise
-        if kind is None and context.watch.log is None and not _config.memory:  # whose limit is for one call, not for the models of several
+        if kind is None and context.watch.log is None and not _config.memory and _config.comm is None:
+            # a limit of memory is for one call, not for the models of several; ranks must open and close together
             _local.kept = (context, self._opened)
         else:
             context.close()

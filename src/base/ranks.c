@@ -153,6 +153,11 @@ mercer_status mercer_agree(mercer_ctx *ctx, mercer_status status) {
     return ctx->ranks && !ctx->job.whole ? mc_ranks_agree(ctx, MC_RANKS_END, 0, status) : status;
 }
 
+mercer_status mc_ranks_gather(mercer_ctx *ctx, const void *mine, size_t bytes, void *all) {
+    mc_ranks *r = ctx->ranks;
+    return r->calls->gather(r->self, mine, bytes, all) ? MERCER_OK : lose_others(ctx);
+}
+
 mercer_status mc_ranks_gather_parts(mercer_ctx *ctx, const double *mine, const int64_t *counts, double *all) {
     mc_ranks *r = ctx->ranks;
     return r->calls->gather_parts(r->self, mine, counts, all) ? MERCER_OK : lose_others(ctx);

@@ -16,7 +16,8 @@
 enum { MC_RANKS_ABI = 1, MC_RANKS_TEXT = 256 };
 
 /* What a library of ranks exports, by the name mercer_ranks_calls. Calls are made by all ranks in the same order; those
-   that give false say why in message. counts: of numbers, by rank; parts lie one after the other. */
+   that give false say why in message. counts: of numbers, by rank; parts lie one after the other. In gather_parts mine
+   may be where it goes in all. */
 typedef struct mc_ranks_calls {
     int abi;
     /* communicator: the caller's, in the library's own type; NULL: all processes that were started together. NULL with
@@ -35,6 +36,7 @@ typedef const mc_ranks_calls *mc_ranks_entry(void);
 
 typedef enum mc_ranks_place {
     MC_RANKS_OPEN,
+    MC_RANKS_ROWS,
     MC_RANKS_PRODUCT,
     MC_RANKS_SEGMENTS,
     MC_RANKS_PIECES,
@@ -83,6 +85,7 @@ bool mc_ranks_is_silent(const mercer_ctx *ctx);
 mercer_status mc_ranks_agree(mercer_ctx *ctx, mc_ranks_place place, uint64_t what, mercer_status status);
 
 /* See mc_ranks_calls. */
+mercer_status mc_ranks_gather(mercer_ctx *ctx, const void *mine, size_t bytes, void *all);
 mercer_status mc_ranks_gather_parts(mercer_ctx *ctx, const double *mine, const int64_t *counts, double *all);
 mercer_status mc_ranks_exchange(mercer_ctx *ctx, const double *out, const int64_t *out_counts, double *in,
                                 const int64_t *in_counts);

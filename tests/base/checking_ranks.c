@@ -91,7 +91,8 @@ static bool seat_gather_parts(void *self, const double *mine, const int64_t *cou
     for (int k = 0; k < s->group->run->count; k++) {
         if (s->group->counts[k][k] != counts[k])
             abort();
-        memcpy(all, s->group->mine[k], (size_t)counts[k] * sizeof *all);
+        if (all != s->group->mine[k])
+            memcpy(all, s->group->mine[k], (size_t)counts[k] * sizeof *all);
         all += counts[k];
     }
     return meet(s->group);

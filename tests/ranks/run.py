@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""run.py MERCER bits|failures|killed: the command under mpirun.
+"""run.py MERCER bits|failures|killed|python: the command under mpirun, and the Python package.
 
 bits: models and predictions are the same bytes on 1, 2, 3, 4 and 7 ranks as without mpirun.
 failures: what goes wrong on any rank is said once and ends all; nobody hangs.
 killed: a rank is killed at $MERCER_TEST_MOMENTS random moments (2); the same command on another number of ranks goes on from the checkpoint to the
 model that nobody disturbed.
+python: fits and predictions in mercer.options(comm=MPI.COMM_WORLD), the same bytes on 1, 2 and 3 ranks.
 
 Every run has a limit of time. Skipped, visibly, where mpirun or libmercer_mpi.so is absent."""
 import json
@@ -238,15 +239,39 @@ def works(folder):
     return "" if code == 0 and "2 processes share" in out else f"mpirun does not run it: {said.strip()[:200]}"
 
 
+def why_not(folder, mercer):
+    """Why nothing can be tested here; empty: it can."""
+    built = list(pathlib.Path(mercer).resolve().parent.glob("src/libmercer_mpi.so"))
+    if not built:
+        return "libmercer_mpi.so was not built (Debian: libopenmpi-dev)"
+    return "" if shutil.which("mpirun") else works(folder)
+
+
+def python(folder):
+    """The Python package with communicators of mpi4py."""
+    interpreter = "/usr/bin/python3"
+    if subprocess.run([interpreter, "-c", "import mpi4py, numpy"], capture_output=True).returncode:
+        return report(True, "mercer.options(comm=) # SKIP mpi4py is not installed (Debian: python3-mpi4py)")
+    script = pathlib.Path(__file__).resolve().parent / "shared.py"
+    environment = {**ENV, "PYTHONPATH": str(pathlib.Path(folder.mercer).parent / "python"), "PYTHONDONTWRITEBYTECODE": "1"}
+    good = True
+    for ranks in (1, 2, 3):
+        done = subprocess.run(["mpirun", "--oversubscribe", "-n", str(ranks), interpreter, str(script), str(folder.path)], env=environment, text=True,
+                              capture_output=True, timeout=LIMIT)
+        same = all(folder.bytes(f"{what}.{ranks}") == folder.bytes(f"{what}.1") != b"" for what in ("ridge", "svc", "predictions"))
+        said = done.stdout + done.stderr[-500:]
+        good &= report(done.returncode == 0 and same, f"mercer.options(comm=) of {ranks}", said)
+        good &= report("NaN" in said and "communicator of mpi4py" in said, "what cannot be is refused", said)
+    return good
+
+
 def main(mercer, case):
     folder = Folder(str(pathlib.Path(mercer).resolve()))
-    built = list(pathlib.Path(mercer).resolve().parent.glob("src/libmercer_mpi.so"))
-    why = "" if built else "libmercer_mpi.so was not built (Debian: libopenmpi-dev)"
-    why = why or (works(folder) if not shutil.which("mpirun") else "")
+    why = why_not(folder, mercer)
     if why:
         print(f"1..0 # SKIP {why}\n# skipped: {why}")
         return 0
-    good = {"bits": bits, "failures": failures, "killed": killed}[case](folder)
+    good = {"bits": bits, "failures": failures, "killed": killed, "python": python}[case](folder)
     shutil.rmtree(folder.path)
     print(f"1..{number}")
     return not good

@@ -8,6 +8,8 @@
    is read with a tail, so that its last record is whole. The text is never held whole, and gone over once: the table is
    all there is.
 
+   Ranks have a run of the file's bytes each, and tell each other the rows that begin in it (data/read/share_table.c).
+
    How many rows the table will need is told by the first batch, with a little to spare; when that is too little, room
    is made.
 
@@ -17,9 +19,11 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/progress.h"
+#include "base/ranks.h"
 #include "base/status.h"
 #include "data/csv/csv.h"
 #include "data/read/read.h"
+#include "data/read/share_table.h"
 
 enum { HEAD = 1 << 20, PIECE = 1 << 18, PIECES = 64 };
 
@@ -29,6 +33,7 @@ typedef struct streaming {
     mc_csv_slot *slot;
     int64_t piece;      /* bytes of one; PIECES of them are a batch */
     int64_t total;      /* bytes of the file, without blanks at its end */
+    int64_t from, end;  /* those of this process */
     char *text;         /* the batch and its tail */
     int64_t at, size;   /* where the batch begins in the file; its bytes */
     int64_t tail;       /* bytes behind them */
@@ -73,10 +78,15 @@ static int64_t tail_of(const streaming *s) {
     return 2 * s->piece;
 }
 
+/* A rank that has not the head of the file numbers its rows from 0 all the same. */
+static int64_t rows_before(const streaming *s) {
+    return s->from ? s->raw->header : 0;
+}
+
 /* The batch at this place; *good: nothing unexpected in it, and its records are numbered. */
 static mercer_status load_batch(mercer_ctx *ctx, streaming *s, int64_t at, bool *good) {
     s->at = at;
-    s->size = smaller_int64(batch_of(s), s->total - at);
+    s->size = smaller_int64(batch_of(s), s->end - at);
     s->tail = smaller_int64(tail_of(s), s->total - at - s->size);
     const int64_t pieces = mc_chunk_count(s->size, s->piece), columns = s->raw->columns;
     MC_TRY(mc_for(ctx, s->size, s->piece, load_piece, s));
@@ -91,17 +101,18 @@ static mercer_status load_batch(mercer_ctx *ctx, streaming *s, int64_t at, bool 
     s->row[pieces] = s->rows;
     /* The delimiters must do for all records but the last, which may go on in the next batch: otherwise there would be
        room for cells that are not in the file. */
-    *good = !any_flag_set(s->failed, pieces) && (columns == 1 || s->rows - 1 <= s->delimiters / (columns - 1));
+    const int64_t records = s->rows - rows_before(s);
+    *good = !any_flag_set(s->failed, pieces) && (columns == 1 || records - 1 <= s->delimiters / (columns - 1));
     return MERCER_OK;
 }
 
 /* Room for the rows so far, and as many more as the rest of the file will bring if it goes on like this. *good: the
    guess fits. */
 static mercer_status reserve_rows(mercer_ctx *ctx, streaming *s, bool *good) {
-    const int64_t seen = s->at + s->size;
+    const int64_t seen = s->at + s->size - s->from;
     if (s->rows <= s->capacity)
         return MERCER_OK;
-    const double rest = (double)s->rows * ((double)(s->total - seen) / (double)seen),
+    const double rest = (double)s->rows * ((double)(s->end - s->from - seen) / (double)seen),
                  rows = (double)s->rows + rest * 33 / 32;
     *good = rows * (double)s->raw->columns * sizeof(double) < (double)mc_memory_left(ctx);
     if (!*good)
@@ -182,9 +193,11 @@ static mercer_status allocate_stream(mercer_ctx *ctx, streaming *s) {
 static mercer_status fill_rows(mercer_ctx *ctx, streaming *s, bool *done) {
     MC_TRY(allocate_stream(ctx, s));
     bool good = true;
-    for (int64_t at = 0; at < s->total && good; at += batch_of(s)) {
-        const double low = (double)at / (double)s->total;
-        const double high = (double)smaller_int64(at + batch_of(s), s->total) / (double)s->total;
+    const double bytes = (double)(s->end - s->from);
+    s->rows = rows_before(s);
+    for (int64_t at = s->from; at < s->end && good; at += batch_of(s)) {
+        const double low = (double)(at - s->from) / bytes;
+        const double high = (double)(smaller_int64(at + batch_of(s), s->end) - s->from) / bytes;
         mc_set_phase_span(ctx, low, low + (high - low) / 4);
         MC_TRY(load_batch(ctx, s, at, &good));
         mc_set_phase_span(ctx, low + (high - low) / 4, high);
@@ -231,6 +244,15 @@ static int64_t piece_of(const mc_reading *reading) {
     return reading->piece ? reading->piece : PIECE;
 }
 
+/* Each rank reads a run of bytes; all of them get all rows. */
+static mercer_status stream_rows(mercer_ctx *ctx, streaming *s, bool *done) {
+    if (!mc_ranks_share(ctx))
+        return fill_rows(ctx, s, done);
+    mc_share_run(ctx, s->total, &s->from, &s->end);
+    const mercer_status status = fill_rows(ctx, s, done);
+    return mc_raw_share(ctx, s->raw, (uint64_t)s->total, status, done);
+}
+
 static mercer_status stream_csv(mercer_ctx *ctx, const mc_input *input, const mc_reading *reading, mc_raw *raw,
                                 bool *done, mercer_data **out) {
     bool simple = false, filled = false, again = false;
@@ -238,7 +260,8 @@ static mercer_status stream_csv(mercer_ctx *ctx, const mc_input *input, const mc
     if (!simple)
         return MERCER_OK;
     streaming s = {.input = input, .raw = raw, .piece = piece_of(reading), .total = size_without_blanks(input)};
-    mercer_status status = fill_rows(ctx, &s, &filled);
+    s.end = s.total;
+    mercer_status status = stream_rows(ctx, &s, &filled);
     mc_free(s.special);
     mc_free(s.text);
     mc_free(s.slot);
@@ -249,18 +272,6 @@ static mercer_status stream_csv(mercer_ctx *ctx, const mc_input *input, const mc
     MC_THEN(status, mc_raw_build(ctx, reading, raw, out));
     *done = !status;
     return status;
-}
-
-/* The first megabyte, up to its last newline. */
-static mercer_status load_head(mercer_ctx *ctx, const mc_input *input, mc_input *head) {
-    *head = (mc_input){.name = input->name, .fd = -1, .size = smaller_int64(HEAD, input->total)};
-    head->bytes = mc_alloc(ctx, HEAD + MC_INPUT_PAD, 1);
-    MC_TRY(head->bytes ? MERCER_OK : MERCER_MEMORY);
-    if (mc_input_piece(input, 0, head->bytes, head->size))
-        head->size = 0;
-    while (head->size > 0 && head->bytes[head->size - 1] != '\n')
-        head->size--;
-    return MERCER_OK;
 }
 
 /* Failures of the attempt are not failures of the reading, unless there is no memory left or the caller wants to stop.
@@ -280,7 +291,7 @@ mercer_status mc_csv_stream(mercer_ctx *ctx, const mc_input *input, const mc_rea
     if (!input->plain_file || input->total < piece_of(reading) * PIECES / 4) /* 4 MiB */
         return MERCER_OK;
     mc_input head;
-    mercer_status status = load_head(ctx, input, &head);
+    mercer_status status = mc_input_head(ctx, input, HEAD, &head);
     mc_lines lines = {.begin = head.bytes, .end = head.bytes ? head.bytes + head.size : NULL, .quotes = true};
     mc_raw raw = {.input = &head, .lines = &lines};
     if (!status && head.size > 0 && mc_is_csv(&head)) {
@@ -293,6 +304,6 @@ mercer_status mc_csv_stream(mercer_ctx *ctx, const mc_input *input, const mc_rea
         mc_lines_close(&lines);
     }
     mc_raw_close(&raw);
-    mc_free(head.bytes);
+    mc_input_close(&head);
     return forgive_stream_failure(ctx, status, done);
 }

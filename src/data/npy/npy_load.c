@@ -5,8 +5,10 @@
    together. Fortran order: a block is BLOCK_ROWS rows of BLOCK_COLUMNS columns, transposed eight rows at a time. */
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "base/ranks.h"
 #include "base/status.h"
 #include "data/npy/npy.h"
+#include "data/read/share_table.h"
 #include <math.h>
 
 enum { BLOCK_ROWS = 1024, BLOCK_COLUMNS = 32, BLOCK = BLOCK_ROWS * BLOCK_COLUMNS, TILE = 8 };
@@ -81,6 +83,7 @@ typedef struct loading {
     char *bytes;   /* threads x BLOCK elements as they stand in the file */
     double *block; /* threads x BLOCK elements as doubles */
     int *error;    /* per chunk: of mc_input_piece */
+    int64_t begin; /* elements, or rows, before those that this process reads */
 } loading;
 
 static void find_runs(loading *l) {
@@ -186,6 +189,8 @@ static bool in_place(const loading *l) {
 
 static void load_stretch(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     const loading *l = arg;
+    begin += l->begin;
+    end += l->begin;
     double *v = in_place(l) ? l->runs[0].cell + begin : l->block + (int64_t)thread * BLOCK;
     l->error[chunk] = fetch_elements(l, begin, end - begin, thread, v);
     if (l->error[chunk])
@@ -211,6 +216,8 @@ static void transpose_into_cells(const loading *l, int64_t row, int64_t rows, in
 static void load_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     const loading *l = arg;
     const int64_t m = l->raw->columns;
+    begin += l->begin;
+    end += l->begin;
     double *v = l->block + (int64_t)thread * BLOCK;
     for (int64_t first = 0; first < m && !l->error[chunk]; first += BLOCK_COLUMNS) {
         const int64_t columns = m - first < BLOCK_COLUMNS ? m - first : BLOCK_COLUMNS;
@@ -237,9 +244,11 @@ static mercer_status allocate_loading(mercer_ctx *ctx, loading *l, int64_t chunk
     return l->block && l->bytes ? MERCER_OK : MERCER_MEMORY;
 }
 
-static mercer_status load_array(mercer_ctx *ctx, loading *l, mc_raw *raw) {
-    const int64_t n = l->header->fortran ? raw->n : raw->n * raw->columns,
+/* The rows from .. to - 1. */
+static mercer_status load_array(mercer_ctx *ctx, loading *l, mc_raw *raw, int64_t from, int64_t to) {
+    const int64_t each = l->header->fortran ? 1 : raw->columns, n = (to - from) * each,
                   grain = l->header->fortran ? BLOCK_ROWS : BLOCK;
+    l->begin = from * each;
     MC_TRY(allocate_loading(ctx, l, mc_chunk_count(n, grain)));
     find_runs(l);
     MC_TRY(mc_for(ctx, n, grain, l->header->fortran ? load_rows : load_stretch, l));
@@ -252,9 +261,21 @@ static mercer_status load_array(mercer_ctx *ctx, loading *l, mc_raw *raw) {
     return MERCER_OK;
 }
 
+/* Each rank reads a run of the rows; all of them get all. */
+static mercer_status load_shared(mercer_ctx *ctx, loading *l, mc_raw *raw) {
+    int64_t from, to;
+    mc_share_run(ctx, raw->n, &from, &to);
+    return mc_raw_share_in_place(ctx, raw, (uint64_t)raw->n, load_array(ctx, l, raw, from, to));
+}
+
+static bool worth_sharing(const mercer_ctx *ctx, const mc_raw *raw) {
+    return mc_ranks_share(ctx) && !raw->input->bytes && raw->n * raw->columns >= (int64_t)BLOCK * mercer_ranks(ctx);
+}
+
 mercer_status mc_npy_load(mercer_ctx *ctx, const mc_npy_header *header, mc_raw *raw) {
     loading l = {.raw = raw, .header = header, .from = converter_of_dtype(header)};
-    const mercer_status status = load_array(ctx, &l, raw);
+    const mercer_status status =
+        worth_sharing(ctx, raw) ? load_shared(ctx, &l, raw) : load_array(ctx, &l, raw, 0, raw->n);
     void *const blocks[] = {l.runs, l.special, l.error, l.block, l.bytes};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         mc_free(blocks[i]);

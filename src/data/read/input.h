@@ -22,6 +22,12 @@ mercer_status mc_input_load(mercer_ctx *ctx, mc_input *input);
 /* size bytes from place at on, of what is loaded or else of the plain file: 0, or errno, or -1 when the file ends
    before. May be called from any thread. */
 int mc_input_piece(const mc_input *input, int64_t at, char *out, int64_t size);
+/* The first so many bytes of a plain file that is not loaded, or fewer, up to their last newline; to be closed. */
+mercer_status mc_input_head(mercer_ctx *ctx, const mc_input *input, int64_t bytes, mc_input *out);
+/* Bytes from .. to - 1 of it, padded; to be closed. */
+mercer_status mc_input_part(mercer_ctx *ctx, const mc_input *input, int64_t from, int64_t to, mc_input *out);
+/* The first byte at or after this place where a line begins, or the end. */
+mercer_status mc_input_line(mercer_ctx *ctx, const mc_input *input, int64_t place, int64_t *out);
 /* MERCER_IO: that in words. */
 mercer_status mc_input_fail(mercer_ctx *ctx, const mc_input *input, int error);
 mercer_status mc_input_copy(mercer_ctx *ctx, const char *name, const void *bytes, int64_t size, mc_input *out);

@@ -4,6 +4,7 @@
 #include "data/read/read.h"
 #include "base/ctx.h"
 #include "base/progress.h"
+#include "base/ranks.h"
 #include "base/sized.h"
 #include "base/status.h"
 #include "data/csv/csv.h"
@@ -78,11 +79,29 @@ static bool is_plain_npy(const mc_input *input) {
            && mc_npy_looks(magic, sizeof magic);
 }
 
+enum { HEAD = 1 << 16, LEAST_SHARED = 1 << 22 }; /* bytes */
+
+/* LIBSVM text that is worth it, by parts on all ranks. */
+static mercer_status share_libsvm(mercer_ctx *ctx, const mc_input *input, const mc_reading *reading, bool *done,
+                                  mercer_data **out) {
+    mc_input head = {.fd = -1};
+    const int64_t least = reading->piece ? 16 * reading->piece : LEAST_SHARED;
+    if (!mc_ranks_share(ctx) || !input->plain_file || input->total < least)
+        return MERCER_OK;
+    mercer_status status = mc_input_head(ctx, input, HEAD, &head);
+    if (!status && !mc_is_gzip(head.bytes, head.size) && is_libsvm(&head))
+        status = mc_libsvm_share(ctx, input, reading, done, out);
+    mc_input_close(&head);
+    return status;
+}
+
 static mercer_status read_input(mercer_ctx *ctx, mc_input *input, const mc_reading *reading, mercer_data **out) {
     if (is_plain_npy(input))
         return mc_npy_read(ctx, input, reading, out);
     bool done = false;
     MC_TRY(mc_csv_stream(ctx, input, reading, &done, out));
+    if (!done)
+        MC_TRY(share_libsvm(ctx, input, reading, &done, out));
     if (done)
         return MERCER_OK;
     mc_set_phase_span(ctx, 0, 0.3);
