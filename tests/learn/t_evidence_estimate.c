@@ -130,11 +130,12 @@ static void test_the_same_bits_on_any_number_of_threads(void **state) {
 /* Where there is no memory for a factorisation: the mean with its certificate, the evidence with its error. */
 static void test_a_process_of_more_rows_than_memory_can_factor(void **state) {
     (void)state;
-    enum { ROWS = 2600 };
+    enum { ROWS = 3000 };
     mercer_report report[2];
     for (int small = 0; small < 2; small++) {
         mercer_options options = mercer_options_defaults();
-        options.memory_limit = small ? 24 << 20 : 256 << 20; /* n^2 / 2 doubles are 26 MiB */
+        options.memory_limit = small ? 30 << 20 : 256 << 20; /* n^2 / 2 doubles are 34 MiB */
+        options.threads = 2;                                 /* each has blocks of its own, which count */
         mercer_ctx *ctx = NULL;
         assert_int_equal(mercer_open(&options, &ctx), MERCER_OK);
         mercer_data *data = NULL;
