@@ -455,7 +455,7 @@ static void test_streamed_blocks_of_a_library(void **state) {
     (void)state;
     if (on_a_card())
         skip();
-    stream((problem){"poly(degree=2, c=1)", 20, 12500, 49, 1, MERCER_F32, false});
+    stream((problem){"poly(degree=2, c=1)", 8, 8700, 49, 1, MERCER_F32, false});
 }
 
 /* Whatever call fails while rows are streamed: an error with a sentence, and nothing is left on the device. */
