@@ -8,7 +8,7 @@ import numpy as np
 
 from ._library import lib
 
-ABI = 3  # MC_DEVICE_ABI
+ABI = 4  # MC_DEVICE_ABI
 _CPU, _CUDA, _PINNED, _MANAGED = 1, 2, 3, 13  # kinds of memory, as DLPack numbers them
 _HERE = (_CPU, _PINNED, _MANAGED)
 _CODES = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}

@@ -33,6 +33,8 @@ const mc_device_calls *mc_device_find(const char *name, void **library, char *wh
 
 /* Operations of dense algebra below which the way to a card that is named does not pay. */
 static const double LEAST_OPERATIONS = 5e8;
+/* Pairs below which a product does not: a millisecond of copies, memory and launches is 5e7 of them on 16 threads. */
+static const double LEAST_PAIRS = 5e7;
 
 mercer_status mc_device_open_calls(mercer_ctx *ctx, const mc_device_calls *calls, int card, size_t limit,
                                    mc_device **out) {
@@ -55,6 +57,7 @@ mercer_status mc_device_open_calls(mercer_ctx *ctx, const mc_device_calls *calls
         return mc_fail(ctx, MERCER_INVALID, "device %s:%d does not open: %s; use device cpu", calls->name, card, why);
     }
     device->least_operations = LEAST_OPERATIONS;
+    device->least_pairs = LEAST_PAIRS;
     device->limit = limit ? limit : has.bytes_free / 10 * 9;
     *out = device;
     return MERCER_OK;
@@ -133,19 +136,63 @@ mercer_status mercer_card_at(mercer_ctx *ctx, int64_t i, mercer_card *out) {
 
 /* ---- The device of a context ---- */
 
-/* Pairs below which a product does not pay for the way to a card that is named. */
-static const double LEAST_PAIRS = 1e6;
-
 static const char *wanted_device(const mercer_ctx *ctx) {
     const char *from_environment = getenv("MERCER_DEVICE");
     const bool said = from_environment && *from_environment;
     return ctx->device.wanted[0] ? ctx->device.wanted : said ? from_environment : "auto";
 }
 
+/* A card that another thread opens. */
+typedef struct mc_device_opening {
+    const mc_device_calls *calls;
+    void *library; /* of dlopen; NULL: none */
+    void *begun;
+} mc_device_opening;
+
+static void end_opening(mc_device_opening *opening) {
+    opening->calls->end(opening->begun);
+    if (opening->library)
+        dlclose(opening->library);
+    mc_free(opening);
+}
+
+void mc_device_begin_calls(mercer_ctx *ctx, const mc_device_calls *calls, int card, void *library) {
+    mc_device_opening *opening = mc_alloc(ctx, 1, sizeof *opening);
+    void *begun = opening ? calls->begin(card) : NULL;
+    if (begun) {
+        *opening = (mc_device_opening){calls, library, begun};
+        ctx->device.opening = opening;
+        ctx->device.end = end_opening;
+        return;
+    }
+    mc_free(opening);
+    if (library)
+        dlclose(library);
+    mc_clear_failure(ctx);
+}
+
+void mc_device_begin(mercer_ctx *ctx, double pairs) {
+    char name[16], why[MC_DEVICE_TEXT];
+    int card = 0;
+    void *library = NULL;
+    if (pairs < LEAST_PAIRS || ctx->job.whole || ctx->device.tried || ctx->device.opening || mc_device_is_automatic(ctx)
+        || mc_device_is_refused(ctx))
+        return;
+    const mc_device_calls *calls =
+        read_device(ctx, wanted_device(ctx), name, &card) ? NULL : mc_device_find(name, &library, why);
+    mc_clear_failure(ctx);
+    if (calls)
+        mc_device_begin_calls(ctx, calls, card, library);
+}
+
 static mercer_status open_for_context(mercer_ctx *ctx, const char *name) {
     ctx->device.tried = true;
     ctx->device.close = mc_device_close;
-    return mc_device_open(ctx, name, ctx->options.device_memory_limit, &ctx->device.open);
+    const mercer_status status = mc_device_open(ctx, name, ctx->options.device_memory_limit, &ctx->device.open);
+    if (ctx->device.opening)
+        end_opening(ctx->device.opening);
+    ctx->device.opening = NULL;
+    return status;
 }
 
 bool mc_device_is_automatic(const mercer_ctx *ctx) {
@@ -184,7 +231,7 @@ mercer_status mc_device_for_pairs(mercer_ctx *ctx, const mc_pairs_work *work, mc
     if (mc_device_is_refused(ctx) || ctx->device.failed || (mc_device_is_automatic(ctx) && !pays_automatic(ctx, *work)))
         return MERCER_OK;
     MC_TRY(mc_device_of_context(ctx, out));
-    *out = work->pairs >= LEAST_PAIRS ? *out : NULL;
+    *out = *out && work->pairs >= (*out)->least_pairs ? *out : NULL;
     return MERCER_OK;
 }
 

@@ -8,7 +8,7 @@
 
 #include "backend/device_price.h"
 
-enum { MC_DEVICE_ABI = 3, MC_DEVICE_TEXT = 256, MC_DEVICE_ARGUMENTS = 3072 };
+enum { MC_DEVICE_ABI = 4, MC_DEVICE_TEXT = 256, MC_DEVICE_ARGUMENTS = 3072 };
 
 typedef uint64_t mc_address; /* on a device; 0: none */
 
@@ -52,11 +52,15 @@ typedef struct mc_device_calls {
     mc_device_fault (*multiply)(void *self, mc_device_number number, int64_t m, int64_t n, int64_t k, mc_address A,
                                 int64_t lda, mc_address B, int64_t ldb, mc_address C, int64_t ldc);
     bool (*can_multiply)(void *self);
-    /* Whether programs may multiply halves by PTX's mma of 16 x 8 x 16. */
-    bool (*has_matrix_units)(void *self);
+    /* Whether programs may multiply by PTX's mma: halves of 16 x 8 x 16, or doubles of 16 x 8 x 4. */
+    bool (*has_matrix_units)(void *self, mc_device_number number);
     mc_device_fault (*wait)(void *self);
     const char *(*message)(void *self);        /* of the last fault */
     const struct mc_device_dense_calls *dense; /* backend/device_dense.h; NULL: it does none */
+    /* Begins to open a card on a thread of the library's own; open then finds it ready, or waits. end, which every
+       begin has, waits too. NULL of begin: it has not begun. */
+    void *(*begin)(int card);
+    void (*end)(void *begun);
 } mc_device_calls;
 typedef const mc_device_calls *mc_device_entry(void);
 
@@ -69,7 +73,8 @@ typedef struct mc_device {
     char name[32];            /* as in --device */
     size_t limit, used, peak; /* bytes of it that this context may take, has taken, has had at most */
     bool failed;              /* a call of it did not end well, for another reason than memory */
-    double least_operations;  /* of an algebra that is worth the way there */
+    double least_operations;  /* of an algebra that is worth the way there, */
+    double least_pairs;       /* and of a product, where it is named */
     bool dense_refused;       /* and the log has said so */
 } mc_device;
 
@@ -82,6 +87,11 @@ mercer_status mc_device_open(mercer_ctx *ctx, const char *text, size_t limit, mc
 mercer_status mc_device_open_calls(mercer_ctx *ctx, const mc_device_calls *calls, int card, size_t limit,
                                    mc_device **out);
 void mc_device_close(mc_device *device);
+/* Where a card was asked for by name and so many pairs of rows would go there, begins to open it, beside what the
+   processor does until it is wanted. What fails here fails then, with its reason. */
+void mc_device_begin(mercer_ctx *ctx, double pairs);
+/* The same over a table that is at hand. */
+void mc_device_begin_calls(mercer_ctx *ctx, const mc_device_calls *calls, int card, void *library);
 /* The device of the context for products; NULL: the processor makes them. Under auto it is opened where that, and what
    the processor was left with since the call began, costs less there by count. A device that was asked for by name and
    is not there is an error; one that was not is done without. */

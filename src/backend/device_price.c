@@ -2,7 +2,7 @@
 #include "backend/device_price.h"
 #include <math.h>
 
-static const double START = 0.6, LAUNCH = 1e-4, BYTES_A_SECOND = 8e9;
+static const double START = 0.3, LAUNCH = 1e-4, BYTES_A_SECOND = 8e9;
 
 double mc_price_host_pair(int threads, double width, mercer_dtype precision) {
     const double operation = precision == MERCER_F64 ? 4e-11 : 2e-11;
@@ -10,7 +10,7 @@ double mc_price_host_pair(int threads, double width, mercer_dtype precision) {
 }
 
 double mc_price_card_pair(double width, mercer_dtype precision) {
-    return precision == MERCER_F64 ? 1.2e-12 + 1.2e-13 * width : 2.5e-13 + 2.5e-14 * width;
+    return precision == MERCER_F64 ? 1.2e-12 + 5.2e-14 * width : 2.5e-13 + 2.5e-14 * width;
 }
 
 double mc_price_card_start(void) {

@@ -15,7 +15,7 @@ typedef struct mc_pairs_work {
 /* Seconds of one pair, by the tiles on so many threads of a processor of 2020; on a card like an H200. */
 double mc_price_host_pair(int threads, double width, mercer_dtype precision);
 double mc_price_card_pair(double width, mercer_dtype precision);
-/* Seconds before a card does anything: its library, its context, a program. */
+/* Seconds before a card does anything: its driver, its context. */
 double mc_price_card_start(void);
 double mc_price_host(int threads, const mc_pairs_work *work);
 double mc_price_card(const mc_pairs_work *work);

@@ -84,6 +84,8 @@ mercer_status mercer_open(const mercer_options *options, mercer_ctx **out) {
 void mercer_close(mercer_ctx *ctx) {
     if (ctx && ctx->ranks)
         mc_ranks_close(ctx);
+    if (ctx && ctx->device.opening)
+        ctx->device.end(ctx->device.opening);
     if (ctx && ctx->device.open)
         ctx->device.close(ctx->device.open);
     if (ctx)

@@ -47,6 +47,8 @@ struct mercer_ctx {
     struct {
         struct mc_device *open;
         void (*close)(struct mc_device *device);
+        struct mc_device_opening *opening; /* which has begun and may not have ended; NULL: none */
+        void (*end)(struct mc_device_opening *opening);
         char wanted[32]; /* options.device, whose text is the caller's */
         bool tried;
         bool failed;    /* it is done without from now on */

@@ -5,6 +5,7 @@
 #include "base/settings.h"
 #include "base/sized.h"
 #include "base/status.h"
+#include "backend/device.h"
 #include "base/text.h"
 #include "data/table/data.h"
 #include "predict/fitted.h"
@@ -70,6 +71,7 @@ mercer_status mercer_fit(mercer_ctx *ctx, const char *machine, const void *setti
     MC_CLEAR(out);
     MC_NEED(ctx, machine, kernel, data, out);
     mc_begin_call(ctx);
+    mc_device_begin(ctx, (double)data->n * (double)data->n);
     mc_settings set;
     MC_TRY(mc_settings_read(ctx, machine, settings, &set));
     if (ctx->options.time_limit > 0)

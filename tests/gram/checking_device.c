@@ -34,7 +34,7 @@ typedef struct program {
 
 static block blocks[BLOCKS];
 static program programs[PROGRAMS];
-static int program_count, until_failure = -1;
+static int program_count, opening_count, until_failure = -1;
 
 void checking_device_fail_after(int calls) {
     until_failure = calls;
@@ -123,6 +123,8 @@ static const char words[] =
     "#define AS_WRITTEN\n"
     "#define COPY16(to, from) memcpy(to, from, 16)\n"
     "#define COPY4(to, from, there) memcpy(to, (there) ? (const void *)(from) : (const void *)\"\\0\\0\\0\", 4)\n"
+    "#define COPY8(to, from, there) memcpy(to, (there) ? (const void *)(from) : (const void "
+    "*)\"\\0\\0\\0\\0\\0\\0\\0\", 8)\n"
     "#define COPIES_SENT()\n#define COPIES_HERE(but_one)\n";
 /* What the lanes of a warp do together: each leaves what it has, and takes what it wants from the others'. */
 static const char warps[] =
@@ -146,6 +148,20 @@ static const char warps[] =
     "    }\n"
     "    barrier();\n"
     "}\n"
+    "static struct { double a[2], b; } wide_lanes[256];\n"
+    "static void multiply_doubles(double *c, const double *a, const double *b, int first) {\n"
+    "    const int own = threadIdx.x, warp = own / 32 * 32, lane = own % 32;\n"
+    "    memcpy(wide_lanes[own].a, a, 16), wide_lanes[own].b = *b;\n"
+    "    barrier();\n"
+    "    for (int e = 0; e < 4; e++) {\n"
+    "        const int row = lane / 4 + e / 2 * 8, column = lane % 4 * 2 + e % 2;\n"
+    "        c[e] = first ? 0 : c[e];\n"
+    "        for (int k = 0; k < 4; k++)\n"
+    "            c[e] = fma(wide_lanes[warp + row % 8 * 4 + k].a[row / 8], wide_lanes[warp + column * 4 + k].b, "
+    "c[e]);\n"
+    "    }\n"
+    "    barrier();\n"
+    "}\n"
     "static double add_four_lanes(double v) {\n"
     "    const int own = threadIdx.x, first = own / 4 * 4;\n"
     "    lanes[own].sum = v;\n"
@@ -156,6 +172,8 @@ static const char warps[] =
     "}\n"
     "#define MULTIPLY_FIRST(c, a, b) multiply_halves(c, a, b, 1)\n"
     "#define MULTIPLY_ADD(c, a, b) multiply_halves(c, a, b, 0)\n"
+    "#define MULTIPLY_DOUBLES_FIRST(c, a, b) multiply_doubles(c, a, b, 1)\n"
+    "#define MULTIPLY_DOUBLES_ADD(c, a, b) multiply_doubles(c, a, b, 0)\n"
     "#define ADD_FOUR_LANES add_four_lanes\n";
 /* An entry for every kernel of the source: what follows KERNEL(threads) up to its parameter, where no macro is defined.
    */
@@ -398,6 +416,25 @@ static void close_card(void *self) {
     (void)self;
 }
 
+static bool has_matrix_units(void *self, mc_device_number number) {
+    (void)self;
+    return number != MC_DEVICE_FLOATS;
+}
+
+static void *begin_opening(int card) {
+    static int opening;
+    opening_count += card == 0;
+    return card == 0 ? &opening : NULL;
+}
+
+static void end_opening(void *begun) {
+    opening_count -= begun != NULL;
+}
+
+int checking_device_openings(void) {
+    return opening_count;
+}
+
 static mc_device_fault wait_for(void *self) {
     (void)self;
     return checking_device_fails() ? MC_DEVICE_LOST : MC_DEVICE_FINE;
@@ -423,10 +460,12 @@ const mc_device_calls *checking_device_calls(void) {
                                           .launch = launch,
                                           .multiply = multiply,
                                           .can_multiply = can_multiply,
-                                          .has_matrix_units = can_multiply,
+                                          .has_matrix_units = has_matrix_units,
                                           .wait = wait_for,
                                           .message = message_of,
-                                          .dense = &checking_device_dense};
+                                          .dense = &checking_device_dense,
+                                          .begin = begin_opening,
+                                          .end = end_opening};
     return &calls;
 }
 
@@ -447,6 +486,7 @@ mc_device *open_test_device(mercer_ctx *ctx) {
 mc_device *attach_test_device(mercer_ctx *ctx) {
     mc_device *device = open_test_device(ctx);
     device->least_operations = 0;
+    device->least_pairs = 1e6;
     ctx->device.open = device;
     ctx->device.close = mc_device_close;
     ctx->device.tried = true;

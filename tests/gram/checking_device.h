@@ -13,6 +13,8 @@ const mc_device_calls *checking_device_calls(void);
 void checking_device_fail_after(int calls);
 /* Whether it has. */
 bool checking_device_failed(void);
+/* Openings that have begun and not ended. */
+int checking_device_openings(void);
 /* Blocks that are still held. */
 int checking_device_blocks(void);
 /* What an address stands for, held to its block; whether this call is the one that fails. */

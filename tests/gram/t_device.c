@@ -227,8 +227,9 @@ static void test_sizes_of_every_kind(void **state) {
     close_all(ctx, device);
 }
 
-/* Distances in halves: as near to the tiles in double as floats are. */
-static void compare_halves(mercer_ctx *ctx, mc_device *device, const char *text, int64_t m, int64_t d, int64_t t) {
+/* Distances on the matrix units: in halves as near to the tiles in double as floats are, in doubles as doubles. */
+static void compare_fragments(mercer_ctx *ctx, mc_device *device, const char *text, int64_t m, int64_t d, int64_t t,
+                              mercer_dtype precision) {
     enum { N = 150, MOST = 150 * 9 };
     double V[MOST], Y[MOST], Z[MOST], mass = 0, worst = 0;
     mercer_kernel *kernel = parse_kernel(ctx, text);
@@ -238,14 +239,15 @@ static void compare_halves(mercer_ctx *ctx, mc_device *device, const char *text,
     for (int64_t i = 0; i < (m ? m : N) * t; i++)
         mass += fabs(V[i]) / (double)t;
     assert_ok(ctx, mc_gram_open(ctx, kernel, x, z, MERCER_F64, &exact));
-    assert_ok(ctx, mc_gram_open(ctx, kernel, x, z, MERCER_F32, &gram));
-    assert_true(d > 53 ? mc_device_multiplies_halves(gram) : mc_device_halves(gram));
+    assert_ok(ctx, mc_gram_open(ctx, kernel, x, z, precision, &gram));
+    if (!(d > 53 ? mc_device_multiplies_halves(gram) : mc_device_has_fragments(gram)))
+        fail_msg("%s, d %lld: not on the matrix units", text, (long long)d);
     assert_ok(ctx, mc_device_gram_open(ctx, gram, device, NULL, &gram->there));
     assert_ok(ctx, mc_gram_apply(ctx, exact, t, V, Y));
     assert_ok(ctx, mc_gram_apply(ctx, gram, t, V, Z));
     for (int64_t i = 0; i < N * t; i++)
         worst = fmax(worst, isfinite(Z[i]) ? fabs(Y[i] - Z[i]) / mass : INFINITY);
-    if (!(worst < 2e-7))
+    if (!(worst < (precision == MERCER_F32 ? 2e-7 : 1e-15)))
         fail_msg("%s, d %lld, t %lld: %g of the sum of |v|", text, (long long)d, (long long)t, worst);
     mc_gram_close(exact);
     mc_gram_close(gram);
@@ -265,7 +267,22 @@ static void test_distances_in_halves(void **state) {
         snprintf(text[0], sizeof text[0], "rbf(gamma=%g)", gamma);
         snprintf(text[1], sizeof text[1], "rbf(gamma=%g) + rq(alpha=1, length_scale=%g)", gamma, 3 / sqrt(gamma));
         for (int k = 0; k < 2; k++)
-            compare_halves(ctx, device, text[k], (w + (size_t)k) % 2 ? 77 : 0, widths[w], sides[(w + (size_t)k) % 4]);
+            compare_fragments(ctx, device, text[k], (w + (size_t)k) % 2 ? 77 : 0, widths[w], sides[(w + (size_t)k) % 4],
+                              MERCER_F32);
+    }
+    close_all(ctx, device);
+}
+
+static void test_distances_in_doubles(void **state) {
+    (void)state;
+    static const int64_t widths[] = {1, 3, 4, 5, 8, 28, 32, 36}, sides[] = {1, 2, 3, 9};
+    mercer_ctx *ctx = open_ctx(1);
+    mc_device *device = open_test_device(ctx);
+    for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
+        char text[96];
+        snprintf(text, sizeof text, w % 3 == 2 ? "rbf(sigma=%g) + rq(alpha=1, length_scale=9)" : "rbf(sigma=%g)",
+                 2 * sqrt((double)widths[w]));
+        compare_fragments(ctx, device, text, w % 2 ? 77 : 0, widths[w], sides[w % 4], MERCER_F64);
     }
     close_all(ctx, device);
 }
@@ -501,6 +518,7 @@ static mercer_ctx *open_on_device(const char *wanted, size_t limit) {
     mercer_ctx *ctx = open_ctx(1);
     snprintf(ctx->device.wanted, sizeof ctx->device.wanted, "%s", wanted);
     assert_ok(ctx, mc_device_open_calls(ctx, checking_device_calls(), 0, limit, &ctx->device.open));
+    ctx->device.open->least_pairs = 1e6;
     ctx->device.tried = true;
     ctx->device.close = mc_device_close;
     return ctx;
@@ -606,6 +624,29 @@ static void test_the_limit_of_a_device_holds(void **state) {
     close_all(ctx, device);
 }
 
+/* What has begun ends once: when the card is opened, or with the context that never asked for it. */
+static void test_a_card_that_is_opened_beside_other_work(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    mc_device_begin(ctx, 1e12); /* auto: it decides when it knows the work */
+    assert_null(ctx->device.opening);
+    mc_device_begin_calls(ctx, checking_device_calls(), 7, NULL); /* no such card */
+    assert_null(ctx->device.opening);
+    assert_string_equal(mercer_message(ctx), "");
+    mc_device_begin_calls(ctx, checking_device_calls(), 0, NULL);
+    assert_int_equal(checking_device_openings(), 1);
+    close_clean(ctx);
+    assert_int_equal(checking_device_openings(), 0);
+    ctx = open_ctx(1);
+    snprintf(ctx->device.wanted, sizeof ctx->device.wanted, "cuda:900");
+    mc_device_begin_calls(ctx, checking_device_calls(), 0, NULL);
+    mc_device *device = NULL;
+    assert_int_equal(mc_device_of_context(ctx, &device), MERCER_INVALID);
+    assert_int_equal(checking_device_openings(), 0);
+    assert_null(ctx->device.opening);
+    close_clean(ctx);
+}
+
 static void test_names_of_devices(void **state) {
     (void)state;
     static const char *const wrong[] = {"", "gpu", "cuda:", "cuda:-1", "cuda:x", "cuda:1x", "cudacudacudacudacuda"};
@@ -624,6 +665,7 @@ int main(void) {
         cmocka_unit_test(test_sizes_of_every_kind),
         cmocka_unit_test(test_compressed_rows),
         cmocka_unit_test(test_distances_in_halves),
+        cmocka_unit_test(test_distances_in_doubles),
         cmocka_unit_test(test_the_same_bits_every_time),
         cmocka_unit_test(test_every_call_may_fail),
         cmocka_unit_test(test_streamed_products_have_the_same_bits),
@@ -633,7 +675,9 @@ int main(void) {
         cmocka_unit_test(test_the_processor_takes_over_under_auto),
         cmocka_unit_test(test_auto_goes_by_the_price),
         cmocka_unit_test(test_what_does_not_fit_stays_here),
+        cmocka_unit_test(test_a_card_that_is_opened_beside_other_work),
         cmocka_unit_test(test_names_of_devices),
     };
+    cmocka_set_test_filter(getenv("MERCER_TEST_ONLY")); /* a pattern of names; none: all */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

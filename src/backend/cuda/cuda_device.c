@@ -3,7 +3,7 @@
 #include "backend/cuda/cuda_device.h"
 #include "backend/cuda/program_cache.h"
 #include <dlfcn.h>
-#include <nvrtc.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,11 +88,52 @@ static void close_card(void *self) {
     if (cuCtxSetCurrent(d->context) == CUDA_SUCCESS && d->blas.handle)
         d->blas.destroy(d->blas.handle);
     cuda_close_solver(d);
+    if (d->nvrtc.library)
+        dlclose(d->nvrtc.library);
     if (cuCtxSetCurrent(d->context) == CUDA_SUCCESS)
         for (int i = 0; i < d->count; i++)
             cuModuleUnload(d->programs[i].module);
     cuDevicePrimaryCtxRelease(d->card);
     free(d);
+}
+
+/* ---- Opening beside other work ---- */
+
+/* Starting the driver and making a context take a quarter of a second: the context that the thread holds is the one
+   that open_card then asks for. */
+typedef struct opening {
+    pthread_t thread;
+    CUdevice card;
+    bool holds;
+} opening;
+
+static void *hold_context(void *argument) {
+    opening *o = argument;
+    CUcontext context = NULL;
+    const int number = o->card;
+    o->holds = cuInit(0) == CUDA_SUCCESS && cuDeviceGet(&o->card, number) == CUDA_SUCCESS
+               && cuDevicePrimaryCtxRetain(&context, o->card) == CUDA_SUCCESS;
+    return NULL;
+}
+
+static void *begin_opening(int card) {
+    opening *o = calloc(1, sizeof *o);
+    if (!o)
+        return NULL;
+    o->card = card;
+    if (pthread_create(&o->thread, NULL, hold_context, o)) {
+        free(o);
+        return NULL;
+    }
+    return o;
+}
+
+static void end_opening(void *begun) {
+    opening *o = begun;
+    pthread_join(o->thread, NULL);
+    if (o->holds)
+        cuDevicePrimaryCtxRelease(o->card);
+    free(o);
 }
 
 static const char *message_of(void *self) {
@@ -134,42 +175,77 @@ static mc_device_fault wait_for(void *self) {
 
 /* ---- Programs ---- */
 
+/* ISO C has no cast from a pointer to data to one to code. */
+bool cuda_find(void *library, const char *name, void *out) {
+    void *symbol = dlsym(library, name);
+    memcpy(out, &symbol, sizeof symbol);
+    return symbol != NULL;
+}
+
+/* The compiler is large, and a program that was compiled before needs none: opened when it is first wanted. */
+static void open_compiler(device *d) {
+    char name[40];
+    snprintf(name, sizeof name, "libnvrtc.so.%d", CUDA_VERSION / 1000);
+    d->nvrtc.tried = true;
+    void *library = d->nvrtc.library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    d->nvrtc.found = library && cuda_find(library, "nvrtcCreateProgram", &d->nvrtc.create)
+                     && cuda_find(library, "nvrtcDestroyProgram", &d->nvrtc.destroy)
+                     && cuda_find(library, "nvrtcCompileProgram", &d->nvrtc.compile)
+                     && cuda_find(library, "nvrtcGetProgramLogSize", &d->nvrtc.log_size)
+                     && cuda_find(library, "nvrtcGetProgramLog", &d->nvrtc.log)
+                     && cuda_find(library, "nvrtcGetCUBINSize", &d->nvrtc.image_size)
+                     && cuda_find(library, "nvrtcGetCUBIN", &d->nvrtc.image)
+                     && cuda_find(library, "nvrtcGetErrorString", &d->nvrtc.name);
+}
+
+/* What the compiler said, where somebody asks. */
+static void print_log(device *d, const char *source, nvrtcProgram made) {
+    char *log = NULL;
+    size_t length = 0;
+    if (!getenv("MERCER_CUDA_LOG"))
+        return;
+    if (made && d->nvrtc.log_size(made, &length) == NVRTC_SUCCESS && (log = calloc(length + 1, 1)))
+        d->nvrtc.log(made, log);
+    fprintf(stderr, "%s\n%s\n", source, log ? log : "");
+    free(log);
+}
+
+static nvrtcResult take_image(device *d, nvrtcProgram made, char **image, size_t *size) {
+    nvrtcResult result = d->nvrtc.image_size(made, size);
+    *image = result == NVRTC_SUCCESS ? malloc(*size) : NULL;
+    if (result == NVRTC_SUCCESS)
+        result = *image ? d->nvrtc.image(made, *image) : NVRTC_ERROR_OUT_OF_MEMORY;
+    return result;
+}
+
 static mc_device_fault compile_source(device *d, const char *source, char **image, size_t *size) {
     char architecture[40];
     const char *options[] = {architecture, "--ftz=true", "--std=c++17"};
     nvrtcProgram made = NULL;
+    if (!d->nvrtc.tried)
+        open_compiler(d);
+    if (!d->nvrtc.found)
+        return cuda_fault(d, MC_DEVICE_REFUSED, "a program is to be compiled", "libnvrtc is not here");
     snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d%d", d->major, d->minor);
-    nvrtcResult result = nvrtcCreateProgram(&made, source, "mercer.cu", 0, NULL, NULL);
+    nvrtcResult result = d->nvrtc.create(&made, source, "mercer.cu", 0, NULL, NULL);
     if (result == NVRTC_SUCCESS)
-        result = nvrtcCompileProgram(made, (int)(sizeof options / sizeof *options), options);
-    if (result != NVRTC_SUCCESS) {
-        char *log = NULL;
-        size_t length = 0;
-        if (made && nvrtcGetProgramLogSize(made, &length) == NVRTC_SUCCESS && (log = calloc(length + 1, 1)))
-            nvrtcGetProgramLog(made, log);
-        if (getenv("MERCER_CUDA_LOG"))
-            fprintf(stderr, "%s\n%s\n", source, log ? log : "");
-        free(log);
-        nvrtcDestroyProgram(&made);
-        return cuda_fault(d, MC_DEVICE_REFUSED, "a program does not compile", nvrtcGetErrorString(result));
-    }
-    result = nvrtcGetCUBINSize(made, size);
-    *image = result == NVRTC_SUCCESS ? malloc(*size) : NULL;
-    if (*image)
-        result = nvrtcGetCUBIN(made, *image);
-    nvrtcDestroyProgram(&made);
-    return *image && result == NVRTC_SUCCESS
+        result = d->nvrtc.compile(made, (int)(sizeof options / sizeof *options), options);
+    if (result != NVRTC_SUCCESS)
+        print_log(d, source, made);
+    else
+        result = take_image(d, made, image, size);
+    d->nvrtc.destroy(&made);
+    return result == NVRTC_SUCCESS
                ? MC_DEVICE_FINE
-               : cuda_fault(d, MC_DEVICE_REFUSED, "a compiled program is lost", nvrtcGetErrorString(result));
+               : cuda_fault(d, MC_DEVICE_REFUSED, "a program does not compile", d->nvrtc.name(result));
 }
 
-/* What decides what is compiled, beside the source: the card and the compiler. */
+/* What decides what is compiled, beside the source: the card, the toolkit and the driver. */
 static void hash_program(const device *d, const char *source, uint64_t key[2]) {
     char head[80];
-    int major = 0, minor = 0, driver = 0;
-    nvrtcVersion(&major, &minor);
+    int driver = 0;
     cuDriverGetVersion(&driver);
-    snprintf(head, sizeof head, "sm_%d%d nvrtc %d.%d driver %d\n", d->major, d->minor, major, minor, driver);
+    snprintf(head, sizeof head, "sm_%d%d toolkit %d driver %d\n", d->major, d->minor, CUDA_VERSION, driver);
     cache_key(head, source, key);
 }
 
@@ -235,13 +311,6 @@ static mc_device_fault launch_kernel(void *self, void *made, const char *kernel,
 
 /* ---- Matrix products ---- */
 
-/* ISO C has no cast from a pointer to data to one to code. */
-bool cuda_find(void *library, const char *name, void *out) {
-    void *symbol = dlsym(library, name);
-    memcpy(out, &symbol, sizeof symbol);
-    return symbol != NULL;
-}
-
 /* cuBLAS is large, and not everywhere: opened when it is first wanted. */
 static void open_blas(device *d) {
     char name[40];
@@ -267,8 +336,9 @@ static bool can_multiply(void *self) {
     return cuda_open_blas(self);
 }
 
-static bool has_matrix_units(void *self) {
-    return ((device *)self)->major >= 8;
+static bool has_matrix_units(void *self, mc_device_number number) {
+    const int major = ((device *)self)->major;
+    return number == MC_DEVICE_DOUBLES ? major == 9 || major == 10 : number == MC_DEVICE_HALVES && major >= 8;
 }
 
 /* Row-major C = A B' is column-major C' = B A'. */
@@ -312,6 +382,8 @@ const mc_device_calls *mercer_device_calls(void) {
                                           .has_matrix_units = has_matrix_units,
                                           .wait = wait_for,
                                           .message = message_of,
-                                          .dense = &cuda_dense};
+                                          .dense = &cuda_dense,
+                                          .begin = begin_opening,
+                                          .end = end_opening};
     return &calls;
 }

@@ -6,6 +6,7 @@
 #include <cuda.h>
 #include <cublas_v2.h>
 #include <cusolverDn.h>
+#include <nvrtc.h>
 
 enum { PROGRAMS = 256 };
 
@@ -20,6 +21,18 @@ typedef struct device {
     int major, minor;
     program programs[PROGRAMS];
     int count;
+    struct {
+        bool tried, found;
+        void *library;
+        __typeof__(nvrtcCreateProgram) *create;
+        __typeof__(nvrtcDestroyProgram) *destroy;
+        __typeof__(nvrtcCompileProgram) *compile;
+        __typeof__(nvrtcGetProgramLogSize) *log_size;
+        __typeof__(nvrtcGetProgramLog) *log;
+        __typeof__(nvrtcGetCUBINSize) *image_size;
+        __typeof__(nvrtcGetCUBIN) *image;
+        __typeof__(nvrtcGetErrorString) *name;
+    } nvrtc;
     struct {
         bool tried;
         void *library;

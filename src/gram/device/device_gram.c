@@ -22,10 +22,10 @@ enum {
 static void set_ranges(mc_device_gram *op, int64_t t) {
     mc_device_argument *a = &op->argument;
     const int rows = mc_device_rows(op->gram, t);
-    op->rows_each = op->halves ? mc_device_row_tiles(op->gram, t) * MC_DEVICE_THREADS / 2
-                    : rows     ? rows * MC_DEVICE_THREADS
-                               : MC_DEVICE_WIDE_ROWS;
-    op->threads = op->halves || rows ? MC_DEVICE_THREADS : MC_DEVICE_WIDE_THREADS;
+    op->rows_each = op->fragments ? mc_device_row_tiles(op->gram, t) * MC_DEVICE_THREADS / 2
+                    : rows        ? rows * MC_DEVICE_THREADS
+                                  : MC_DEVICE_WIDE_ROWS;
+    op->threads = op->fragments || rows ? MC_DEVICE_THREADS : MC_DEVICE_WIDE_THREADS;
     const int64_t n = op->window ? op->window->n : a->n, m = op->window ? op->window->m : a->m;
     const int64_t blocks = mc_chunk_count(n, op->rows_each), wanted = mc_chunk_count(BLOCKS_WANTED, blocks);
     const int64_t each = mc_chunk_count(m, wanted), fair = each > RANGE_LEAST ? each : RANGE_LEAST;

@@ -26,8 +26,8 @@ struct mc_device_gram {
     int count;
     int64_t rows_each; /* of a block of threads */
     int threads;
-    bool matrix_units;              /* are there, for halves */
-    bool halves;                    /* the points lie as halves in the order of the matrix units */
+    bool matrix_units;              /* are there, for halves or doubles as the tiles are */
+    bool fragments;                 /* the points lie in the order of the matrix units */
     bool multiplies;                /* the points lie row by row for a library of matrix products */
     bool wide_halves;               /* and that as halves */
     const mc_device_window *window; /* part of an operator that is streamed; NULL: it is all here */

@@ -1,5 +1,5 @@
 /* device_points.c: what products read, on a device: the points of an operator as its program wants them. In panels as
-   packed, as halves in the order of the matrix units, or row by row for a library of matrix products. */
+   packed, in the order of the matrix units, or row by row for a library of matrix products. */
 #include "gram/device/device_gram_state.h"
 #include "gram/device/spread_points.h"
 #include "base/memory.h"
@@ -140,31 +140,32 @@ static mercer_status spread_rows(mercer_ctx *ctx, mc_device_gram *op) {
     return spread_side(ctx, op, program, true);
 }
 
-/* ---- Halves ---- */
+/* ---- Fragments ---- */
 
-static mercer_status halve_side(mercer_ctx *ctx, mc_device_gram *op, void *program, bool right) {
+static mercer_status lay_side(mercer_ctx *ctx, mc_device_gram *op, void *program, bool right) {
     mc_device_argument a = op->argument;
     a.right = right;
-    const int64_t words = mc_device_half_words(op->gram, right ? a.m : a.n, right);
+    const int64_t words = mc_device_fragment_words(op->gram, right ? a.m : a.n, right);
     const mc_launch shape = {.grid = {mc_chunk_count(words, 256), 1}, .threads = 256};
-    return mc_device_launch(ctx, op->device, program, "halve", &shape, &a, sizeof a);
+    return mc_device_launch(ctx, op->device, program, "lay", &shape, &a, sizeof a);
 }
 
-static mercer_status halve_points(mercer_ctx *ctx, mc_device_gram *op) {
+static mercer_status lay_points(mercer_ctx *ctx, mc_device_gram *op) {
     mc_device_argument *a = &op->argument;
     void *program = NULL;
     set_scale_of_halves(op);
     if (op->left)
         a->rows_left = op->left->argument.rows_left;
     else
-        MC_TRY(
-            mc_device_allocate_buffer(ctx, op, (size_t)mc_device_half_words(op->gram, a->n, false) * 4, &a->rows_left));
-    MC_TRY(mc_device_allocate_buffer(ctx, op, (size_t)mc_device_half_words(op->gram, a->m, true) * 4, &a->rows_right));
+        MC_TRY(mc_device_allocate_buffer(ctx, op, (size_t)mc_device_fragment_words(op->gram, a->n, false) * 4,
+                                         &a->rows_left));
+    MC_TRY(
+        mc_device_allocate_buffer(ctx, op, (size_t)mc_device_fragment_words(op->gram, a->m, true) * 4, &a->rows_right));
     if (op->counts)
         return MERCER_OK;
     MC_TRY(mc_device_build_width(ctx, op, 1, &program));
-    MC_TRY(op->left ? MERCER_OK : halve_side(ctx, op, program, false));
-    return halve_side(ctx, op, program, true);
+    MC_TRY(op->left ? MERCER_OK : lay_side(ctx, op, program, false));
+    return lay_side(ctx, op, program, true);
 }
 
 /* ---- All of them ---- */
@@ -180,9 +181,10 @@ static mercer_status copy_diagonal(mercer_ctx *ctx, mc_device_gram *op) {
 
 static void choose_engine(mc_device_gram *op) {
     const mc_gram *g = op->gram;
-    op->matrix_units = op->device->calls->has_matrix_units(op->device->self);
-    op->halves = op->matrix_units && mc_device_halves(g);
-    op->multiplies = !op->halves && mc_device_multiplies(g) && op->device->calls->can_multiply(op->device->self);
+    op->matrix_units = op->device->calls->has_matrix_units(
+        op->device->self, g->precision == MERCER_F32 ? MC_DEVICE_HALVES : MC_DEVICE_DOUBLES);
+    op->fragments = op->matrix_units && mc_device_has_fragments(g);
+    op->multiplies = !op->fragments && mc_device_multiplies(g) && op->device->calls->can_multiply(op->device->self);
     op->wide_halves = op->multiplies && op->matrix_units && mc_device_multiplies_halves(g);
 }
 
@@ -194,7 +196,7 @@ mercer_status mc_device_place_points(mercer_ctx *ctx, mc_device_gram *op) {
     for (int i = 0; i < g->plan.lines; i++)
         MC_TRY(copy_line(ctx, op, i));
     MC_TRY(copy_diagonal(ctx, op));
-    MC_TRY(op->halves ? halve_points(ctx, op) : MERCER_OK);
+    MC_TRY(op->fragments ? lay_points(ctx, op) : MERCER_OK);
     return op->multiplies ? spread_rows(ctx, op) : MERCER_OK;
 }
 

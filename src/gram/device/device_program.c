@@ -67,26 +67,37 @@ int64_t mc_device_row_length(const mc_gram *g, bool halves) {
     return (copies * g->plan.part[0].d + unit - 1) / unit * unit;
 }
 
-/* ---- In halves ---- */
+/* ---- On the matrix units ---- */
 
-/* Steps of 16 coordinates, each being three numbers; two tiles of columns fit in shared memory. */
-static int64_t steps_of_halves(const mc_gram *g) {
-    return (3 * g->plan.part[0].d + 15) / 16;
+/* Of 16 numbers, each coordinate being three halves; of four doubles. */
+static int64_t steps_of_fragments(const mc_gram *g) {
+    const int64_t d = g->plan.part[0].d;
+    return g->precision == MERCER_F64 ? (d + 3) / 4 : (3 * d + 15) / 16;
 }
 
-enum { STEPS_MOST = 10 };
+/* Two tiles of columns: 32 bytes of a step, then vectors, halves of norms and right-hand sides. */
+static bool fits_in_shared_memory(const mc_gram *g) {
+    enum { SHARED_BYTES = 48 << 10 };
+    const int64_t sides = g->plan.lines + 1 + MC_DEVICE_RIGHT_MOST, real = (int64_t)mc_dtype_size(g->precision);
+    return 2 * MC_DEVICE_TILE * (32 * steps_of_fragments(g) + real * sides) <= SHARED_BYTES;
+}
 
-/* The bound of distances by norms has room for what halves leave out; that of dot products, relative to each pair of
-   rows, has not. */
-static bool has_room_for_halves(const mc_gram *g) {
+/* Distances by norms alone: their bound has room for what halves leave out, and for sums in another order; that of dot
+   products, relative to each pair of rows, has not. */
+static bool has_distances_by_norms(const mc_gram *g) {
     const mc_tile_part *p = &g->plan.part[0];
-    return g->precision == MERCER_F32 && g->plan.parts == 1 && has_distance(p)
-           && p->distance_method == MC_DISTANCE_NORMS && !p->uses[MC_USE_DOT] && !p->uses[MC_USE_ANGLE]
-           && p->left.norm2_max + p->right.norm2_max < 1e30;
+    return g->plan.parts == 1 && has_distance(p) && p->distance_method == MC_DISTANCE_NORMS && !p->uses[MC_USE_DOT]
+           && !p->uses[MC_USE_ANGLE];
 }
 
-bool mc_device_halves(const mc_gram *g) {
-    return has_room_for_halves(g) && steps_of_halves(g) <= STEPS_MOST;
+static bool has_room_for_halves(const mc_gram *g) {
+    return g->precision == MERCER_F32 && has_distances_by_norms(g)
+           && g->plan.part[0].left.norm2_max + g->plan.part[0].right.norm2_max < 1e30;
+}
+
+bool mc_device_has_fragments(const mc_gram *g) {
+    return (g->precision == MERCER_F64 ? has_distances_by_norms(g) : has_room_for_halves(g))
+           && fits_in_shared_memory(g);
 }
 
 bool mc_device_multiplies_halves(const mc_gram *g) {
@@ -94,13 +105,18 @@ bool mc_device_multiplies_halves(const mc_gram *g) {
 }
 
 int mc_device_row_tiles(const mc_gram *g, int64_t t) {
-    enum { REGISTERS = 24 }; /* of four words, for the rows themselves */
-    const int64_t most = t == 1 ? 4 : t == 2 ? 2 : 1, tiles = REGISTERS / steps_of_halves(g);
+    enum { REGISTERS = 24, REGISTERS_OF_DOUBLES = 16 }; /* of four words, for the rows themselves */
+    const bool wide = g->precision == MERCER_F64;
+    const int64_t most = (t == 1   ? 4
+                          : t == 2 ? 2
+                                   : 1)
+                         / (wide && t <= 2 ? 2 : 1),
+                  tiles = (wide ? REGISTERS_OF_DOUBLES : REGISTERS) / steps_of_fragments(g);
     return (int)(tiles < most ? tiles : most);
 }
 
-int64_t mc_device_half_words(const mc_gram *g, int64_t n, bool right) {
-    const int64_t steps = steps_of_halves(g);
+int64_t mc_device_fragment_words(const mc_gram *g, int64_t n, bool right) {
+    const int64_t steps = steps_of_fragments(g);
     return right ? (n + MC_DEVICE_TILE - 1) / MC_DEVICE_TILE * (MC_DEVICE_TILE / 8) * steps * 64
                  : (n + 15) / 16 * steps * 128;
 }
@@ -303,13 +319,13 @@ static void write_head(mc_text *t, const mc_gram *g, int64_t right, int rows) {
 
 mercer_status mc_device_source(mercer_ctx *ctx, const mc_gram *g, int64_t right, bool matrix_units, char **out) {
     mc_text t = mc_text_open(ctx);
-    const bool halves = matrix_units && mc_device_halves(g), wide = !halves && mc_device_multiplies(g);
+    const bool fragments = matrix_units && mc_device_has_fragments(g), wide = !fragments && mc_device_multiplies(g);
     const bool wide_halves = wide && matrix_units && mc_device_multiplies_halves(g);
     const int rows = mc_device_rows(g, right);
     write_head(&t, g, right, rows);
-    if (halves)
+    if (fragments)
         mc_text_add(&t, "#define MT %d\n", mc_device_row_tiles(g, right));
-    if (is_lifted(g) && (halves || rows))
+    if (is_lifted(g) && (fragments || rows))
         mc_text_add(&t, "#define LIFTED\n");
     mc_text_add(&t, "%s", mc_source_prologue);
     write_statistics(&t, g);
@@ -320,12 +336,12 @@ mercer_status mc_device_source(mercer_ctx *ctx, const mc_gram *g, int64_t right,
                  "(j0 + c < a.m ? j0 + c : a.m - 1)", "half_x[r]");
     write_doubts(&t, g, "WIDE_DOUBTS", "s[r][c]", "i", "j", "half_x");
     write_doubts(&t, g, "GEMM_DOUBTS", "s", "i", "j", "half_x");
-    if (halves || wide_halves)
+    if (fragments || wide_halves)
         mc_text_add(&t, "%s", mc_source_halves);
     mc_text_add(&t, "%s%s",
-                halves ? mc_source_product_matrix
-                : rows ? mc_source_product_narrow
-                       : mc_source_product_wide,
+                fragments ? mc_source_product_matrix
+                : rows    ? mc_source_product_narrow
+                          : mc_source_product_wide,
                 mc_source_gather);
     if (wide)
         mc_text_add(&t, "%s#define ROW_LENGTH %lld\n%s", wide_halves ? "#define HALVES\n" : "",

@@ -42,13 +42,12 @@ int mc_device_rows(const mc_gram *gram, int64_t t);
 bool mc_device_multiplies(const mc_gram *gram);
 bool mc_device_multiplies_halves(const mc_gram *gram);
 int64_t mc_device_row_length(const mc_gram *gram, bool halves);
-/* Floats whose distances the matrix units make, in halves; row tiles of 16 that a warp then keeps, and the words of
-   four bytes that the left or right side has there. */
-bool mc_device_halves(const mc_gram *gram);
+/* Narrow rows whose distances the matrix units make: floats as halves, or doubles; row tiles of 16 that a warp then
+   keeps, and the words of four bytes that the left or right side has there. */
+bool mc_device_has_fragments(const mc_gram *gram);
 int mc_device_row_tiles(const mc_gram *gram, int64_t t);
-int64_t mc_device_half_words(const mc_gram *gram, int64_t n, bool right);
-/* The source for t right-hand sides at a time, with halves on the matrix units where they serve, or without them; to be
-   freed. */
+int64_t mc_device_fragment_words(const mc_gram *gram, int64_t n, bool right);
+/* The source for t right-hand sides at a time, with the matrix units where they serve, or without them; to be freed. */
 mercer_status mc_device_source(mercer_ctx *ctx, const mc_gram *gram, int64_t t, bool matrix_units, char **out);
 /* The source for blocks of K. */
 mercer_status mc_device_block_source(mercer_ctx *ctx, const mc_gram *gram, char **out);

@@ -5,7 +5,7 @@
 #define VALUE \
     k = q[VECTOR0]; \
     UNROLL for (int f = 0; f < D0; f++) k = FMA(x0[r][f], q[f], k); \
-    k = EXP2(k);
+    k = LIFTED_EXP2(k);
 #else
 #define SUM(p) \
     s[3 * p] = 0, s[3 * p + 1] = HAS_SQUARE##p ? 0 : -1, s[3 * p + 2] = 0; \

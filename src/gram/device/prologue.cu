@@ -9,8 +9,32 @@
 #define UNROLL _Pragma("unroll")
 #define AHEAD _Pragma("unroll 4")
 #define AS_WRITTEN _Pragma("unroll 1")
+/* Copies to shared memory that go on beside the work; COPY4 and COPY8 write 0 where there is nothing. */
+#define IN_SHARED(p) "r"((unsigned)__cvta_generic_to_shared(p))
+#define COPY16(to, from) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::IN_SHARED(to), "l"(from) : "memory")
+#define COPY4(to, from, there) \
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::IN_SHARED(to), "l"(from), "r"((there) ? 4 : 0) : "memory")
+#define COPY8(to, from, there) \
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::IN_SHARED(to), "l"(from), "r"((there) ? 8 : 0) : "memory")
+#define COPIES_SENT() asm volatile("cp.async.commit_group;" ::: "memory")
+#define COPIES_HERE(but_one) \
+    if (but_one) asm volatile("cp.async.wait_group 1;" ::: "memory"); else asm volatile("cp.async.wait_group 0;" ::: "memory")
+#define ADD_FOUR_LANES(v) add_four_lanes(v)
+static __device__ __forceinline__ double add_four_lanes(double v) {
+    v += __shfl_xor_sync(0xffffffffu, v, 1);
+    return v + __shfl_xor_sync(0xffffffffu, v, 2);
+}
 #ifdef DOUBLE
 #define LOAD(to, from) *(double2 *)(to) = *(const double2 *)(from)
+#define LOAD8(to, from) *(double *)(to) = *(const double *)(from)
+/* 16 rows by 8 columns, four coordinates: c <- a b, c <- c + a b. */
+#define MULTIPLY_DOUBLES "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5}, {%6}, "
+#define MULTIPLY_DOUBLES_FIRST(c, a, b) \
+    asm(MULTIPLY_DOUBLES "{%7,%7,%7,%7};" : "=d"((c)[0]), "=d"((c)[1]), "=d"((c)[2]), "=d"((c)[3]) \
+        : "d"((a)[0]), "d"((a)[1]), "d"((b)[0]), "d"(0.0))
+#define MULTIPLY_DOUBLES_ADD(c, a, b) \
+    asm(MULTIPLY_DOUBLES "{%0,%1,%2,%3};" : "+d"((c)[0]), "+d"((c)[1]), "+d"((c)[2]), "+d"((c)[3]) \
+        : "d"((a)[0]), "d"((a)[1]), "d"((b)[0]))
 #else
 /* The card's own root and reciprocal, right to a unit in the last place. */
 static __device__ __forceinline__ float card_root(float v) {
@@ -27,14 +51,6 @@ static __device__ __forceinline__ float card_reciprocal(float v) {
 #define SQRT card_root
 #define LOAD(to, from) *(float4 *)(to) = *(const float4 *)(from)
 #define LOAD8(to, from) *(float2 *)(to) = *(const float2 *)(from)
-/* Copies to shared memory that go on beside the work; COPY4 writes 0 where there is nothing. */
-#define IN_SHARED(p) "r"((unsigned)__cvta_generic_to_shared(p))
-#define COPY16(to, from) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::IN_SHARED(to), "l"(from) : "memory")
-#define COPY4(to, from, there) \
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::IN_SHARED(to), "l"(from), "r"((there) ? 4 : 0) : "memory")
-#define COPIES_SENT() asm volatile("cp.async.commit_group;" ::: "memory")
-#define COPIES_HERE(but_one) \
-    if (but_one) asm volatile("cp.async.wait_group 1;" ::: "memory"); else asm volatile("cp.async.wait_group 0;" ::: "memory")
 /* 16 rows by 8 columns, 16 coordinates in halves: c <- a b, c <- c + a b. */
 #define MULTIPLY_HALVES "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
 #define MULTIPLY_FIRST(c, a, b) \
@@ -43,11 +59,6 @@ static __device__ __forceinline__ float card_reciprocal(float v) {
 #define MULTIPLY_ADD(c, a, b) \
     asm(MULTIPLY_HALVES "{%0,%1,%2,%3};" : "+f"((c)[0]), "+f"((c)[1]), "+f"((c)[2]), "+f"((c)[3]) \
         : "r"((a)[0]), "r"((a)[1]), "r"((a)[2]), "r"((a)[3]), "r"((b)[0]), "r"((b)[1]))
-#define ADD_FOUR_LANES(v) add_four_lanes(v)
-static __device__ __forceinline__ double add_four_lanes(double v) {
-    v += __shfl_xor_sync(0xffffffffu, v, 1);
-    return v + __shfl_xor_sync(0xffffffffu, v, 2);
-}
 #endif
 #endif
 typedef unsigned long long address;
@@ -103,6 +114,26 @@ typedef float real;
 #define RECIPROCAL(v) (1 / (v))
 #endif
 #define AT(points, i, k, d) (points)[(i) / WIDTH * (WIDTH * (d)) + (k) * WIDTH + (i) % WIDTH]
+
+#ifdef DOUBLE
+/* 2^x for x < 1000 as backend/cpu/math.inc.c has it: 2^f on [-1/2, 1/2], then the nearest whole number is added to the
+   exponent. Below 2^-1000 it is 0. */
+FUNCTION real near_exp2(real x) {
+    const real up = x + 0x1.8p52, f = x - (up - 0x1.8p52);
+    real p = 4.435286058743639332e-10;
+    p = FMA(p, f, 7.074105862366030874e-09), p = FMA(p, f, 1.017819799551621105e-07);
+    p = FMA(p, f, 1.321543308812515027e-06), p = FMA(p, f, 1.525273349006378902e-05);
+    p = FMA(p, f, 1.540353046251782842e-04), p = FMA(p, f, 1.333355814678982738e-03);
+    p = FMA(p, f, 9.618129107588331908e-03), p = FMA(p, f, 5.550410866481992472e-02);
+    p = FMA(p, f, 2.402265069591015545e-01), p = FMA(p, f, 6.931471805599452862e-01);
+    p = FMA(p, f, R(1));
+    const whole all = (whole)((unsigned long long)BITS(p) + ((unsigned long long)BITS(up) << 52));
+    return FROM_BITS((unsigned)((unsigned long long)BITS(x) >> 32) > 0xc08f4000u ? 0 : all);
+}
+#define LIFTED_EXP2 near_exp2
+#else
+#define LIFTED_EXP2 EXP2
+#endif
 
 FUNCTION real power(real x, whole n) {
     unsigned long long left = (unsigned long long)(n < 0 ? -n : n);

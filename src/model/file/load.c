@@ -5,6 +5,7 @@
    before memory is taken for them; the arrays; the checksum; the values; then names, schema and kernel. What goes
    together is said in check_shape.c. The file is read once. */
 #include "model/file/load.h"
+#include "backend/device.h"
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/print.h"
@@ -293,6 +294,8 @@ static mercer_status load_file(mercer_ctx *ctx, const char *path, mc_users users
     const mercer_status status =
         mc_libsvm_is_model(head, seen) ? load_whole(ctx, path, users, out) : mc_model_load(ctx, file, path, users, out);
     fclose(file);
+    if (!status) /* new rows are read next */
+        mc_device_begin(ctx, (double)(*out)->f.centres->n * (double)(*out)->f.centres->n);
     return status;
 }
 
