@@ -8,6 +8,7 @@
    subtraction would leave noise of 2^-24 |V| / lambda in the directions where P^-1 is smallest.)
 
    G costs n r^2 operations, its factor r^3/3, an application 4 n r t and one reading of F for each of its two products.
+   Where there is a device that this is worth the way to, all of it is done there (precondition_device.c).
 
    G and F'V are sums over segments of rows (base/segments.h). Where ranks share F, each makes the sums of its own rows
    and its own rows of the result; G goes around one row of its blocks at a time. Everybody factors G. */
@@ -17,7 +18,9 @@
 #include "base/parallel.h"
 #include "base/status.h"
 #include "base/workspace.h"
+#include "backend/device.h"
 #include "backend/dispatch.h"
+#include "iterative/precondition_device.h"
 #include "linalg/dense.h"
 #include <math.h>
 #include <string.h>
@@ -34,14 +37,15 @@ struct mc_precondition {
     int64_t t;
     mc_work work;
     const mc_symv_f32_body *body;
-    double *G;       /* r x r */
-    double *scratch; /* per thread: see scratch_numbers */
-    double *V;       /* t planes of own rows; own rows of the result, where ranks share F */
-    double *part;    /* per own segment, t planes of r */
-    double *sum;     /* t planes of r */
-    double *C;       /* r x t, then t planes of r */
-    double *blocks;  /* sums of a row of blocks of G: of own nodes, then of all; NULL: not shared */
-    double *passed;  /* what mc_segments_sum works with */
+    mc_device_woodbury *there; /* NULL: what follows is here */
+    double *G;                 /* r x r */
+    double *scratch;           /* per thread: see scratch_numbers */
+    double *V;                 /* t planes of own rows; own rows of the result, where ranks share F */
+    double *part;              /* per own segment, t planes of r */
+    double *sum;               /* t planes of r */
+    double *C;                 /* r x t, then t planes of r */
+    double *blocks;            /* sums of a row of blocks of G: of own nodes, then of all; NULL: not shared */
+    double *passed;            /* what mc_segments_sum works with */
 };
 
 typedef struct woodbury_size {
@@ -249,18 +253,31 @@ static mercer_status factor_woodbury(mercer_ctx *ctx, mc_precondition *s, double
     return MERCER_OK;
 }
 
+static mercer_status open_here(mercer_ctx *ctx, mc_precondition *s, double lambda) {
+    const woodbury_size z = {&s->f->part, s->f->rank, s->t, mercer_threads(ctx)};
+    MC_TRY(mc_work_open(ctx, &s->work, work_bytes(&z)));
+    lay_out_woodbury_workspace(&s->work, &z, s);
+    return s->f->rank ? factor_woodbury(ctx, s, lambda) : MERCER_OK;
+}
+
+static mercer_status open_there(mercer_ctx *ctx, mc_precondition *s) {
+    mc_device *device = NULL;
+    MC_TRY(mc_device_woodbury_place(ctx, s->f, s->t, &device));
+    if (!device)
+        return MERCER_OK;
+    const mercer_status status = mc_device_woodbury_open(ctx, device, s->f, SAFE, s->t, &s->shift, &s->there);
+    return !status || mc_device_leaves_it(ctx, device, status) ? MERCER_OK : status;
+}
+
 mercer_status mc_precondition_open(mercer_ctx *ctx, const mc_lowrank *f, double lambda, int64_t t,
                                    mc_precondition **out) {
     *out = NULL;
     mc_precondition *s = NULL;
     MC_TRY(MC_ALLOC(ctx, s, 1));
     *s = (mc_precondition){.f = f, .shift = lambda, .t = t, .body = mc_bodies_of(ctx->isa)->symv_f32};
-    const woodbury_size z = {&f->part, f->rank, t, mercer_threads(ctx)};
-    mercer_status status = mc_work_open(ctx, &s->work, work_bytes(&z));
-    if (!status) {
-        lay_out_woodbury_workspace(&s->work, &z, s);
-        status = f->rank ? factor_woodbury(ctx, s, lambda) : MERCER_OK;
-    }
+    mercer_status status = open_there(ctx, s);
+    if (!status && !s->there)
+        status = open_here(ctx, s, lambda);
     if (status) {
         mc_precondition_close(s);
         return status;
@@ -270,8 +287,10 @@ mercer_status mc_precondition_open(mercer_ctx *ctx, const mc_lowrank *f, double 
 }
 
 void mc_precondition_close(mc_precondition *s) {
-    if (s)
+    if (s) {
+        mc_device_woodbury_close(s->there);
         mc_work_close(&s->work);
+    }
     mc_free(s);
 }
 
@@ -283,6 +302,8 @@ double mc_precondition_shift(const mc_precondition *s) {
 double mc_precondition_log_det(const mc_precondition *s) {
     const int64_t r = s->f->rank;
     double sum = (double)(s->f->n - r) * log(s->shift);
+    if (s->there)
+        return sum + 2 * mc_device_woodbury_log_sum(s->there);
     for (int64_t k = 0; k < r; k++)
         sum += 2 * log(s->G[k * (r + 1)]);
     return sum;
@@ -393,6 +414,20 @@ static mercer_status apply_woodbury(mercer_ctx *ctx, const void *self, int64_t t
     return pass_rows(ctx, &p, mc_for(ctx, rows, ROWS, subtract_projection, &p));
 }
 
+/* Under auto the processor takes over from a device that fails. */
+static mercer_status apply_inverse(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
+    mc_precondition *s = (mc_precondition *)(uintptr_t)self;
+    if (!s->there)
+        return apply_woodbury(ctx, s, t, V, Y);
+    const mercer_status status = mc_device_woodbury_apply(ctx, s->there, t, V, Y);
+    if (!status || !mc_device_woodbury_leaves_it(ctx, s->there, status))
+        return status;
+    mc_device_woodbury_close(s->there);
+    s->there = NULL;
+    MC_TRY(open_here(ctx, s, s->shift));
+    return apply_woodbury(ctx, s, t, V, Y);
+}
+
 mc_matrix mc_precondition_inverse(const mc_precondition *s) {
-    return (mc_matrix){.n = s->f->n, .apply = apply_woodbury, .self = s};
+    return (mc_matrix){.n = s->f->n, .apply = apply_inverse, .self = s};
 }

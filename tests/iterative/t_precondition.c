@@ -1,3 +1,5 @@
+#include "../gram/checking_device.h"
+#include "base/ctx.h"
 #include "base/status.h"
 #include "dense.h"
 #include "iterative/pcg.h"
@@ -195,9 +197,112 @@ static void test_survives_failing_memory_and_keeps_to_its_forecast(void **state)
     close_clean(ctx);
 }
 
+/* ---- On a device ---- */
+
+/* A factor of random floats: rows beyond one panel of doubles, segments beyond one. */
+enum { LONG = 4500, NARROW = 9 };
+
+typedef struct long_factor {
+    mc_lowrank f;
+    float *panel[1];
+    double V[LONG * T], here[LONG * T], there[LONG * T];
+} long_factor;
+
+static long_factor *draw_factor(void) {
+    long_factor *l = calloc(1, sizeof *l);
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 4);
+    l->panel[0] = malloc(sizeof(float) * LONG * NARROW);
+    l->f = (mc_lowrank){.n = LONG, .rank = NARROW, .part = mc_segments_whole(LONG), .panel = l->panel};
+    for (int i = 0; i < LONG * NARROW; i++)
+        l->panel[0][i] = (float)mc_rng_normal(&rng);
+    for (int i = 0; i < LONG * T; i++)
+        l->V[i] = mc_rng_normal(&rng);
+    return l;
+}
+
+static void free_factor(long_factor *l) {
+    free(l->panel[0]);
+    free(l);
+}
+
+static mercer_status invert(mercer_ctx *ctx, const long_factor *l, double lambda, int64_t t, double *Y,
+                            double *log_det) {
+    mc_precondition *p = NULL;
+    mercer_status status = mc_precondition_open(ctx, &l->f, lambda, T, &p);
+    const mc_matrix inverse = status ? (mc_matrix){0} : mc_precondition_inverse(p);
+    status = status ? status : inverse.apply(ctx, inverse.self, t, l->V, Y);
+    *log_det = status ? 0 : mc_precondition_log_det(p);
+    mc_precondition_close(p);
+    return status;
+}
+
+static void test_a_device_inverts_the_same(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2), *there = open_ctx(1);
+    mc_device *device = attach_test_device(there);
+    long_factor *l = draw_factor();
+    double log_det[2];
+    for (int64_t t = 1; t <= T; t++)
+        for (double lambda = 1e-30; lambda < 10; lambda = lambda < 1e-6 ? 1e-6 : 1e6 * lambda) {
+            device->peak = 0;
+            assert_ok(ctx, invert(ctx, l, lambda, t, l->here, &log_det[0]));
+            assert_ok(there, invert(there, l, lambda, t, l->there, &log_det[1]));
+            assert_true(device->peak >= sizeof(float) * LONG * NARROW);
+            assert_int_equal(device->used, 0);
+            assert_close(log_det[0], log_det[1], 1e-9);
+            const double scale = fmax(lambda, 0x1p-44 * LONG * NARROW);
+            for (int64_t i = 0; i < LONG * t; i++)
+                assert_true(fabs(l->here[i] - l->there[i]) <= 1e-13 / scale);
+            assert_ok(there, invert(there, l, lambda, t, l->here, &log_det[0]));
+            assert_memory_equal(l->here, l->there, (size_t)(LONG * t) * sizeof(double));
+        }
+    free_factor(l);
+    close_clean(ctx);
+    close_clean(there);
+}
+
+/* Under auto, whatever call of the device fails, the processor has the answer that it would have had alone; a device
+   that was named is an error. Nothing stays on it. */
+static void test_a_device_that_fails(void **state) {
+    (void)state;
+    mercer_ctx *here = open_ctx(1);
+    long_factor *l = draw_factor();
+    double log_det;
+    bool failed = true;
+    int faults = 0;
+    if (on_a_card())
+        skip();
+    assert_ok(here, invert(here, l, 0.1, 1, l->here, &log_det));
+    for (int calls = 0; failed; calls++) {
+        for (int named = 0; named < 2; named++) {
+            mercer_ctx *ctx = open_ctx(1);
+            attach_test_device(ctx);
+            if (!named)
+                strcpy(ctx->device.wanted, "auto");
+            ctx->device.spent = 1e9;
+            checking_device_fail_after(calls);
+            const mercer_status status = invert(ctx, l, 0.1, 1, l->there, &log_det);
+            failed = checking_device_failed();
+            checking_device_fail_after(-1);
+            assert_true(named && failed ? status == MERCER_OK || strstr(mercer_message(ctx), "device checking:0")
+                                        : !status);
+            if (failed && !named)
+                assert_memory_equal(l->here, l->there, LONG * sizeof(double));
+            faults += failed && status;
+            assert_int_equal(checking_device_blocks(), 0);
+            close_clean(ctx);
+        }
+    }
+    assert_true(faults > 8);
+    free_factor(l);
+    close_clean(here);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_it_inverts_what_it_says),
+        cmocka_unit_test(test_a_device_inverts_the_same),
+        cmocka_unit_test(test_a_device_that_fails),
         cmocka_unit_test(test_a_factor_without_columns_leaves_a_multiple_of_the_identity),
         cmocka_unit_test(test_it_stays_positive_at_a_tiny_lambda),
         cmocka_unit_test(test_conjugate_gradients_stay_below_the_bound),
