@@ -16,19 +16,11 @@
 #include "base/parallel.h"
 #include "base/sort.h"
 #include "base/status.h"
-#include "kernel/evaluate/self_values.h"
+#include "kernel/evaluate/evaluate_rows.h"
 #include <math.h>
 #include <string.h>
 
 /* ---- From nodes ---- */
-
-typedef struct rows_of {
-    const mc_tile_line *line;
-    const mercer_data *data;
-    mc_self_values *self;
-    double *scratch; /* d per thread */
-    double *out;
-} rows_of;
 
 static double norm_power(const mc_view *view, const double *x, double power) {
     double largest = 0, sum = 0;
@@ -45,35 +37,18 @@ static double inverse_root(double v) {
     return v > 0 ? 1 / sqrt(v) : v < 0 ? -1 / sqrt(-v) : 0;
 }
 
-static void fill_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    const rows_of *r = arg;
-    const mc_tile_line *line = r->line;
-    mc_view row = {.d = r->data->d, .self = r->self};
-    const mc_view view = {.d = line->columns, .column = line->column, .parent = &row};
-    double *x = r->scratch + thread * mc_data_row_width(r->data);
-    for (int64_t i = begin; i < end; i++) {
-        mc_data_row(r->data, i, x);
-        row.row = i;
-        if (line->vector == MC_VECTOR_NORMALIZE)
-            r->out[i] = inverse_root(mc_eval_in_view(line->node->child[0], &view, x, x));
-        else if (line->vector == MC_VECTOR_WEIGH)
-            r->out[i] = mc_function_in_view(line->node->function, &view, x);
-        else
-            r->out[i] = norm_power(&view, x, line->power);
-    }
+static double row_factor(const void *arg, const mc_view *row, const double *x) {
+    const mc_tile_line *line = arg;
+    const mc_view view = {.d = line->columns, .column = line->column, .parent = row};
+    if (line->vector == MC_VECTOR_NORMALIZE)
+        return inverse_root(mc_eval_in_view(line->node->child[0], &view, x, x));
+    return line->vector == MC_VECTOR_WEIGH ? mc_function_in_view(line->node->function, &view, x)
+                                           : norm_power(&view, x, line->power);
 }
 
 static mercer_status node_vector(mercer_ctx *ctx, const mc_tile_line *line, const mercer_data *data, double **out) {
-    rows_of r = {.line = line, .data = data};
     MC_TRY(MC_ALLOC(ctx, *out, data->n));
-    r.out = *out;
-    mercer_status status = mc_self_values_open(ctx, line->node, data, &r.self);
-    MC_THEN(status, MC_ALLOC(ctx, r.scratch, ctx->threads * mc_data_row_width(data)));
-    MC_THEN(status, mc_for(ctx, data->n, 64, fill_rows, &r));
-    mc_free(r.scratch);
-    mc_self_values_close(r.self);
-    return status;
+    return mc_evaluate_rows(ctx, line->node, data, data->n, row_factor, line, *out);
 }
 
 /* ---- Equality ---- */

@@ -11,46 +11,29 @@
 #include "gram/operator/entry_fault.h"
 #include "gram/operator/precomputed.h"
 #include "gram/tile/multiply.h"
-#include "kernel/evaluate/self_values.h"
+#include "kernel/evaluate/evaluate_rows.h"
 #include "kernel/language/fits.h"
 #include "kernel/language/localise.h"
 #include "linalg/cholesky.h"
 #include <float.h>
 #include <math.h>
 
-typedef struct diagonal_task {
-    const mercer_kernel *kernel;
-    const mercer_data *x;
-    mc_self_values *self;
-    double *scratch; /* d per thread */
-    double *out;
-} diagonal_task;
-
-static void reference_diagonal_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    const diagonal_task *j = arg;
-    double *row = j->scratch + thread * mc_data_row_width(j->x);
+static double diagonal_entry(const void *arg, const mc_view *row, const double *x) {
+    const mc_node *root = arg;
     const unsigned before = mc_keep_subnormals(); /* as a strip of values from elsewhere has them */
-    for (int64_t i = begin; i < end; i++) {
-        const mc_view all = {.d = j->x->d, .self = j->self, .row = i};
-        mc_data_row(j->x, i, row);
-        j->out[i] = mc_eval_in_view(j->kernel->root, &all, row, row);
-    }
+    const double value = mc_eval_in_view(root, row, x, x);
     mc_restore_subnormals(before);
+    return value;
 }
 
 /* A stationary kernel sees differences, all of them 0: every row has the value of the first. */
 mercer_status mc_kernel_diagonal(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, double *out) {
-    diagonal_task j = {.kernel = kernel, .x = x, .out = out};
     const bool level = mc_shape_of_node(kernel->root, x->d).stationary;
-    mercer_status status = mc_self_values_open(ctx, kernel->root, x, &j.self);
-    MC_THEN(status, MC_ALLOC(ctx, j.scratch, ctx->threads * mc_data_row_width(x)));
-    MC_THEN(status, mc_for(ctx, level && x->n > 1 ? 1 : x->n, 64, reference_diagonal_rows, &j));
-    for (int64_t i = 1; i < x->n && level && !status; i++)
+    const int64_t count = level && x->n > 1 ? 1 : x->n;
+    MC_TRY(mc_evaluate_rows(ctx, kernel->root, x, count, diagonal_entry, kernel->root, out));
+    for (int64_t i = 1; i < x->n && level; i++)
         out[i] = out[0];
-    mc_free(j.scratch);
-    mc_self_values_close(j.self);
-    return status;
+    return MERCER_OK;
 }
 
 static mercer_status fill_diagonal(mercer_ctx *ctx, mc_gram *g) {
