@@ -1,13 +1,10 @@
 /* sized.c: copying structs whose size the caller says. */
+#include "base/extremes.h"
 #include "base/sized.h"
 #include "base/status.h"
 #include <string.h>
 
 enum { MOST = 4096 }; /* no struct comes near it: a larger size was never written */
-
-static size_t smaller_size(size_t a, size_t b) {
-    return a < b ? a : b;
-}
 
 static size_t size_of(const void *given) {
     size_t size;
@@ -42,7 +39,7 @@ mercer_status mc_sized_read(mercer_ctx *ctx, const char *type, const void *given
                        "%s: a field beyond byte %zu is set, which version " MERCER_VERSION
                        " of the library does not know: link a newer one",
                        type, ours);
-    memcpy(copy, given, smaller_size(size, ours));
+    memcpy(copy, given, mc_min_size(size, ours));
     memcpy(copy, &ours, sizeof ours);
     return MERCER_OK;
 }
@@ -50,7 +47,7 @@ mercer_status mc_sized_read(mercer_ctx *ctx, const char *type, const void *given
 void mc_sized_write(const void *result, size_t ours, void *out) {
     const size_t size = size_of(out);
     memset(out, 0, size);
-    memcpy(out, result, smaller_size(size, ours));
+    memcpy(out, result, mc_min_size(size, ours));
     memcpy(out, &size, sizeof size);
 }
 

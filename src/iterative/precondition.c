@@ -14,6 +14,7 @@
    and its own rows of the result; G goes around one row of its blocks at a time. Everybody factors G. */
 #include "iterative/precondition.h"
 #include "base/ctx.h"
+#include "base/extremes.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/status.h"
@@ -54,22 +55,15 @@ typedef struct woodbury_size {
     int threads;
 } woodbury_size;
 
-static int64_t greater_of(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
-static int64_t least_of(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 /* Numbers of a block of G. */
 static int64_t block_numbers(int64_t rank) {
-    return least_of(rank, MC_PANEL) * least_of(rank, MC_PANEL);
+    return mc_min_count(rank, MC_PANEL) * mc_min_count(rank, MC_PANEL);
 }
 
 /* Two blocks of a panel while G is made, and a block of G for each level of the tree; then ROWS x t. */
 static int64_t scratch_numbers(int64_t rank, int64_t t) {
-    return greater_of(ROWS * greater_of(t, 2 * least_of(rank, MC_PANEL)) + MC_SEGMENT_LEVELS * block_numbers(rank), 1);
+    return mc_max_count(
+        ROWS * mc_max_count(t, 2 * mc_min_count(rank, MC_PANEL)) + MC_SEGMENT_LEVELS * block_numbers(rank), 1);
 }
 
 static int64_t own_nodes(const mc_segments *part) {
@@ -93,7 +87,7 @@ static void lay_out_woodbury_workspace(mc_work *work, const woodbury_size *z, mc
     s->C = mc_work_take(work, 2 * r * t, sizeof(double));
     s->blocks = mc_work_take(work, (own_nodes(part) + 1) * row, sizeof(double));
     s->passed =
-        mc_work_take(work, greater_of(mc_segments_work(part, row), mc_segments_work(part, r * t)), sizeof(double));
+        mc_work_take(work, mc_max_count(mc_segments_work(part, row), mc_segments_work(part, r * t)), sizeof(double));
 }
 
 static size_t work_bytes(const woodbury_size *z) {
@@ -105,7 +99,7 @@ static size_t work_bytes(const woodbury_size *z) {
 /* What ranks hand around is more than a rank alone needs. */
 size_t mc_precondition_bytes(mercer_ctx *ctx, int64_t n, int64_t rank, int64_t t) {
     const mc_segments whole = mc_segments_whole(n), shared = mc_segments_shared(ctx, n);
-    woodbury_size z = {&whole, least_of(rank, n), t, mercer_threads(ctx)};
+    woodbury_size z = {&whole, mc_min_count(rank, n), t, mercer_threads(ctx)};
     const size_t alone = work_bytes(&z);
     z.part = &shared;
     const size_t together = work_bytes(&z);
@@ -134,8 +128,8 @@ typedef struct gram_scratch {
 
 static gram_scratch scratch_of(const mc_precondition *s, int thread) {
     double *at = s->scratch + thread * scratch_numbers(s->f->rank, s->t),
-           *right = at + ROWS * least_of(s->f->rank, MC_PANEL);
-    return (gram_scratch){at, right, right + ROWS * least_of(s->f->rank, MC_PANEL)};
+           *right = at + ROWS * mc_min_count(s->f->rank, MC_PANEL);
+    return (gram_scratch){at, right, right + ROWS * mc_min_count(s->f->rank, MC_PANEL)};
 }
 
 /* out <- panel p against panel q over the rows of a segment. */
@@ -146,7 +140,7 @@ static void gram_of_segment(const mc_precondition *s, int64_t p, int64_t q, int6
     double *right = p == q ? c->left : c->right;
     double sum = 0;
     for (int64_t i = mc_segment_begin(part, segment) - part->begin; i < end; i += ROWS) {
-        const int m = (int)least_of(end - i, ROWS);
+        const int m = (int)mc_min_count(end - i, ROWS);
         widen_panel(s->f, p, i, m, c->left);
         if (p != q)
             widen_panel(s->f, q, i, m, right);
@@ -342,7 +336,7 @@ static void project_segment(void *arg, int64_t chunk, int64_t begin, int64_t end
     for (int64_t i = mc_segment_begin(&f->part, segment) - f->part.begin; i < stop; i += ROWS) {
         w.A = f->panel[panel] + i;
         w.V = p->s->V + i;
-        w.n = least_of(stop - i, ROWS);
+        w.n = mc_min_count(stop - i, ROWS);
         p->s->body->rows(&w);
     }
 }

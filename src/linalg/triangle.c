@@ -9,6 +9,7 @@
    Recursion in place of a row of panels makes the products long and leaves LAPACK only triangles that fit the cache. */
 #include "linalg/triangle.h"
 #include "base/ctx.h"
+#include "base/extremes.h"
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/status.h"
@@ -21,10 +22,6 @@ enum {
     STRIP = 256, /* columns of a panel that one call solves for, at most */
     TILE = 384   /* side of a block of the symmetric update, at most */
 };
-
-static int64_t least_of(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
 
 /* The second triangle of the packed format stands above the diagonal, transposed: it lies by rows. */
 static mc_halves split_packed(mc_dense L) {
@@ -125,10 +122,10 @@ static void solve_strip(void *arg, int64_t chunk, int64_t begin, int64_t end, in
     const mc_dense B = mc_submatrix(p->B, 0, begin, order, end - begin);
     if (!p->transposed)
         for (int64_t j = 0; j < order; j += BLOCK)
-            solve_block(p, B, j, least_of(BLOCK, order - j), 0, j);
+            solve_block(p, B, j, mc_min_count(BLOCK, order - j), 0, j);
     else
         for (int64_t j = (order - 1) / BLOCK * BLOCK; j >= 0; j -= BLOCK) {
-            const int64_t stop = least_of(order, j + BLOCK);
+            const int64_t stop = mc_min_count(order, j + BLOCK);
             solve_block(p, B, j, stop - j, stop, order);
         }
 }
@@ -154,7 +151,7 @@ static void update_tile(void *arg, int64_t chunk, int64_t begin, int64_t end, in
         row -= height;
     row += column;
     const int64_t i = u->side * row, j = u->side * column, k = u->P.columns;
-    const int64_t m = least_of(u->side, u->C.rows - i), n = least_of(u->side, u->C.rows - j);
+    const int64_t m = mc_min_count(u->side, u->C.rows - i), n = mc_min_count(u->side, u->C.rows - j);
     const mc_dense C = mc_submatrix(u->C, i, j, m, n), P = mc_submatrix(u->P, i, 0, m, k);
     if (row == column)
         mc_syrk(u->alpha, P, 1, C);

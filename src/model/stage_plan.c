@@ -1,14 +1,11 @@
 /* stage_plan.c: each stage has four times the rows of the last; where all are there, four times the landmarks. */
 #include "model/stage_plan.h"
+#include "base/extremes.h"
 #include "iterative/preconditioner_rank.h"
 #include <math.h>
 
 static const double WORTH = 1.5;  /* a stage that is not so much larger than the last is not begun */
 static const double NEARLY = 0.9; /* of the work there is time for, so that few forecasts are made */
-
-static int64_t smaller_count(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
 
 mc_stage_plan mc_stage_after(mc_stage_plan last, int64_t n, bool landmarks) {
     const int64_t cap = mc_rank_cap(n);
@@ -16,9 +13,9 @@ mc_stage_plan mc_stage_after(mc_stage_plan last, int64_t n, bool landmarks) {
     if (last.rows >= n && (!last.landmarks || last.landmarks >= cap))
         return (mc_stage_plan){0};
     if (last.rows >= n)
-        next.landmarks = smaller_count(last.landmarks * MC_STAGE_STEP, cap);
+        next.landmarks = mc_min_count(last.landmarks * MC_STAGE_STEP, cap);
     else if (landmarks && next.rows > MC_ROWS_TO_FACTOR)
-        next.landmarks = (int64_t)sqrt((double)smaller_count(next.rows, n));
+        next.landmarks = (int64_t)sqrt((double)mc_min_count(next.rows, n));
     next.rows = next.rows > n / 2 ? n : next.rows;
     return next;
 }

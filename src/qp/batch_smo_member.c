@@ -1,5 +1,6 @@
 /* batch_smo_member.c: see batch_smo_member.h. */
 #include "qp/batch_smo_member.h"
+#include "base/extremes.h"
 #include "base/status.h"
 #include "qp/newton_free.h"
 #include <math.h>
@@ -127,18 +128,14 @@ static int64_t steps_in_place(const mc_batch_member *m, int64_t all) {
     return m->count < all ? m->count * m->count / (all - m->count) : INT64_MAX;
 }
 
-static int64_t least_of(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 void mc_member_solve(const mc_batch_smo *p, int64_t k, const mc_set_matrix *set, const mc_batch_smo_body *body,
                      float *part, mc_batch_member *m) {
     mc_smo_block_f32 *b = &m->block;
-    const int64_t most = least_of(p->steps_max - p->steps[k], STEPS_PER_VARIABLE * m->count);
+    const int64_t most = mc_min_count(p->steps_max - p->steps[k], STEPS_PER_VARIABLE * m->count);
     fill_block(p, k, set, m);
     b->tolerance = fmax(0.3 * p->tolerance, INNER * m->e.violation);
     b->steps = 0;
-    b->steps_max = part ? least_of(most, steps_in_place(m, b->width)) : most;
+    b->steps_max = part ? mc_min_count(most, steps_in_place(m, b->width)) : most;
     body->solve(b);
     if (b->steps == b->steps_max && b->steps < most) {
         set_apart(body, set, part, m);

@@ -16,6 +16,7 @@
    Anything unexpected (a quote, a cell that is not a number, a ragged record, a blank line, a line longer than the
    tail, a file that changes, no memory for the guess) ends the attempt, and the file is read the general way. */
 #include "base/ctx.h"
+#include "base/extremes.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/progress.h"
@@ -45,10 +46,6 @@ typedef struct streaming {
     int64_t row[PIECES + 1]; /* the first record of each piece */
     bool failed[PIECES];
 } streaming;
-
-static int64_t smaller_int64(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
 
 static void load_piece(void *arg, int64_t k, int64_t begin, int64_t end, int thread) {
     (void)thread;
@@ -86,8 +83,8 @@ static int64_t rows_before(const streaming *s) {
 /* The batch at this place; *good: nothing unexpected in it, and its records are numbered. */
 static mercer_status load_batch(mercer_ctx *ctx, streaming *s, int64_t at, bool *good) {
     s->at = at;
-    s->size = smaller_int64(batch_of(s), s->end - at);
-    s->tail = smaller_int64(tail_of(s), s->total - at - s->size);
+    s->size = mc_min_count(batch_of(s), s->end - at);
+    s->tail = mc_min_count(tail_of(s), s->total - at - s->size);
     const int64_t pieces = mc_chunk_count(s->size, s->piece), columns = s->raw->columns;
     MC_TRY(mc_for(ctx, s->size, s->piece, load_piece, s));
     char *end = s->text + s->size + s->tail;
@@ -128,7 +125,7 @@ static mc_csv_cursor first_record(const streaming *s, int64_t k) {
     const char *p = s->text + k * s->piece;
     mc_csv_cursor c = {.row = s->row[k] - s->raw->header};
     if (s->at + k > 0) {
-        const char *newline = memchr(p, '\n', (size_t)smaller_int64(s->piece, s->size - k * s->piece));
+        const char *newline = memchr(p, '\n', (size_t)mc_min_count(s->piece, s->size - k * s->piece));
         c.p = newline ? newline + 1 : p;
         return c;
     }
@@ -185,7 +182,7 @@ static mercer_status fill_batch(mercer_ctx *ctx, streaming *s, bool *good) {
 
 static mercer_status allocate_stream(mercer_ctx *ctx, streaming *s) {
     MC_TRY(MC_ALLOC(ctx, s->special, mercer_threads(ctx) * s->raw->columns));
-    s->text = mc_alloc_unset(ctx, smaller_int64(batch_of(s) + tail_of(s), s->total) + MC_INPUT_PAD, 1);
+    s->text = mc_alloc_unset(ctx, mc_min_count(batch_of(s) + tail_of(s), s->total) + MC_INPUT_PAD, 1);
     return s->text ? MERCER_OK : MERCER_MEMORY;
 }
 
@@ -197,7 +194,7 @@ static mercer_status fill_rows(mercer_ctx *ctx, streaming *s, bool *done) {
     s->rows = rows_before(s);
     for (int64_t at = s->from; at < s->end && good; at += batch_of(s)) {
         const double low = (double)(at - s->from) / bytes;
-        const double high = (double)(smaller_int64(at + batch_of(s), s->end) - s->from) / bytes;
+        const double high = (double)(mc_min_count(at + batch_of(s), s->end) - s->from) / bytes;
         mc_set_phase_span(ctx, low, low + (high - low) / 4);
         MC_TRY(load_batch(ctx, s, at, &good));
         mc_set_phase_span(ctx, low + (high - low) / 4, high);

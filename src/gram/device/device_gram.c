@@ -74,8 +74,8 @@ static mercer_status multiply_block(mercer_ctx *ctx, mc_device_gram *op, void *p
     mc_device_argument a = op->argument;
     const int64_t k = mc_device_row_length(op->gram, op->wide_halves);
     const size_t row = mc_device_row_bytes(op);
-    a.i0 = i0, a.i1 = least_of(i0 + MC_DEVICE_DOT_ROWS, a.n);
-    a.j0 = j0, a.j1 = least_of(j0 + MC_DEVICE_DOT_COLUMNS, a.m);
+    a.i0 = i0, a.i1 = mc_min_count(i0 + MC_DEVICE_DOT_ROWS, a.n);
+    a.j0 = j0, a.j1 = mc_min_count(j0 + MC_DEVICE_DOT_COLUMNS, a.m);
     MC_TRY(mc_device_multiply(ctx, op->device, number_of(op), a.i1 - i0, a.j1 - j0, k, a.rows_left + (size_t)i0 * row,
                               k, a.rows_right + (size_t)j0 * row, k, a.dots, a.ld));
     const mc_launch shape = {.grid = {mc_chunk_count(a.i1 - i0, 8), 1}, .threads = 256};

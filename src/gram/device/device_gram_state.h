@@ -3,6 +3,7 @@
 #define MC_GRAM_DEVICE_DEVICE_GRAM_STATE_H
 
 #include "gram/device/device_stream.h"
+#include "base/extremes.h"
 
 enum { MC_DEVICE_WIDTHS = 4 }; /* programs: for 1, 2, 4, 8 right-hand sides at a time */
 
@@ -39,10 +40,6 @@ struct mc_device_gram {
 
 static inline size_t mc_device_number_bytes(const mc_gram *g) {
     return g->precision == MERCER_F32 ? sizeof(float) : sizeof(double);
-}
-
-static inline int64_t least_of(int64_t a, int64_t b) {
-    return a < b ? a : b;
 }
 
 static inline size_t mc_device_row_bytes(const mc_device_gram *op) {

@@ -122,9 +122,9 @@ static mercer_status spread_side(mercer_ctx *ctx, mc_device_gram *op, void *prog
 static mercer_status spread_rows(mercer_ctx *ctx, mc_device_gram *op) {
     mc_device_argument *a = &op->argument;
     const size_t row = mc_device_row_bytes(op);
-    const int64_t rows = least_of(a->n, MC_DEVICE_DOT_ROWS);
+    const int64_t rows = mc_min_count(a->n, MC_DEVICE_DOT_ROWS);
     void *program = NULL;
-    a->ld = (least_of(a->m, MC_DEVICE_DOT_COLUMNS) + 3) / 4 * 4;
+    a->ld = (mc_min_count(a->m, MC_DEVICE_DOT_COLUMNS) + 3) / 4 * 4;
     if (op->wide_halves)
         set_scale_of_halves(op);
     if (op->left)

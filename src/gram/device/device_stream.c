@@ -1,6 +1,7 @@
 /* device_stream.c: see device_stream.h. */
 #include "gram/device/device_stream.h"
 #include "base/ctx.h"
+#include "base/extremes.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/print.h"
@@ -86,10 +87,6 @@ typedef struct cutting {
     int64_t t, rows_unit, columns_unit;
 } cutting;
 
-static int64_t least_of(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 static size_t bytes_of(const cutting *c, const region *at) {
     const mc_gram *g = mc_device_gram_of(c->op);
     const mc_device_window w = {.part = &c->points->gram, .n = g->x->n, .m = g->z->n, .t = c->t};
@@ -98,7 +95,7 @@ static size_t bytes_of(const cutting *c, const region *at) {
 }
 
 static int64_t share_in_units(int64_t all, int64_t parts, int64_t unit) {
-    return least_of(all, mc_chunk_count(mc_chunk_count(all, parts), unit) * unit);
+    return mc_min_count(all, mc_chunk_count(mc_chunk_count(all, parts), unit) * unit);
 }
 
 /* As few windows as fit: rows and columns in as many pieces. */
@@ -134,7 +131,7 @@ mercer_status mc_device_stream_check(mercer_ctx *ctx, const mc_device_gram *op) 
     mc_clear_failure(ctx);
     MC_TRY(open_points(ctx, g, &points));
     const cutting c = cutting_of(ctx, op, MC_DEVICE_RIGHT_MOST, &points);
-    const region least = {.rows = least_of(g->x->n, c.rows_unit), .columns = least_of(g->z->n, c.columns_unit)};
+    const region least = {.rows = mc_min_count(g->x->n, c.rows_unit), .columns = mc_min_count(g->z->n, c.columns_unit)};
     const size_t bytes = bytes_of(&c, &least);
     close_points(&points);
     return bytes <= device->limit - device->used ? MERCER_OK : refuse_device_limit(ctx, device, bytes);
@@ -195,7 +192,7 @@ static mercer_status multiply_rows(mercer_ctx *ctx, sweep *s, region at, double 
     const int64_t m = mc_device_gram_of(s->op)->z->n, each = at.columns;
     mercer_status status = MERCER_OK;
     for (at.j0 = 0; at.j0 < m && !status; at.j0 += each) {
-        at.columns = least_of(each, m - at.j0);
+        at.columns = mc_min_count(each, m - at.j0);
         status = multiply_window(ctx, s, &at);
         MC_THEN(status, mc_report_progress(ctx, share_done(s->op, &at)));
     }
@@ -214,7 +211,7 @@ static mercer_status multiply_all(mercer_ctx *ctx, sweep *s, double *Y) {
         return refuse_device_limit(ctx, device, bytes_of(&c, &at));
     const int64_t each = at.rows;
     for (; at.i0 < n; at.i0 += each) {
-        at.rows = least_of(each, n - at.i0);
+        at.rows = mc_min_count(each, n - at.i0);
         MC_TRY(multiply_rows(ctx, s, at, Y));
     }
     return MERCER_OK;

@@ -16,6 +16,7 @@
    used, adds nothing. The size of a block follows from counted operations, not from a clock: the pivots are the same on
    every machine. */
 #include "gram/lowrank/lowrank.h"
+#include "base/extremes.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/ctx.h"
@@ -53,10 +54,6 @@ static int64_t block_most(int64_t rank) {
     return third < BLOCK_LEAST ? BLOCK_LEAST : third < BLOCK_MOST ? third : BLOCK_MOST;
 }
 
-static int64_t greater_of(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
 static void draw_cut(mercer_ctx *ctx, pivot_draw *r, mc_work *work, const mc_segments *part, int64_t rank) {
     const int64_t b = block_most(rank), n = part->n, passed = part->ranks > 1 ? b * rank : 0;
     r->proposal = mc_work_take(work, b, sizeof(int64_t));
@@ -67,7 +64,7 @@ static void draw_cut(mercer_ctx *ctx, pivot_draw *r, mc_work *work, const mc_seg
     r->rows = mc_work_take(work, b * rank, sizeof(double));
     r->least = mc_work_take(work, b, sizeof(double));
     r->chance = mc_work_take(work, b, sizeof(double));
-    r->mine = mc_work_take(work, passed ? greater_of(passed, part->rows) : 0, sizeof(double));
+    r->mine = mc_work_take(work, passed ? mc_max_count(passed, part->rows) : 0, sizeof(double));
     r->heard = mc_work_take(work, passed, sizeof(double));
     r->L = mc_work_take(work, b * b, sizeof(float));
     r->accepted_rows = mc_work_take(work, b * rank, sizeof(float));
@@ -149,7 +146,8 @@ static mercer_status reserve_panels(mercer_ctx *ctx, mc_lowrank *f, int64_t rank
         f->pivot = pivot;
     }
     for (int64_t p = 0; p < panels; p++)
-        if (!f->panel[p] && !(f->panel[p] = mc_alloc_unset(ctx, greater_of(f->part.rows, 1) * MC_PANEL, sizeof(float))))
+        if (!f->panel[p]
+            && !(f->panel[p] = mc_alloc_unset(ctx, mc_max_count(f->part.rows, 1) * MC_PANEL, sizeof(float))))
             return MERCER_MEMORY;
     return MERCER_OK;
 }

@@ -15,6 +15,7 @@
 
    A K of inner products of compressed rows is multiplied without looking at pairs: factored.c. */
 #include "base/ctx.h"
+#include "base/extremes.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "gram/device/device_gram.h"
@@ -159,17 +160,13 @@ static int64_t dense_coordinates(const mc_gram *g) {
     return d;
 }
 
-static int64_t least_of(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 /* Rows of a block, whole panels: its packed points fit the cache, a task is worth starting (TASK_WORK operations), and
    a large problem has blocks enough for many threads. */
 static int64_t block_rows(const mc_product_size *s) {
     const int64_t width = s->ops->columns, most = s->groups * s->ops->rows / width, all = mc_chunk_count(s->n, width);
     const int64_t cached = 4 * MC_BLOCK_CACHE / ((s->d ? s->d : 1) * width * s->real), many = s->n / (BLOCKS * width);
     const int64_t worthy = (int64_t)sqrt(TASK_WORK / (double)(s->d + 16)) / width;
-    const int64_t panels = least_of(least_of(many > worthy ? many : worthy, cached), least_of(most, all));
+    const int64_t panels = mc_min_count(mc_min_count(many > worthy ? many : worthy, cached), mc_min_count(most, all));
     return (panels > 1 ? panels : 1) * width;
 }
 
@@ -214,8 +211,9 @@ mc_product_depths mc_product_depth(const mc_gram *g, int64_t t) {
     shape_product(&p);
     const int64_t width = g->ops->columns, lanes = t > MC_SINGLES ? 1 : g->ops->lanes;
     const int64_t panels = g->symmetric ? mc_chunk_count(p.rows_each, width) : p.range_panels,
-                  run = g->symmetric ? panels
-                                     : least_of(least_of(panels, mc_chunk_count(g->z->n, width)), MC_BLOCK_PANELS);
+                  run = g->symmetric
+                            ? panels
+                            : mc_min_count(mc_min_count(panels, mc_chunk_count(g->z->n, width)), MC_BLOCK_PANELS);
     const int64_t row = run * width / lanes + run + lanes, column = g->symmetric ? p.rows_each : 0;
     const int64_t flushes =
         mc_chunk_count(panels, MC_BLOCK_PANELS) + mc_chunk_count(p.rows_each, g->ops->rows * MC_GROUPS_SUMMED);

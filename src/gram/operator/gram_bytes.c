@@ -3,6 +3,7 @@
    asked for, the dearer of both counts. */
 #include "base/ctx.h"
 #include "backend/dispatch.h"
+#include "base/extremes.h"
 #include "base/memory.h"
 #include "base/workspace.h"
 #include "gram/operator/factored.h"
@@ -87,10 +88,6 @@ static void count_expression(const mc_node *node, int64_t columns, bool all, nee
                          all && node->kind != MC_COLUMNS, n);
 }
 
-static size_t greatest_of(size_t a, size_t b) {
-    return a > b ? a : b;
-}
-
 static size_t block_bytes(int64_t count, size_t size) {
     return mc_work_need(count, size) + HEADER;
 }
@@ -115,7 +112,7 @@ static size_t side_bytes(const wanted *w, const mercer_data *data) {
     const size_t real = (size_t)w->real, dense = mc_work_need(padded * n->coordinates, real);
     const size_t sparse =
         mc_work_need(2 * values * n->parts, real + sizeof(int32_t)) + mc_work_need(data->n * n->parts, 8);
-    return greatest_of(dense, sparse) + mc_work_need(padded * n->precomputed_columns, sizeof(double))
+    return mc_max_size(dense, sparse) + mc_work_need(padded * n->precomputed_columns, sizeof(double))
            + mc_work_need(3 * padded * n->parts, sizeof(double)) + mc_work_need(2 * padded * n->lines, sizeof(double))
            + (size_t)(8 * n->parts + 2 * n->lines) * HEADER;
 }
@@ -194,7 +191,7 @@ static size_t bytes_in(mercer_ctx *ctx, const wanted *w) {
                : 0);
     const size_t working = working_bytes(ctx, w, n->coordinates);
     return side_bytes(w, w->x) + (w->symmetric ? 0 : side_bytes(w, w->z)) + mc_work_need(rows, sizeof(double)) + opening
-           + (w->x->row_start ? greatest_of(working, working_bytes(ctx, w, 0)) : working)
+           + (w->x->row_start ? mc_max_size(working, working_bytes(ctx, w, 0)) : working)
            + (size_t)n->parts * (sizeof(mc_tile_part) + 7 * block_bytes(d, 8))
            + (size_t)n->lines * (sizeof(mc_tile_line) + block_bytes(d, 8)) + sizeof(mc_gram);
 }
@@ -214,5 +211,5 @@ size_t mc_gram_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_
     const size_t doubles = bytes_in(ctx, &w);
     w.ops = &mc_bodies_of(ctx->isa)->tile[MERCER_F32];
     w.real = sizeof(float);
-    return precision == MERCER_F64 ? doubles : greatest_of(doubles, bytes_in(ctx, &w));
+    return precision == MERCER_F64 ? doubles : mc_max_size(doubles, bytes_in(ctx, &w));
 }

@@ -9,6 +9,7 @@
    few vectors. All ranks agree before they hand anything around: base/ranks.h. */
 #include "gram/operator/share_product.h"
 #include "base/ctx.h"
+#include "base/extremes.h"
 #include "base/hash.h"
 #include "base/parallel.h"
 #include "base/ranks.h"
@@ -121,17 +122,13 @@ static void count_stage(shared_product *s, int64_t *next, int64_t *number) {
     *next = visit_stage(s, count_parts, number);
 }
 
-static int64_t greater_of(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
 /* What the largest stage hands around. */
 static void measure_stages(shared_product *s) {
     for (s->task = s->number = 0; s->task < s->tasks;) {
         int64_t next, number;
         count_stage(s, &next, &number);
-        s->most_out = greater_of(s->most_out, begin_parts(s, s->out_counts));
-        s->most_in = greater_of(s->most_in, begin_parts(s, s->in_counts));
+        s->most_out = mc_max_count(s->most_out, begin_parts(s, s->out_counts));
+        s->most_in = mc_max_count(s->most_in, begin_parts(s, s->in_counts));
         s->task = next;
         s->number = number;
     }

@@ -1,6 +1,7 @@
 /* text_rows.c: one pass over the texts numbers the features, exactly, and adds them up; the numbering is then
    forgotten. Features are looked up some at a time, since the table is larger than the caches. */
 #include "kernel/evaluate/text_rows.h"
+#include "base/extremes.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/status.h"
@@ -17,10 +18,6 @@ static const char *text_of(const mc_node *atom, const mercer_data *data, int64_t
 
 static bool has_texts(const mc_node *atom, const mercer_data *data) {
     return (int64_t)atom->parameter[MC_TEXT_COLUMN].number < data->texts;
-}
-
-static int64_t least_of(int64_t a, int64_t b) {
-    return a < b ? a : b;
 }
 
 int64_t mc_text_rows_different(const mc_node *atom, const mercer_data *data) {
@@ -42,7 +39,7 @@ int64_t mc_text_rows_widest(const mc_node *atom, const mercer_data *data, int64_
     int64_t widest = 0, panel = 0;
     const int64_t different = mc_text_rows_different(atom, data);
     for (int64_t i = 0; has_texts(atom, data) && i < data->n; i++) {
-        panel = (i % width ? panel : 0) + least_of(mc_text_feature_count(atom, text_of(atom, data, i)), different);
+        panel = (i % width ? panel : 0) + mc_min_count(mc_text_feature_count(atom, text_of(atom, data, i)), different);
         widest = panel > widest ? panel : widest;
     }
     return widest;
@@ -269,6 +266,6 @@ void mc_text_rows_free(mc_text_rows *rows) {
 }
 
 size_t mc_text_rows_bytes(const mc_node *atom, int64_t values, int64_t different) {
-    return mc_numbering_bytes(mc_text_features_exact(atom), least_of(values, different))
+    return mc_numbering_bytes(mc_text_features_exact(atom), mc_min_count(values, different))
            + mc_work_need(2 * values, sizeof(int32_t) + sizeof(double)) + 8 * MC_ALIGN;
 }

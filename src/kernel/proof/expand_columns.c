@@ -3,6 +3,7 @@
    linear is x_1 z_1 + ... over the columns that the expression singles out, plus the inner product of all the others,
    which stays one generator: nothing in the expression tells these apart. form is sum_ij A_ij x_i z_j, and a weight
    that is a polynomial in the columns is the product of that polynomial in x and in z. */
+#include "base/extremes.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "kernel/language/function.h"
@@ -14,22 +15,18 @@ enum { FEW_COLUMNS = 6, FORM_MAX = 12, FUNCTION_POWER_MAX = 20, LEAVES_MAX = 4 }
 
 /* ---- which columns ---- */
 
-static int64_t larger_of(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
 static int64_t function_columns(const mc_function *f) {
     if (!f)
         return 0;
     const int64_t own = f->kind == MC_F_COLUMN ? f->column + 1 : 0;
-    return larger_of(own, larger_of(function_columns(f->child[0]), function_columns(f->child[1])));
+    return mc_max_count(own, mc_max_count(function_columns(f->child[0]), function_columns(f->child[1])));
 }
 
 static int64_t own_columns(const mc_term *term) {
     int64_t most = 0;
     if (term->kind == MC_T_COLUMNS)
         for (int64_t i = 0; i < term->node->columns; i++)
-            most = larger_of(most, term->node->column[i] + 1);
+            most = mc_max_count(most, term->node->column[i] + 1);
     if (term->kind == MC_T_WEIGH && term->node)
         most = function_columns(term->node->function);
     if (term->kind == MC_T_ATOM && term->node->atom == MC_FORM && term->node->parameter[0].kind == MC_VALUE_MATRIX)
@@ -41,7 +38,7 @@ static int64_t own_columns(const mc_term *term) {
 int64_t mc_mentioned_columns(const mc_term *term) {
     int64_t most = own_columns(term);
     for (int i = 0; term->kind != MC_T_COLUMNS && i < term->children; i++)
-        most = larger_of(most, mc_mentioned_columns(term->child[i]));
+        most = mc_max_count(most, mc_mentioned_columns(term->child[i]));
     return most;
 }
 

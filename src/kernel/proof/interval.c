@@ -1,6 +1,7 @@
 /* interval.c: the four operations, roots and powers, each end rounded outwards, and the bound that tells 0 from what is
    near. See interval.h. */
 #include "kernel/proof/interval.h"
+#include "base/extremes.h"
 #include <math.h>
 
 /* ---- making ---- */
@@ -83,24 +84,20 @@ static mc_separation checked_separation(int64_t degree, int64_t u, int64_t l, in
     return (mc_separation){(int)degree, (int)u, (int)l, (int)shift};
 }
 
-static int64_t larger_integer(int64_t a, int64_t b) {
-    return a > b ? a : b;
-}
-
 /* A single point is a whole number divided by a power of 2. */
 static mc_separation separation_of(const mc_interval *a) {
     if (a->apart.degree || !is_one_number(a))
         return a->apart;
     if (a->low.sign == 0)
         return (mc_separation){.degree = 1};
-    const int64_t shift = larger_integer(0, -mc_big_low(&a->low));
+    const int64_t shift = mc_max_count(0, -mc_big_low(&a->low));
     return checked_separation(1, mc_big_top(&a->low) + shift, 0, shift);
 }
 
 static mc_separation of_sum(mc_separation a, mc_separation b) {
-    const int64_t shift = larger_integer(a.shift, b.shift);
+    const int64_t shift = mc_max_count(a.shift, b.shift);
     return checked_separation((int64_t)a.degree * b.degree,
-                              1 + larger_integer(a.u + b.l + shift - a.shift, b.u + a.l + shift - b.shift),
+                              1 + mc_max_count(a.u + b.l + shift - a.shift, b.u + a.l + shift - b.shift),
                               (int64_t)a.l + b.l, shift);
 }
 

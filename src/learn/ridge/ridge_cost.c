@@ -7,6 +7,7 @@
        pcg        what ridge_pcg.c says
        check      the operator and what certify/ridge_certificate.c takes */
 #include "learn/ridge/ridge_cost.h"
+#include "base/extremes.h"
 #include "base/memory.h"
 #include "base/print.h"
 #include "base/progress.h"
@@ -25,10 +26,6 @@ enum {
 };
 /* steps are estimated, a factorisation is certain: the steps must promise to be so much shorter */
 static const double MARGIN = 1.25;
-
-static size_t larger_size(size_t a, size_t b) {
-    return a > b ? a : b;
-}
 
 static size_t bytes_of_doubles(int64_t count) {
     return mc_work_need(count, sizeof(double)) + 2 * MC_ALIGN;
@@ -49,14 +46,14 @@ static size_t check_bytes(const mc_ridge_size *s) {
 static size_t cholesky_bytes(const mc_ridge_size *s) {
     const size_t triangle = s->factored_there ? 0 : bytes_of_doubles(mc_packed_count(s->n)),
                  solving = triangle + bytes_of_doubles(2 * s->n);
-    return bytes_always_held(s) + larger_size(solving + s->matrix_bytes, check_bytes(s));
+    return bytes_always_held(s) + mc_max_size(solving + s->matrix_bytes, check_bytes(s));
 }
 
 static size_t eigen_bytes(const mc_ridge_size *s) {
     const size_t square = bytes_of_doubles(s->n * s->n) + bytes_of_doubles(3 * s->n),
                  coordinates = bytes_of_doubles(s->n * (s->outputs + 1));
-    const size_t beside = larger_size(s->matrix_bytes + mc_eigen_bytes(s->n) + 2 * MC_ALIGN, coordinates);
-    return bytes_always_held(s) + larger_size(square + beside, check_bytes(s));
+    const size_t beside = mc_max_size(s->matrix_bytes + mc_eigen_bytes(s->n) + 2 * MC_ALIGN, coordinates);
+    return bytes_always_held(s) + mc_max_size(square + beside, check_bytes(s));
 }
 
 /* Where the check follows a product in double of the answer itself. */
@@ -67,8 +64,8 @@ static size_t check_bytes_with_product(const mc_ridge_size *s) {
 /* On trial a factorisation may follow. */
 static size_t pcg_bytes(const mc_ridge_size *s) {
     const size_t steps = s->on_trial ? s->pcg.trial : s->pcg.bytes,
-                 bytes = bytes_always_held(s) + larger_size(steps, check_bytes_with_product(s));
-    return s->on_trial ? larger_size(bytes, cholesky_bytes(s)) : bytes;
+                 bytes = bytes_always_held(s) + mc_max_size(steps, check_bytes_with_product(s));
+    return s->on_trial ? mc_max_size(bytes, cholesky_bytes(s)) : bytes;
 }
 
 /* A map needs no more than four times its dimension beside it, and the row extended by one. */
@@ -86,13 +83,13 @@ static size_t primal_bytes(const mc_ridge_size *s) {
         return bytes_always_held(s);
     return bytes_of_doubles(s->n * (s->outputs + 1)) + bytes_of_doubles(D * s->outputs)
            + 2 * bytes_of_doubles(s->outputs) + small
-           + larger_size(mc_ridge_primal_bytes(&size),
+           + mc_max_size(mc_ridge_primal_bytes(&size),
                          mc_certify_weights_bytes(s->d, D, s->outputs, s->threads, scratch))
            + 4 * MC_ALIGN;
 }
 
 static size_t mixed_bytes(const mc_ridge_size *s) {
-    return bytes_always_held(s) + larger_size(s->mixed, check_bytes_with_product(s));
+    return bytes_always_held(s) + mc_max_size(s->mixed, check_bytes_with_product(s));
 }
 
 static size_t nystrom_bytes(const mc_ridge_size *s) {
@@ -366,7 +363,7 @@ static int64_t largest_fit(const mercer_ctx *ctx, const mc_ridge_size *size, con
 /* The exact way that takes the least memory, and how much. */
 static const char *smallest_exact_solver(const mc_ridge_size *size, const mc_solver_options *options, size_t *bytes) {
     const char *name = "pcg";
-    *bytes = bytes_always_held(size) + larger_size(size->pcg.least, check_bytes_with_product(size));
+    *bytes = bytes_always_held(size) + mc_max_size(size->pcg.least, check_bytes_with_product(size));
     for (int i = 0; i < SOLVERS; i++)
         if (is_direct(&solvers[i]) && !why_not(size, &solvers[i], false) && options->option[i].bytes < *bytes) {
             name = solvers[i].name;

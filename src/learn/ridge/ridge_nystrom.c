@@ -13,6 +13,7 @@
    Landmarks: random pivots (gram/lowrank/lowrank.c) among all rows or a sample of them, rows drawn uniformly, or those
    listed. */
 #include "base/ctx.h"
+#include "base/extremes.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/progress.h"
@@ -69,10 +70,6 @@ static int64_t sample_of(int64_t n, int64_t m) {
     return m <= CHEAP || n <= OVERSAMPLE * m ? n : OVERSAMPLE * m;
 }
 
-static size_t larger_size(size_t a, size_t b) {
-    return a > b ? a : b;
-}
-
 /* A sample of rows in place of all, with its operator. */
 static size_t sample_bytes(mercer_ctx *ctx, const mc_problem *p, const mercer_data *z) {
     mercer_data few = *p->x;
@@ -90,7 +87,7 @@ static size_t solving_bytes(mercer_ctx *ctx, const mc_problem *p, const mercer_d
         mc_gram_bytes(ctx, p->kernel, p->x, z, MERCER_F64, t) + mc_gram_bytes(ctx, p->kernel, z, p->x, MERCER_F64, t);
     const size_t vectors = mc_slices_bytes(lay_out_nystrom, &(nystrom){.n = n, .m = m, .t = t});
     const size_t rows = mc_work_need(ROWS * m, 8) + sample_bytes(ctx, p, z);
-    return mc_work_need(m * m, 8) + mc_normal_bytes(m, 0) + grams + vectors + larger_size(rows, mc_pcg_bytes(m, t));
+    return mc_work_need(m * m, 8) + mc_normal_bytes(m, 0) + grams + vectors + mc_max_size(rows, mc_pcg_bytes(m, t));
 }
 
 size_t mc_nystrom_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t asked, int64_t t) {
@@ -101,8 +98,8 @@ size_t mc_nystrom_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t asked, int
         mc_work_need(m * m, 8) + 3 * mc_work_need(m, 8) + mc_gram_bytes(ctx, p->kernel, &z, NULL, MERCER_F64, 0);
     const size_t kept =
         mc_work_need(m * p->outputs, 8) + mc_work_need(n * p->outputs, 8) + 2 * (size_t)(m * p->x->d) * 8;
-    const size_t before = larger_size(mc_landmarks_bytes(ctx, p, m), square), after = mc_sampled_residual_bytes(ctx, p);
-    const size_t phases = larger_size(before, larger_size(solving_bytes(ctx, p, &z, t), after));
+    const size_t before = mc_max_size(mc_landmarks_bytes(ctx, p, m), square), after = mc_sampled_residual_bytes(ctx, p);
+    const size_t phases = mc_max_size(before, mc_max_size(solving_bytes(ctx, p, &z, t), after));
     return mc_work_need(n, 8) + kept + phases + (size_t)(p->x->d * 64) + 64 * MC_ALIGN;
 }
 

@@ -8,6 +8,7 @@
    The solver's own values end it: nothing is certified here, and the one model that is kept is fitted anew. */
 #include "learn/svm/svm_fold_path.h"
 #include "base/ctx.h"
+#include "base/extremes.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/status.h"
@@ -30,10 +31,6 @@ void mc_svm_buffers_close(mc_svm_buffers *buffers) {
         mc_buffer_close(all[k]);
 }
 
-static size_t smaller_size(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-
 int64_t mc_svm_folds_at_once(int64_t splits) {
     return splits < MC_BATCH_SMO_MOST ? splits : MC_BATCH_SMO_MOST;
 }
@@ -49,8 +46,8 @@ size_t mc_svm_folds_bytes(const mercer_svm *set, int64_t n, int64_t pair, int64_
 size_t mc_svm_folds_spare(const mercer_ctx *ctx, const mercer_svm *set, int64_t n, int64_t pair, int64_t splits) {
     const size_t need = mc_svm_folds_bytes(set, n, pair, splits), all = mc_memory_left(ctx),
                  left = all > need ? all - need : 0;
-    const size_t sets = smaller_size(mc_batch_smo_spare_bytes(pair ? pair : n, mc_svm_folds_at_once(splits)), left / 2);
-    return sets + smaller_size(mc_newton_free_bytes(pair ? pair : n), (left - sets) / 2);
+    const size_t sets = mc_min_size(mc_batch_smo_spare_bytes(pair ? pair : n, mc_svm_folds_at_once(splits)), left / 2);
+    return sets + mc_min_size(mc_newton_free_bytes(pair ? pair : n), (left - sets) / 2);
 }
 
 /* Whether they can share a K at all. */

@@ -10,6 +10,7 @@
 
    It is a start and nothing more: the quadratic program on all rows goes on from it, and what was left out wrongly is
    found there. */
+#include "base/extremes.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/workspace.h"
@@ -103,13 +104,9 @@ static double distance_of_nearest(const double *distance, int64_t n, double sign
     return far * (double)k / BINS;
 }
 
-static int64_t smaller_int64(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 /* Variables solved for at a time, of m. */
 static int64_t set_most(int64_t m, int64_t most) {
-    return smaller_int64(m / 2, most);
+    return mc_min_count(m / 2, most);
 }
 
 /* How far from the margin the rows of the first set are, where those in question leave room in it for others; a set cut
@@ -119,7 +116,7 @@ static double reach_of_first(const double *distance, int64_t n, int64_t places, 
     for (int64_t i = 0; i < n; i++)
         in_question += distance[i] == 0;
     p->named = in_question < places;
-    return p->named ? distance_of_nearest(distance, n, 0, smaller_int64(NEXT, places - in_question)) : 0;
+    return p->named ? distance_of_nearest(distance, n, 0, mc_min_count(NEXT, places - in_question)) : 0;
 }
 
 /* most: variables that may be solved for at a time. */
