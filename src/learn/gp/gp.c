@@ -18,6 +18,7 @@
 #include "base/status.h"
 #include "data/table/columns.h"
 #include "gram/gradient/contract_device.h"
+#include "learn/common/finish_fit.h"
 #include "learn/gp/evidence_estimate.h"
 #include "learn/gp/gp_learn.h"
 #include "learn/common/machines.h"
@@ -386,12 +387,7 @@ static mercer_status fit_gp(mercer_ctx *ctx, const void *settings, const mercer_
     if (!status)
         status = learn_gp(ctx, &w);
     mc_evidence_close(w.evidence);
-    if (!status)
-        mc_fitted_take(out, &p, mc_clock_seconds() - began);
-    mc_problem_close(&p);
-    if (status)
-        mc_fitted_free(out);
-    return status;
+    return mc_finish_fit(status, out, &p, began);
 }
 
 const mc_learner mc_gp_learner = {.fit = fit_gp, .plan = {prepare_gp, rank_gp_solvers, NULL}, .products = 30};

@@ -12,6 +12,7 @@
    them, scaling and bandwidths included; problem/problem.c makes the others ready; lms_values.c and lms_steps.c run;
    certify/ridge_certificate.c (certify/ridge_certificate_primal.c for weights) measures the gradient of the unpenalised
    problem at what came out, however early it stopped. */
+#include "learn/common/finish_fit.h"
 #include "learn/lms/lms.h"
 #include "base/clock.h"
 #include "base/ctx.h"
@@ -322,18 +323,13 @@ static mercer_status fit_lms(mercer_ctx *ctx, const void *settings, const mercer
         status = open_train(ctx, settings, kernel, data, &w.division, &p);
     if (!status)
         status = learn_lms(ctx, &w);
-    if (!status) {
+    if (!status)
         keep_places(&w);
-        mc_fitted_take(out, &p, mc_clock_seconds() - began);
-    }
     mercer_data_free(w.held);
     mc_free(w.held_Y);
     mc_free(w.alpha);
     mc_free(w.division.rows);
-    mc_problem_close(&p);
-    if (status)
-        mc_fitted_free(out);
-    return status;
+    return mc_finish_fit(status, out, &p, began);
 }
 
 const mc_learner mc_lms_learner = {.fit = fit_lms, .plan = {prepare_lms, rank_lms_solvers, NULL}};

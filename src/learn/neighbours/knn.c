@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/table/columns.h"
+#include "learn/common/finish_fit.h"
 #include "learn/common/machines.h"
 #include "predict/neighbours.h"
 #include <math.h>
@@ -95,12 +96,7 @@ static mercer_status fit_knn(mercer_ctx *ctx, const void *settings, const mercer
     mercer_status status = mc_neighbours_check(ctx, p.kernel, p.x);
     if (!status)
         status = keep_rows_and_targets(ctx, settings, data, &p, out);
-    if (!status)
-        mc_fitted_take(out, &p, mc_clock_seconds() - began);
-    mc_problem_close(&p);
-    if (status)
-        mc_fitted_free(out);
-    return status;
+    return mc_finish_fit(status, out, &p, began);
 }
 
 const mc_learner mc_knn_learner = {.fit = fit_knn, .plan = {prepare_knn, rank_knn_solvers, NULL}};

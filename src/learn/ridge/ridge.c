@@ -16,6 +16,7 @@
 #include "data/table/columns.h"
 #include "gram/operator/gram.h"
 #include "kernel/language/kernel.h"
+#include "learn/common/finish_fit.h"
 #include "learn/ridge/approximate.h"
 #include "certify/ridge_certificate.h"
 #include "learn/common/landmarks.h"
@@ -408,12 +409,7 @@ static mercer_status fit_ridge(mercer_ctx *ctx, const void *settings, const merc
     mc_problem p;
     MC_TRY(prepare_ridge(ctx, settings, kernel, data, &p));
     const mercer_status status = learn_ridge(ctx, settings, &p, out);
-    if (!status)
-        mc_fitted_take(out, &p, mc_clock_seconds() - began);
-    mc_problem_close(&p);
-    if (status)
-        mc_fitted_free(out);
-    return status;
+    return mc_finish_fit(status, out, &p, began);
 }
 
 const mc_learner mc_ridge_learner = {.fit = fit_ridge,

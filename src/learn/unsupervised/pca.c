@@ -5,6 +5,7 @@
    certify/pca_certificate.c turns them into scores, eigenvalues and residuals. Where products in float leave a residual
    above the tolerance, the search goes on from there in double. */
 #include "certify/pca_certificate.h"
+#include "learn/common/finish_fit.h"
 #include "learn/unsupervised/pca.h"
 #include "base/clock.h"
 #include "base/memory.h"
@@ -234,13 +235,8 @@ static mercer_status fit_pca(mercer_ctx *ctx, const void *settings, const mercer
     const mercer_status status = learn_pca(ctx, &w);
     if (w.stopped)
         mc_shield_from_stop(ctx, false);
-    if (!status)
-        mc_fitted_take(out, &p, mc_clock_seconds() - began);
     mc_free(w.V);
-    mc_problem_close(&p);
-    if (status)
-        mc_fitted_free(out);
-    return status;
+    return mc_finish_fit(status, out, &p, began);
 }
 
 const mc_learner mc_pca_learner = {.fit = fit_pca, .plan = {prepare_pca, rank_pca_solvers, NULL}, .products = 10};
