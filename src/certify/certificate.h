@@ -29,4 +29,10 @@ static inline double mc_certified_norm(double square, double error) {
     return sqrt(square > error ? square : fmax(square, 0) + error);
 }
 
+/* What a gap is compared with: the objective, or, where rounding is all there is of it, what the function 0 costs. */
+double mc_gap_scale(double primal, double dual, double rounding, double zero);
+/* gap and gap_relative from primal, dual and rounding as computed; then primal is raised by its part of the rounding
+   and dual lowered by the rest, so that the optimum lies between them. */
+void mc_certify_gap(mercer_certificate *c, double raised, double zero);
+
 #endif

@@ -33,12 +33,6 @@ typedef struct mc_certify_column {
 void mc_certify_conclude(const char *kind, int64_t outputs, const mc_certify_column *columns,
                          mc_residual_findings *out);
 
-/* What a gap is compared with: the objective, or, where rounding is all there is of it, what the function 0 costs. */
-double mc_gap_scale(double primal, double dual, double rounding, double zero);
-/* gap and gap_relative from primal, dual and rounding as computed; then primal is raised by its part of the rounding
-   and dual lowered by the rest, so that the optimum lies between them. */
-void mc_certify_gap(mercer_certificate *c, double raised, double zero);
-
 /* Bytes beside the operator, and columns that it multiplies at once at most. */
 int64_t mc_certify_columns_most(int64_t outputs);
 size_t mc_certify_bytes(int64_t n, int64_t outputs);

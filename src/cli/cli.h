@@ -319,6 +319,10 @@ decision_name name_decision(const mercer_model *model, int64_t k);
 /* A field of CSV, prefix and text as one, quoted where it must be. */
 void csv_field(FILE *out, const char *prefix, const char *field);
 int show_rows(session *s); /* show_rows.c: of a support vector machine */
+int show_data(session *s); /* show_data.c: of a table */
+enum { NAMED_COLUMNS_MOST = 1 << 16 }; /* beyond it columns of LIBSVM text have no names */
+/* The name of a column; of many that have none, its number. */
+const char *show_column_text(const char *name, int64_t column, int64_t columns, text *buffer);
 
 /* ---- What fit and plan share (job.c) ---- */
 

@@ -7,7 +7,8 @@
        loss.c             the losses, one table row each
        loss_user.c        a loss of the caller's own, its conjugate by search where he has none, and
                           whether its functions fit each other
-       loss_terms.c       what a loss is on many rows: slopes, curvatures, and the dual side
+       loss_terms.c       what a loss is on many rows: slopes, curvatures
+       loss_dual.c        feasible coefficients and their conjugates
 
    learn/loss solves, certify/loss_certificate.c checks what came out; both see the problem here and neither the
    other. */
@@ -79,6 +80,8 @@ struct mc_loss_task {
 
 /* ---- loss_terms.c ---- */
 
+/* t->body where it serves; NULL: row by row. */
+const struct mc_loss_body *mc_loss_body_of(const mc_loss_task *t);
 /* sum_i c_i l(y_i, f_i + b), shifts included. */
 double mc_loss_sum(const mc_loss_task *t, const double *f, const double *b);
 /* g (n x k): c times the slope at f + b. root (n x k): with W_i = c_i times the second derivative (a k x k matrix), W_i

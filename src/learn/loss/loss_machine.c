@@ -15,6 +15,7 @@
 #include "base/status.h"
 #include "backend/dispatch_qp.h"
 #include "data/table/columns.h"
+#include "certify/certificate.h"
 #include "certify/ridge_certificate.h"
 #include "learn/loss/loss_machine.h"
 #include "learn/loss/loss_primal.h"
