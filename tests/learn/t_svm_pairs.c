@@ -192,6 +192,63 @@ static mercer_status fit_pairs(mercer_ctx *ctx, void *arg) {
     return try_table(ctx, "svc", &set, "rbf(gamma=0.7)", &given);
 }
 
+enum { WIDE = 900, FEW = 25 }; /* columns: a panel of sparse rows is not unpacked in full */
+
+/* Rows of FEW values in WIDE columns, the classes by which quarter of the columns most of them stand in; sparse, or the
+   same written out. */
+static mercer_data *wide_data(mercer_ctx *ctx, int64_t n, bool sparse) {
+    static const char *const names[] = {"a", "b", "c", "d"};
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 47);
+    double *full = calloc((size_t)(n * WIDE), sizeof *full), *value = calloc((size_t)(n * FEW), sizeof *value);
+    int64_t *start = calloc((size_t)n + 1, sizeof *start);
+    int32_t *column = calloc((size_t)(n * FEW), sizeof *column);
+    const char **label = calloc((size_t)n, sizeof *label);
+    mercer_data *data = NULL;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t own = mc_rng_below(&rng, 4);
+        label[i] = names[own];
+        for (int64_t k = 0; k < FEW; k++) {
+            const int64_t at = k % 3 ? own * (WIDE / 4) + mc_rng_below(&rng, WIDE / 4) : mc_rng_below(&rng, WIDE);
+            full[i * WIDE + at] = (double)(1 + mc_rng_below(&rng, 9));
+        }
+        start[i + 1] = start[i];
+        for (int32_t j = 0; j < WIDE; j++)
+            if (full[i * WIDE + j] != 0) {
+                column[start[i + 1]] = j;
+                value[start[i + 1]++] = full[i * WIDE + j];
+            }
+    }
+    const mercer_table rows = {.size = sizeof rows,
+                               .n = n,
+                               .d = WIDE,
+                               .dtype = MERCER_F64,
+                               .values = sparse ? value : full,
+                               .row_start = sparse ? start : NULL,
+                               .column = sparse ? column : NULL,
+                               .labels = label};
+    assert_ok(ctx, mercer_data_make(ctx, &rows, &data));
+    free(label), free(column), free(start), free(value), free(full);
+    return data;
+}
+
+/* The scratch of a thread goes from one pair to the next, and begins anew there. */
+static void test_wide_sparse_rows_have_the_optimum_of_dense_ones(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const mercer_svm set = plain("svc", 1e-3);
+    double objective[2] = {0}, gap[2] = {0};
+    for (int sparse = 0; sparse < 2; sparse++) {
+        mercer_data *data = wide_data(ctx, 600, sparse);
+        mercer_model *model = fit_model(ctx, "svc", &set, "rbf(gamma=0.002)", data);
+        objective[sparse] = mercer_model_report(model)->objective;
+        gap[sparse] = mercer_model_report(model)->certificate.gap;
+        mercer_model_free(model);
+        mercer_data_free(data);
+    }
+    assert_true(fabs(objective[0] - objective[1]) <= gap[0] + gap[1]);
+    close_clean(ctx);
+}
+
 static void test_survives_failing_memory(void **state) {
     (void)state;
     table t = unequal_table(420, 46);
@@ -206,6 +263,7 @@ int main(void) {
         cmocka_unit_test(test_pairs_out_of_steps_are_certified),
         cmocka_unit_test(test_the_certificate_is_that_of_the_rows),
         cmocka_unit_test(test_pairs_of_many_rows),
+        cmocka_unit_test(test_wide_sparse_rows_have_the_optimum_of_dense_ones),
         cmocka_unit_test(test_survives_failing_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

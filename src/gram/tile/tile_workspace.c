@@ -95,6 +95,7 @@ static void lay_part(const mc_gram *g, const mc_tile_part *p, int64_t groups, ta
         return;
     s->a[i] = a, s->half[i] = half, s->place[i] = place, s->occupied[i] = occupied, s->b[i] = b;
     s->unpacked[i] = -1;
+    s->places[i] = 0; /* the memory may have been another's */
     for (int64_t k = 0; unpacks && k < p->d; k++)
         place[k] = -1;
 }
