@@ -2,7 +2,6 @@
    measured, the best one chosen, the search written down. */
 #include "select/tune.h"
 #include "base/ctx.h"
-#include "base/hash.h"
 #include "base/memory.h"
 #include "base/print.h"
 #include "base/progress.h"
@@ -13,7 +12,6 @@
 #include "kernel/language/parse.h"
 #include "learn/common/machines.h"
 #include "learn/ridge/ridge_system.h"
-#include "model/staged_fit.h"
 #include <math.h>
 #include <string.h>
 
@@ -288,57 +286,6 @@ static mercer_status open_values(mercer_ctx *ctx, const mercer_tune *set, const 
     return MERCER_OK;
 }
 
-static uint64_t hash_data(uint64_t hash, const mercer_data *data) {
-    if (!data)
-        return mc_hash(hash, "none", 4);
-    const size_t n = (size_t)data->n, size = mc_dtype_size(data->dtype);
-    const int64_t shape[] = {data->n, data->d, data->outputs, data->classes, data->row_start != NULL};
-    hash = mc_hash(hash, shape, sizeof shape);
-    hash = mc_hash(hash, data->values, (size_t)mercer_data_stored(data) * size);
-    if (data->row_start) {
-        hash = mc_hash(hash, data->row_start, (n + 1) * sizeof *data->row_start);
-        hash = mc_hash(hash, data->column, (size_t)data->row_start[n] * sizeof *data->column);
-    }
-    if (data->used)
-        hash = mc_hash(hash, data->used, (size_t)data->d * sizeof *data->used);
-    if (data->target)
-        hash = mc_hash(hash, data->target, n * (size_t)data->outputs * sizeof(double));
-    if (data->class_of)
-        hash = mc_hash(hash, data->class_of, n * sizeof *data->class_of);
-    for (int64_t k = 0; k < data->classes; k++)
-        hash = mc_hash_text(hash, data->label[k]);
-    return data->weight ? mc_hash(hash, data->weight, n * sizeof(double)) : hash;
-}
-
-static uint64_t hash_settings(uint64_t hash, const mercer_search *s) {
-    for (int i = 0; i < s->machine->count; i++) {
-        const mercer_setting *row = &s->machine->settings[i];
-        const char *field = (const char *)s->settings + row->offset;
-        if (row->type == MERCER_TEXT)
-            hash = mc_hash_text(hash, *(const char *const *)(const void *)field);
-        else
-            hash = mc_hash(hash, field, row->type == MERCER_FLAG ? sizeof(bool) : 8);
-    }
-    return hash;
-}
-
-/* Whatever decides a measurement. */
-static uint64_t key_of(const mercer_search *s, const mercer_tune *set, const mercer_data *data) {
-    const int64_t numbers[] = {s->space.count, s->folds, set->repeats, set->ordered, set->halving, (int64_t)set->seed};
-    uint64_t hash = hash_data(hash_data(0, data), set->hold_out);
-    hash = hash_settings(mc_hash_text(hash, s->machine->name), s);
-    hash = mc_hash_text(mc_hash(hash, numbers, sizeof numbers), s->measure->name);
-    for (int64_t i = 0; i < s->space.count; i++)
-        hash = mc_hash_text(mc_hash_text(hash, s->kernel[i]), s->text[i]);
-    for (int64_t i = 0; set->groups && i < data->n; i++)
-        hash = mc_hash_text(hash, set->groups[i]);
-    for (int64_t i = 0; s->engine->steps && i < s->space.dimensions; i++) { /* how far the steps from a start may go */
-        const double ends[] = {s->space.dimension[i].low, s->space.dimension[i].high};
-        hash = mc_hash(hash, ends, sizeof ends);
-    }
-    return hash;
-}
-
 /* A search that is stopped is worth what it has, if it has anything. */
 static mercer_status take_stop(mercer_ctx *ctx, mercer_search *s, mercer_status status) {
     s->report.stopped = "no";
@@ -358,7 +305,7 @@ static mercer_status run_search(mercer_ctx *ctx, const mercer_tune *set, const m
     mc_journal journal = {0};
     MC_TRY(write_texts(ctx, s));
     MC_TRY(open_values(ctx, set, data, s));
-    mercer_status status = mc_journal_open(ctx, set->journal, set->journal ? key_of(s, set, data) : 0, &journal);
+    mercer_status status = mc_journal_open(ctx, set->journal, set->journal ? mc_search_key(s, set, data) : 0, &journal);
     if (!status)
         status = mc_search_measure(ctx, s, set, data, &journal);
     mc_journal_close(&journal);
@@ -401,66 +348,4 @@ mercer_status mercer_tune_run(mercer_ctx *ctx, const char *machine, const void *
     MC_TRY(mc_sized_read(ctx, "mercer_tune", set, &chosen, sizeof chosen));
     MC_TRY(mc_settings_read(ctx, machine, settings, &whole));
     return mc_tune_run(ctx, whole.machine, whole.values, &chosen, MC_BEST, data, out);
-}
-
-/* ---- Asking ---- */
-
-int64_t mercer_search_count(const mercer_search *search) {
-    if (!search)
-        return 0;
-    return search->space.count;
-}
-
-mercer_candidate mercer_search_candidate(const mercer_search *s, int64_t i) {
-    if (!s)
-        return (mercer_candidate){0};
-    if (i < 0 || i >= s->space.count)
-        return (mercer_candidate){.kernel = "", .settings = "", .score = NAN, .error = NAN};
-    return (mercer_candidate){.kernel = s->kernel[i],
-                              .settings = s->text[i],
-                              .score = s->value[i * (s->parts + 1)],
-                              .error = s->error[i],
-                              .rows = s->rows[i],
-                              .seconds = s->seconds[i]};
-}
-
-const mercer_tune_report *mercer_search_report(const mercer_search *search) {
-    return search ? &search->report : NULL;
-}
-
-const char *mercer_search_json(const mercer_search *search) {
-    if (!search)
-        return NULL;
-    return search->json;
-}
-
-static mercer_status fit_best(mercer_ctx *ctx, const mercer_search *s, const mercer_data *data, mercer_model **out) {
-    void *settings = mc_alloc(ctx, 1, s->machine->size);
-    if (!settings)
-        return MERCER_MEMORY;
-    memcpy(settings, s->settings, s->machine->size);
-    mc_search_space_settings(&s->space, s->report.best, settings);
-    if (strcmp(s->machine->name, "nu-svc") == 0) /* folds may allow a little more than all rows do */
-        ((mercer_svm *)settings)->nearest_nu = true;
-    const bool limited = ctx->options.time_limit > 0, open = s->choice == MC_LEVEL;
-    mercer_status status = limited ? mc_fit_in_time(ctx, s->machine, settings, s->winner, data, open, out)
-                           : open  ? mc_fit_in_proportion(ctx, s->machine, settings, s->winner, data, out)
-                                   : mc_model_fit(ctx, s->machine, settings, s->winner, data, out);
-    if (!status && !((*out)->search = mc_copy_text(ctx, s->json, strlen(s->json))))
-        status = MERCER_MEMORY;
-    mc_free(settings);
-    return status;
-}
-
-mercer_status mercer_search_fit(mercer_ctx *ctx, const mercer_search *search, const mercer_data *data,
-                                mercer_model **out) {
-    MC_CLEAR(out);
-    MC_NEED(ctx, search, data, out);
-    mc_begin_call(ctx);
-    const mercer_status status = fit_best(ctx, search, data, out);
-    if (status) {
-        mercer_model_free(*out);
-        *out = NULL;
-    }
-    return status;
 }

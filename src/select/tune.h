@@ -224,6 +224,8 @@ typedef struct mc_journal {
     struct mc_entry *entry;
 } mc_journal;
 
+/* search_key.c: of whatever decides a measurement. */
+uint64_t mc_search_key(const mercer_search *s, const mercer_tune *set, const mercer_data *data);
 mercer_status mc_journal_open(mercer_ctx *ctx, const char *path, uint64_t key, mc_journal *out);
 void mc_journal_close(mc_journal *journal);
 /* What the journal has of a run and split: false when something is missing. out as in mc_engine. */

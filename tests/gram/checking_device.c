@@ -242,8 +242,8 @@ static struct {
     place *thread;
 } turn;
 
-/* A fibre is begun by swapcontext and waits and goes on by _longjmp, which asks nothing of the system; sanitizers follow
-   stacks by swapcontext alone. */
+/* A fibre is begun by swapcontext and waits and goes on by _longjmp, which asks nothing of the system; sanitizers
+   follow stacks by swapcontext alone. */
 static void leave_fibre(void) {
 #ifdef SANITIZED
     swapcontext(&turn.fibre[turn.now], &turn.scheduler);

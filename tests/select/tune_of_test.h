@@ -53,6 +53,19 @@ static inline mercer_status refused(mercer_ctx *ctx, wish w, const mercer_data *
     return status;
 }
 
+/* What a search of what make makes finds, as text to be freed. */
+static inline char *json_of(const wish *w, int threads, mercer_data *(*make)(mercer_ctx *)) {
+    mercer_ctx *ctx = open_ctx(threads);
+    mercer_data *data = make(ctx);
+    mercer_search *search = NULL;
+    assert_ok(ctx, tune(ctx, w, data, &search));
+    char *json = strdup(mercer_search_json(search));
+    mercer_search_free(search);
+    mercer_data_free(data);
+    close_clean(ctx);
+    return json;
+}
+
 /* What the progress of searches showed. */
 typedef struct watched {
     double done, leap; /* the last, and the largest way between two */

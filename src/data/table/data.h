@@ -123,6 +123,8 @@ const char *mc_data_text_name(const mercer_data *data, int64_t k); /* NULL where
 int64_t mc_data_text_place(const mercer_data *data, int64_t k);    /* in the file, of the texts without one */
 /* Forget what is attached. */
 void mc_data_drop_attached(mercer_data *data);
+/* Of the rows, numbers and texts; targets, classes and weights are not looked at. */
+uint64_t mc_data_hash(uint64_t hash, const mercer_data *x);
 /* Forget the texts of the rows. For data not yet handed out. */
 void mc_data_drop_texts(mercer_data *data);
 

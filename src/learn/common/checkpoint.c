@@ -152,15 +152,8 @@ mercer_status mc_checkpoint_save(mercer_ctx *ctx, const char *path, uint64_t key
 }
 
 uint64_t mc_checkpoint_key(const mercer_ctx *ctx, const mc_problem *p, const char *words) {
-    const mercer_data *x = p->x;
-    const int64_t stored = mercer_data_stored(x), shape[] = {x->n, x->d, x->dtype, stored, p->outputs};
-    uint64_t key = mc_hash(ctx->options.seed, shape, sizeof shape);
-    key = mc_hash(key, x->values, (size_t)stored * mc_dtype_size(x->dtype));
-    if (x->row_start)
-        key = mc_hash(mc_hash(key, x->row_start, (size_t)(x->n + 1) * sizeof(int64_t)), x->column,
-                      (size_t)stored * sizeof(int32_t));
-    if (x->used)
-        key = mc_hash(key, x->used, (size_t)x->d * sizeof *x->used);
+    uint64_t key = mc_hash(ctx->options.seed, &p->outputs, sizeof p->outputs);
+    key = mc_data_hash(key, p->x);
     if (p->Y)
         key = mc_hash(key, p->Y, (size_t)(p->n * p->outputs) * sizeof(double));
     if (p->root)
