@@ -472,6 +472,8 @@ typedef struct mercer_witness {
     double value, bound; /* the computed form and a bound on its rounding error */
     int64_t pair[2];     /* two of the points that break Cauchy-Schwarz; -1, -1 when none does */
     const char *kernel;  /* the k it is about: the expression, with a value for everything that it leaves open */
+    int64_t texts;       /* columns of text that the points have, 0 for kernels of numbers: */
+    const char *const *text, *const *text_column; /* count x texts, and the names of these columns */
 } mercer_witness;
 
 /* A refutation without points: the Fourier transform of the expression on R^d at this frequency, or its mean over R^d,

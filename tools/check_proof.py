@@ -4,8 +4,10 @@
 A proof is read step by step: each rule is a function below that says whether the step follows from the steps it names. Numbers are intervals of
 rational numbers, exact wherever they are made by + - * / and whole powers. A refutation is evaluated anew at its points. Exit status 0: all hold; 1: some
 does not; 3: some holds nothing to check (verdict unknown, texts)."""
+import itertools
 import json
 import math
+import re
 import sys
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -1885,7 +1887,46 @@ def centred_or_not(t, x, z):
     return psi(x, z) if not t["centred"] else add(sub(sub(psi(x, z), psi(x, zero)), psi(zero, z)), psi(zero, zero))
 
 
+class Row(list):
+    """The numbers of a point, with its texts by the names of their columns."""
+    def __init__(self, numbers, texts):
+        super().__init__(numbers)
+        self.texts = texts
+
+
+def features(t, text):
+    """What a kernel of texts sums up, with its amounts; the kernel is the inner product."""
+    name, found = t["atom"], {}
+    if name == "words":
+        marks = [(w, Fraction(1)) for w in re.findall(rb"[A-Za-z0-9_\x80-\xff]+", text)]
+    elif name == "weighted_degree":
+        p = int(t["p"])
+        return {(i, text[i:i + n]): Fraction(2 * (p - n + 1), p * (p + 1)) for i in range(len(text)) for n in range(1, p + 1) if i + n <= len(text)}
+    elif name == "spectrum":
+        p, kept = int(t["p"]), int(t["p"] - t.get("mismatches", 0))
+        marks = [(tuple((k, text[i + k]) for k in places), Fraction(1))
+                 for i in range(len(text) - p + 1) for places in itertools.combinations(range(p), kept)]
+    else:
+        marks = [(bytes(text[k] for k in places), t["decay"]**(places[-1] - places[0] + 1))
+                 for places in itertools.combinations(range(len(text)), int(t["p"])) if places[-1] - places[0] < t["span"]]
+    for mark, amount in marks:
+        found[mark] = found.get(mark, 0) + amount
+    return found
+
+
+def value_of_texts(t, x, z):
+    column = t.get("text", {}).get("text", "")
+    if not isinstance(x, Row) or column not in x.texts:
+        raise Undecided("texts that are not here")
+    a, b = (features(t, r.texts[column].encode()) for r in (x, z))
+    if t["atom"] == "weighted_degree":
+        return point(sum(amount for mark, amount in a.items() if mark in b))  # its amounts belong to pairs
+    return point(sum(amount * b.get(mark, 0) for mark, amount in a.items()))
+
+
 def value_of_atom(t, x, z):
+    if t["atom"] in TEXTS:
+        return value_of_texts(t, x, z)
     name, u = atom_of(t), [a - b for a, b in zip(x, z)]
     scale, squares = t.get("length_scale"), sum((a * a for a in u), Fraction(0))
     scaled = sum(((a / at(scale, j))**2 for j, a in enumerate(u)), Fraction(0)) if scale is not None else None
@@ -1949,7 +1990,7 @@ def value(t, x, z):
     if op == "columns":
         if not all(number(j) for j in t["columns"]):
             raise Undecided("columns by name")
-        x, z = ([r[int(j) - 1] for j in t["columns"]] for r in (x, z))
+        x, z = (Row([r[int(j) - 1] for j in t["columns"]], r.texts) for r in (x, z))
         return value(of[0], x, z)
     if op == "normalize":
         k, a, b = value(of[0], x, z), value(of[0], x, x), value(of[0], z, z)
@@ -1970,6 +2011,10 @@ def check_witness(data):
     points, weights, t = w["points"], w["weights"], w["expression"]
     if len(points) != len(weights) or any(len(p) != len(points[0]) for p in points) or int(data["columns"]) not in (0, len(points[0])):
         raise Refused("points and weights do not fit")
+    texts = w.get("texts", {})
+    if any(len(column) != len(points) for column in texts.values()):
+        raise Refused("points and texts do not fit")
+    points = [Row(p, {name: column[i] for name, column in texts.items()}) for i, p in enumerate(points)]
     pairs = [(i, j) for i in range(len(points)) for j in range(i + 1) if weights[i] * weights[j]]
     form = total(mul(point(weights[i] * weights[j] * (1 if i == j else 2)), value(t, points[i], points[j])) for i, j in pairs)
     if form[0] < 0 <= form[1]:
@@ -1981,6 +2026,7 @@ def check_witness(data):
         raise Refused("the sum over the witness is not the value within the bound that is claimed")
     if not is_instance(t, data["expression"]):
         raise Refused("the witness is about another expression")
+    return form
 
 
 # ---- a frequency where the transform is negative, or a negative mean
@@ -2188,8 +2234,9 @@ def check(text):
         if "frequency" in data:
             check_frequency(data)
             return "a frequency refutes it"
-        check_witness(data)
-        return f"{len(data['witness']['points'])} points refute it"
+        form = check_witness(data)
+        exact = f": their sum is {form[0]}, exactly" if form[0] == form[1] and form[0].denominator < 10**6 else ""
+        return f"{len(data['witness']['points'])} points refute it{exact}"
     raise Undecided("nothing is claimed")
 
 

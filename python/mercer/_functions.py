@@ -15,7 +15,7 @@ _VERDICTS = ("proved", "refuted", "unknown")
 class Proof:
     """The answer of prove: verdict ('proved', 'refuted', 'unknown'), canonical (the expression), domain (the points for which it has a
     value, '' where it has one everywhere), derivation (steps with claim, rule, because, premises), witness (kernel: the expression with a
-    value for all that it leaves open; points, weights, value, bound; None unless refuted by points), frequency (kernel, frequency, mean,
+    value for all that it leaves open; points, texts by column, weights, value, bound; None unless refuted by points), frequency (kernel, frequency, mean,
     value, bound: at that frequency the Fourier transform is negative, or the mean over all points is; with a series, coefficient number
     order of that power series is; None unless refuted so), order (of what is not proved: 1 where it is
     conditionally positive definite, 2 where it is so of order 2, which the derivation then derives; else 0), proof_object (all of it as
@@ -56,7 +56,13 @@ def _witness(found):
         return None
     w = found.contents
     return _model.Record(kernel=text(w.kernel), points=_numbers(w.points, w.count, w.d), weights=_numbers(w.weights, w.count),
-                         value=w.value, bound=w.bound)
+                         value=w.value, bound=w.bound, texts=_texts(w))
+
+
+def _texts(w):
+    """Of every column of text, by its name, those of the points."""
+    held = [ctypes.cast(a, ctypes.POINTER(ctypes.c_char_p)) for a in (w.text, w.text_column)]
+    return {text(held[1][t]): [text(held[0][i * w.texts + t]) for i in range(w.count)] for t in range(w.texts)}
 
 
 def _frequency(found):

@@ -127,6 +127,12 @@ def spoil_weight(data):
     return True
 
 
+def spoil_texts(data):
+    for column in data["witness"].get("texts", {}).values():
+        column[0] += " one other"
+    return "texts" in data["witness"]
+
+
 def spoil_value(data):
     data["witness"]["value"] *= draw.choice([2, -1])
     return True
@@ -162,7 +168,7 @@ def spoil_frequency_columns(data):
 SPOIL_STEPS = (spoil_number, spoil_rule, spoil_premises, spoil_step, spoil_goal, spoil_circle)
 SPOIL_COEFFICIENT = (spoil_coefficient_value, spoil_coefficient_order)
 SPOIL_FREQUENCY = (spoil_frequency_value, spoil_frequency_columns)
-SPOIL_WITNESS = (spoil_weight, spoil_value, spoil_bound)
+SPOIL_WITNESS = (spoil_weight, spoil_texts, spoil_value, spoil_bound)
 BROAD = {"taylor", "collect", "unfold", "series", "unfold_series", "gaussians", "spectra", "column_forms"}
 SAME = {name: BROAD for name in ("sum", "product", "power", "exp", "weigh", "normalize", "columns", "poly", "common_view", "constant", "inverse", "tanh", *BROAD)}
 

@@ -52,6 +52,18 @@ static json_t *json_derivation(const mercer_proof *proof) {
     return steps;
 }
 
+/* By the names of their columns. */
+static json_t *json_texts(const mercer_witness *w) {
+    json_t *object = json_object();
+    for (int64_t t = 0; t < w->texts; t++) {
+        json_t *column = json_array();
+        for (int64_t i = 0; i < w->count; i++)
+            json_array_append_new(column, json_text(w->text[i * w->texts + t]));
+        json_put(object, w->text_column[t], column);
+    }
+    return object;
+}
+
 static json_t *json_witness(const mercer_witness *w) {
     if (!w)
         return json_null();
@@ -60,6 +72,8 @@ static json_t *json_witness(const mercer_witness *w) {
         json_array_append_new(points, json_values(w->points + i * w->d, w->d));
     json_put(object, "kernel", json_text(w->kernel));
     json_put(object, "points", points);
+    if (w->texts > 0)
+        json_put(object, "texts", json_texts(w));
     json_put(object, "weights", json_values(w->weights, w->count));
     json_put(object, "value", json_value(w->value));
     json_put(object, "bound", json_value(w->bound));

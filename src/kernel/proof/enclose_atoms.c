@@ -1,4 +1,5 @@
 /* enclose_atoms.c: see enclose_atoms.h. */
+#include "data/table/data.h"
 #include "kernel/proof/enclose_atoms.h"
 #include "kernel/evaluate/eval_conditional.h"
 #include "kernel/evaluate/matern_bessel.h"
@@ -343,6 +344,14 @@ static mc_interval enclose_conditional(const mc_node *node, const mc_row_pair *p
                      far);
 }
 
+static mc_interval enclose_text(const mc_node *node, const mc_row_pair *p) {
+    const mc_view *row = p->view;
+    while (row->parent)
+        row = row->parent;
+    const int64_t at = row->d + (int64_t)node->parameter[MC_TEXT_COLUMN].number;
+    return mc_enclose_texts(node, mc_row_text(p->x, at), mc_row_text(p->z, at));
+}
+
 static mc_interval (*const atom_value[MC_ATOM_COUNT])(const mc_node *, const mc_row_pair *) = {
     [MC_LINEAR] = enclose_linear,
     [MC_POLY] = enclose_poly,
@@ -361,10 +370,10 @@ static mc_interval (*const atom_value[MC_ATOM_COUNT])(const mc_node *, const mc_
     [MC_FORM] = enclose_form,
     [MC_PRECOMPUTED] = enclose_external,
     [MC_USER] = enclose_external,
-    [MC_SPECTRUM] = enclose_external,
-    [MC_SUBSEQUENCE] = enclose_external,
-    [MC_WEIGHTED_DEGREE] = enclose_external,
-    [MC_WORDS] = enclose_external,
+    [MC_SPECTRUM] = enclose_text,
+    [MC_SUBSEQUENCE] = enclose_text,
+    [MC_WEIGHTED_DEGREE] = enclose_text,
+    [MC_WORDS] = enclose_text,
     [MC_TFIDF] = enclose_external,
     [MC_TANIMOTO] = enclose_tanimoto,
     [MC_ADDITIVE_CHI2] = enclose_additive_chi2,

@@ -3,6 +3,7 @@
    tools/check_proof.py reads it. */
 #include "base/memory.h"
 #include "base/status.h"
+#include "data/table/data.h"
 #include "kernel/language/atoms.h"
 #include "kernel/language/function.h"
 #include "kernel/language/user_function.h"
@@ -361,12 +362,39 @@ static void write_steps(object_writer *w, const mc_derivation *derivation) {
     mc_text_add(w->out, "]");
 }
 
+static void write_points(object_writer *w, const mc_witness *of) {
+    mc_text_add(w->out, "[");
+    for (int64_t i = 0; i < of->count; i++) {
+        mc_text_add(w->out, "%s", i ? "," : "");
+        write_numbers(w, of->points + i * (of->d + of->texts), of->d);
+    }
+    mc_text_add(w->out, "]");
+}
+
+/* "texts": {"name": ["of the first point", ...]} */
+static void write_texts(object_writer *w, const mc_refutation *refutation) {
+    const mc_witness *of = &refutation->witness;
+    mc_text_add(w->out, ",\n\"texts\":{");
+    for (int64_t t = 0; t < of->texts; t++) {
+        mc_text_add(w->out, "%s", t ? "," : "");
+        mc_text_quoted(w->out, refutation->text_column[t]);
+        for (int64_t i = 0; i < of->count; i++) {
+            mc_text_add(w->out, i ? "," : ":[");
+            mc_text_quoted(w->out, mc_row_text(of->points + i * (of->d + of->texts), of->d + t));
+        }
+        mc_text_add(w->out, "]");
+    }
+    mc_text_add(w->out, "}");
+}
+
 static mercer_status write_witness(mercer_ctx *ctx, object_writer *w, const mc_refutation *refutation) {
     const mc_witness *of = &refutation->witness;
     mc_text_add(w->out, ",\n\"witness\":{\"expression\":");
     MC_TRY(write_tree(ctx, w, refutation->instance));
     mc_text_add(w->out, ",\n\"points\":");
-    write_rows(w, of->points, of->count, of->d);
+    write_points(w, of);
+    if (of->texts > 0)
+        write_texts(w, refutation);
     mc_text_add(w->out, ",\n\"weights\":");
     write_numbers(w, of->weights, of->count);
     mc_text_field(w->out, "value", of->value);

@@ -1,6 +1,7 @@
 /* proof_print.c: the argument as on a blackboard: numbered lines with reasons; witness_print.c writes refutations. */
 #include "base/memory.h"
 #include "base/status.h"
+#include "data/table/data.h"
 #include "kernel/language/node.h"
 #include "kernel/proof/proof.h"
 #include "kernel/proof/rules.h"
@@ -172,7 +173,7 @@ static void say_head(const mc_proof_findings *f, int64_t d, const char *instance
         mc_text_add(out, " on R^%lld", (long long)d);
     if (f->order > 0)
         mc_text_add(out, ", but conditionally positive definite of order %d", f->order);
-    if (f->refutation.instantiated)
+    if (f->refutation.instantiated && strcmp(instance, f->kernel->text) != 0)
         mc_text_add(out, ": among the values left open it may become %s", instance);
     mc_text_add(out, ".\n\n");
 }
@@ -225,27 +226,51 @@ static mercer_status copy_frequency(mercer_ctx *ctx, mercer_proof *proof, const 
     return MERCER_OK;
 }
 
+/* The numbers of the points apart from their texts, and these with the names of their columns. */
+static mercer_status copy_points(mercer_proof *proof, const mc_refutation *refutation, mercer_witness *out) {
+    const mc_witness *from = &refutation->witness;
+    double *points = mc_pool_take(&proof->pool, from->count * from->d, sizeof *points);
+    const char **text = mc_pool_take(&proof->pool, from->count * from->texts + 1, sizeof *text);
+    const char **name = mc_pool_take(&proof->pool, from->texts + 1, sizeof *name);
+    if (!points || !text || !name)
+        return MERCER_MEMORY;
+    for (int64_t i = 0; i < from->count; i++) {
+        const double *row = from->points + i * (from->d + from->texts);
+        memcpy(points + i * from->d, row, (size_t)from->d * sizeof *points);
+        for (int64_t t = 0; t < from->texts; t++)
+            text[i * from->texts + t] = mc_row_text(row, from->d + t);
+    }
+    for (int64_t t = 0; t < from->texts; t++) {
+        char *copy = mc_pool_take(&proof->pool, (int64_t)strlen(refutation->text_column[t]) + 1, 1);
+        if (!copy)
+            return MERCER_MEMORY;
+        name[t] = strcpy(copy, refutation->text_column[t]);
+    }
+    out->points = points;
+    out->texts = from->texts;
+    out->text = text;
+    out->text_column = name;
+    return MERCER_OK;
+}
+
 static mercer_status copy_refutation(mercer_ctx *ctx, mercer_proof *proof, const mc_refutation *refutation) {
     const mc_witness *from = &refutation->witness;
     char *kernel = NULL;
     if (refutation->frequency.found)
         return copy_frequency(ctx, proof, refutation);
     MC_TRY(copy_instance(ctx, proof, refutation->instance, &kernel));
-    double *points = mc_pool_take(&proof->pool, from->count * from->d, sizeof *points);
     double *weights = mc_pool_take(&proof->pool, from->count, sizeof *weights);
-    if (!points || !weights)
+    if (!weights)
         return MERCER_MEMORY;
-    memcpy(points, from->points, (size_t)(from->count * from->d) * sizeof *points);
     memcpy(weights, from->weights, (size_t)from->count * sizeof *weights);
     proof->witness = (mercer_witness){.count = from->count,
                                       .d = from->d,
-                                      .points = points,
                                       .weights = weights,
                                       .value = from->value,
                                       .bound = from->bound,
                                       .kernel = kernel,
                                       .pair = {from->pair[0], from->pair[1]}};
-    return MERCER_OK;
+    return copy_points(proof, refutation, &proof->witness);
 }
 
 /* ---- unknown ---- */

@@ -5,6 +5,7 @@
    and the witness gets its zeros back at the end. */
 #include "kernel/proof/refute.h"
 #include "kernel/evaluate/matern_bessel.h"
+#include "kernel/evaluate/spectrum_kernel.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "kernel/language/node.h"
@@ -22,7 +23,8 @@ typedef struct refutation_task {
 } refutation_task;
 
 static bool is_external_atom(const mc_node *node) {
-    return node->kind == MC_ATOM && mc_atoms[node->atom].opaque;
+    const bool listed = mc_atoms[node->atom].text && node->atom != MC_TFIDF; /* its weights are those of a fit */
+    return node->kind == MC_ATOM && mc_atoms[node->atom].opaque && !listed;
 }
 
 static bool is_open(const mc_node *node) {
@@ -68,6 +70,21 @@ static mercer_status refute_by_points(mercer_ctx *ctx, const mc_node *root, int6
                 t.d = fixed || t.wide < enough ? t.wide : enough;
                 MC_TRY(try_instance(&t, v, (mc_search_part)part));
             }
+    return MERCER_OK;
+}
+
+/* By texts, and numbers beside them. */
+static mercer_status refute_by_texts(mercer_ctx *ctx, const mc_node *root, int64_t d, int64_t least,
+                                     mc_refutation *out) {
+    const int64_t wide = d > 0 ? d : least;
+    const int variants = out->instantiated ? MC_INSTANCES : 1;
+    for (int v = 0; v < variants && !out->found; v++) {
+        mc_node_free(out->instance);
+        out->instance = NULL;
+        MC_TRY(mc_make_instance(ctx, root, wide, wide, v, &out->instance));
+        if (out->instance)
+            MC_TRY(mc_search_texts(ctx, out->instance, wide, out));
+    }
     return MERCER_OK;
 }
 
@@ -120,6 +137,8 @@ mercer_status mc_refute_kernel(mercer_ctx *ctx, const mc_node *root, int64_t d, 
     *out = (mc_refutation){.instantiated = mc_node_any(root, is_open)};
     if (mc_node_any(root, is_external_atom))
         return MERCER_OK; /* its values are not ours to choose points for */
+    if (mc_node_any(root, mc_node_reads_text))
+        return refute_by_texts(ctx, root, d, least, out);
     if (mc_node_any(root, has_no_enclosure))
         MC_TRY(refute_by_frequency(ctx, root, d, least, out));
     if (!out->found)

@@ -24,9 +24,13 @@ typedef struct mc_negative_frequency {
     double size, value, bound;
 } mc_negative_frequency;
 
+/* Columns of texts that points may have, and the texts that are tried (search_texts.c). */
+enum { MC_WITNESS_TEXTS = 4 };
+
 typedef struct mc_refutation {
     bool found; /* by points; or by a frequency, when frequency.found */
     mc_witness witness;
+    const char *text_column[MC_WITNESS_TEXTS]; /* the witness's; names that root or instance hold */
     mc_negative_frequency frequency;
     mc_node *instance; /* the expression with a value for everything that was open; the witness is about this one */
     bool instantiated; /* something was open */
@@ -54,6 +58,8 @@ void mc_needed_columns(const mc_node *root, int64_t *exact, int64_t *least);
 typedef enum mc_search_part { MC_SEARCH_FIRST, MC_SEARCH_THEN, MC_SEARCH_PARTS } mc_search_part;
 mercer_status mc_search_witness(mercer_ctx *ctx, const mc_node *instance, int64_t d, mc_search_part part, double share,
                                 mc_refutation *out);
+/* search_texts.c: sets of texts, on instance, which reads some: its columns of texts are numbered. */
+mercer_status mc_search_texts(mercer_ctx *ctx, mc_node *instance, int64_t d, mc_refutation *out);
 /* negative_frequency.c: for d columns, and while none is found for more, up to most. */
 mercer_status mc_find_negative_frequency(mercer_ctx *ctx, const mc_node *instance, int64_t d, int64_t most,
                                          mc_negative_frequency *out);

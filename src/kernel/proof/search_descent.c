@@ -19,7 +19,7 @@ static void random_points(mc_witness_search *s, int64_t m, mc_rng *rng) {
 static double eigenvalue_of(mc_witness_search *s, int64_t m, const double *points, double *vector) {
     double K[MC_WITNESS_POINTS * MC_WITNESS_POINTS];
     s->left -= m * (m + 1) / 2 + m * m * m / 8;
-    return mc_witness_gram(s->node, m, s->d, points, K) ? mc_smallest_eigenvalue(K, m, vector) : INFINITY;
+    return mc_witness_gram(s->node, m, s->d, 0, points, K) ? mc_smallest_eigenvalue(K, m, vector) : INFINITY;
 }
 
 /* d(v' K v) / d x_i along column j, by central differences of the row i. */

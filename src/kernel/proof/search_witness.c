@@ -50,7 +50,7 @@ static bool spend_evaluations(mc_witness_search *s, int64_t values) {
 
 bool mc_fill_gram_of_set(mc_witness_search *s, int64_t m, double *K) {
     return in_domain(s, m) && spend_evaluations(s, m * (m + 1) / 2)
-           && (s->fine ? mc_witness_gram_enclosed : mc_witness_gram)(s->node, m, s->d, s->points, K);
+           && (s->fine ? mc_witness_gram_enclosed : mc_witness_gram)(s->node, m, s->d, 0, s->points, K);
 }
 
 /* ---- keeping the best ---- */

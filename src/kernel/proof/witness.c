@@ -12,11 +12,12 @@
 
 typedef double value_of_pair(const mc_node *node, const double *x, const double *z, int64_t d);
 
-static bool fill_witness_gram(value_of_pair *value, const mc_node *node, int64_t m, int64_t d, const double *points,
-                              double *K) {
+static bool fill_witness_gram(value_of_pair *value, const mc_node *node, int64_t m, int64_t d, int64_t texts,
+                              const double *points, double *K) {
+    const int64_t width = d + texts;
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j <= i; j++) {
-            const double k = value(node, points + i * d, points + j * d, d);
+            const double k = value(node, points + i * width, points + j * width, d);
             if (!isfinite(k))
                 return false;
             K[i * m + j] = K[j * m + i] = k;
@@ -32,12 +33,13 @@ static double enclosed_value(const mc_node *node, const double *x, const double 
     return k.lo <= 0 && k.hi >= 0 ? 0 : k.lo + (k.hi - k.lo) / 2;
 }
 
-bool mc_witness_gram(const mc_node *node, int64_t m, int64_t d, const double *points, double *K) {
-    return fill_witness_gram(mc_eval_kernel, node, m, d, points, K);
+bool mc_witness_gram(const mc_node *node, int64_t m, int64_t d, int64_t texts, const double *points, double *K) {
+    return fill_witness_gram(mc_eval_kernel, node, m, d, texts, points, K);
 }
 
-bool mc_witness_gram_enclosed(const mc_node *node, int64_t m, int64_t d, const double *points, double *K) {
-    return fill_witness_gram(enclosed_value, node, m, d, points, K);
+bool mc_witness_gram_enclosed(const mc_node *node, int64_t m, int64_t d, int64_t texts, const double *points,
+                              double *K) {
+    return fill_witness_gram(enclosed_value, node, m, d, texts, points, K);
 }
 
 /* ---- eigenvalues ---- */
@@ -113,8 +115,12 @@ double mc_smallest_eigenvalue(double *K, int64_t m, double *vector) {
 
 /* ---- certifying ---- */
 
+static int64_t width_of(const mc_witness *w) {
+    return w->d + w->texts;
+}
+
 static mc_interval value_at(const mc_node *node, const mc_witness *w, int64_t i, int64_t j) {
-    return mc_enclose_kernel(node, w->points + i * w->d, w->points + j * w->d, w->d);
+    return mc_enclose_kernel(node, w->points + i * width_of(w), w->points + j * width_of(w), w->d);
 }
 
 static mc_interval quadratic_form(const mc_node *node, const mc_witness *w) {
@@ -182,7 +188,7 @@ bool mc_witness_from_points(const mc_node *node, mc_witness *w) {
     static const int decimals[] = {0, 1, 2, 3, 4, 6, 9, 12, 16};
     double K[MC_WITNESS_POINTS * MC_WITNESS_POINTS], vector[MC_WITNESS_POINTS];
     const int64_t m = w->count;
-    if (!mc_witness_gram_enclosed(node, m, w->d, w->points, K) || !(mc_smallest_eigenvalue(K, m, vector) < 0))
+    if (!mc_witness_gram_enclosed(node, m, w->d, w->texts, w->points, K) || !(mc_smallest_eigenvalue(K, m, vector) < 0))
         return false;
     scale_weights(vector, m);
     for (size_t k = 0; k < sizeof decimals / sizeof decimals[0]; k++) {
@@ -205,17 +211,20 @@ bool mc_witness_from_points(const mc_node *node, mc_witness *w) {
 /* How negative the matrix of w's points is when point skip (-1: none) is left out; 0: not at all. */
 static double negativity_without_point(const mc_node *node, const mc_witness *w, int64_t skip, double *scratch) {
     double K[MC_WITNESS_POINTS * MC_WITNESS_POINTS], vector[MC_WITNESS_POINTS];
+    const int64_t width = width_of(w);
     int64_t m = 0;
     for (int64_t i = 0; i < w->count; i++)
         if (i != skip)
-            memcpy(scratch + m++ * w->d, w->points + i * w->d, (size_t)w->d * sizeof(double));
-    return m > 0 && mc_witness_gram_enclosed(node, m, w->d, scratch, K) ? fmin(mc_smallest_eigenvalue(K, m, vector), 0)
-                                                                        : 0;
+            memcpy(scratch + m++ * width, w->points + i * width, (size_t)width * sizeof(double));
+    return m > 0 && mc_witness_gram_enclosed(node, m, w->d, w->texts, scratch, K)
+               ? fmin(mc_smallest_eigenvalue(K, m, vector), 0)
+               : 0;
 }
 
 static void drop_point(mc_witness *w, int64_t i) {
+    const int64_t width = width_of(w);
     const size_t rest = (size_t)(w->count - i - 1);
-    memmove(w->points + i * w->d, w->points + (i + 1) * w->d, rest * (size_t)w->d * sizeof(double));
+    memmove(w->points + i * width, w->points + (i + 1) * width, rest * (size_t)width * sizeof(double));
     memmove(w->weights + i, w->weights + i + 1, rest * sizeof(double));
     w->count--;
 }
@@ -232,6 +241,8 @@ bool mc_witness_simplify(const mc_node *node, mc_witness *w, double *scratch) {
     if (!(negativity_without_point(node, w, -1, scratch) < 0))
         return false; /* it was rounding that looked so */
     drop_needless(node, w, scratch);
+    if (w->texts > 0)
+        return mc_witness_from_points(node, w);
     const size_t values = (size_t)(w->count * w->d);
     memcpy(scratch, w->points, values * sizeof(double));
     for (size_t k = 0; k < sizeof digits / sizeof digits[0]; k++) {

@@ -41,18 +41,42 @@ static int point_width(const double *x, int64_t d) {
     return (int)width;
 }
 
+/* The numbers, where some are other than 0 or there is nothing else, and the texts. */
+static bool shows_numbers(const mercer_witness *w) {
+    bool zeros = true;
+    for (int64_t k = 0; k < w->count * w->d; k++)
+        zeros = zeros && w->points[k] == 0;
+    return w->texts == 0 || !zeros;
+}
+
+static void say_row(const mercer_witness *w, int64_t i, mc_text *out) {
+    const bool numbers = shows_numbers(w);
+    if (numbers)
+        say_point(w->points + i * w->d, w->d, out);
+    for (int64_t t = 0; t < w->texts; t++) {
+        mc_text_add(out, "%s", t || numbers ? ", " : "");
+        mc_text_quoted(out, w->text[i * w->texts + t]);
+    }
+}
+
+static int row_width(const mercer_witness *w, int64_t i) {
+    size_t width = shows_numbers(w) ? (size_t)point_width(w->points + i * w->d, w->d) : 0;
+    for (int64_t t = 0; t < w->texts; t++)
+        width += strlen(w->text[i * w->texts + t]);
+    return (int)width;
+}
+
 /* Points and weights in two columns. */
 static void say_points(const mercer_witness *w, mc_text *out) {
     int widest = 0;
     for (int64_t i = 0; i < w->count; i++) {
-        const int width = point_width(w->points + i * w->d, w->d);
+        const int width = row_width(w, i);
         widest = width > widest ? width : widest;
     }
     for (int64_t i = 0; i < w->count; i++) {
-        const double *x = w->points + i * w->d;
         mc_text_add(out, w->count < 10 ? "    x%lld = " : "    x%-2lld = ", (long long)i + 1);
-        say_point(x, w->d, out);
-        mc_text_add(out, "%*s   with weight ", widest - point_width(x, w->d), "");
+        say_row(w, i, out);
+        mc_text_add(out, "%*s   with weight ", widest - row_width(w, i), "");
         mc_text_number(out, w->weights[i]);
         mc_text_add(out, "\n");
     }
@@ -76,11 +100,17 @@ static double largest_deviation(mc_interval a, double v) {
     return mc_iv_abs(mc_iv_sub(a, mc_iv(v))).hi;
 }
 
+/* The i-th point with its texts. */
+static const double *row_of(const mc_witness *w, int64_t i) {
+    return w->points + i * (w->d + w->texts);
+}
+
 static void enclose_values(const mc_proof_findings *f, const mercer_witness *w, values *k) {
+    const mc_witness *from = &f->refutation.witness;
     for (int64_t i = 0; i < w->count; i++)
         for (int64_t j = 0; j < w->count; j++)
             k->exact[i * w->count + j] =
-                mc_enclose_kernel(f->refutation.instance, w->points + i * w->d, w->points + j * w->d, w->d);
+                mc_enclose_kernel(f->refutation.instance, row_of(from, i), row_of(from, j), w->d);
 }
 
 /* What the sum over printed values may be off by. */
@@ -201,20 +231,20 @@ static void note_node(numbers *n, const mc_node *node) {
 }
 
 /* The same sum as a double computation gives it. */
-static double sum_in_double(const mc_node *node, const mercer_witness *w) {
+static double sum_in_double(const mc_node *node, const mc_witness *w) {
     double sum = 0;
     for (int64_t i = 0; i < w->count; i++)
         for (int64_t j = 0; j < w->count; j++)
-            sum +=
-                w->weights[i] * w->weights[j] * mc_eval_kernel(node, w->points + i * w->d, w->points + j * w->d, w->d);
+            sum += w->weights[i] * w->weights[j] * mc_eval_kernel(node, row_of(w, i), row_of(w, j), w->d);
     return sum;
 }
 
 /* Where numbers cancel so far that double precision does not show the sum, a check needs all their digits. */
-static void say_numbers(const mc_node *node, const mercer_witness *w, mc_text *out) {
+static void say_numbers(const mc_refutation *refutation, const mercer_witness *w, mc_text *out) {
+    const mc_node *node = refutation->instance;
     char digits[32];
     numbers n = {0};
-    if (fabs(sum_in_double(node, w) - w->value) <= 0.01 * fabs(w->value))
+    if (fabs(sum_in_double(node, &refutation->witness) - w->value) <= 0.01 * fabs(w->value))
         return;
     note_node(&n, node);
     for (int64_t i = 0; i < w->count; i++)
@@ -231,7 +261,7 @@ static void say_numbers(const mc_node *node, const mercer_witness *w, mc_text *o
 /* k(x, x) < 0 says it all. */
 static void say_one(const mercer_witness *w, const values *k, mc_text *out) {
     mc_text_add(out, "At the point x = ");
-    say_point(w->points, w->d, out);
+    say_row(w, 0, out);
     mc_text_add(out, " it gives k(x, x) = ");
     say_sum(k->printed[0], largest_deviation(k->exact[0], k->printed[0]), out);
     mc_text_add(out, ". For a kernel k(x, x) is never negative.\n");
@@ -257,7 +287,7 @@ void mc_witness_print(const mc_proof_findings *f, const mercer_witness *w, mc_te
         say_one(w, &k, out);
     else
         say_many(w, &k, error, out);
-    say_numbers(f->refutation.instance, w, out);
+    say_numbers(&f->refutation, w, out);
 }
 
 const char *const mc_series_names[MC_SERIES_KINDS] = {
@@ -320,7 +350,7 @@ void mc_witness_short(const mercer_witness *w, mc_text *out) {
     mc_text_add(out, one ? " at x = " : " for x = ");
     for (int64_t i = 0; i < w->count; i++) {
         mc_text_add(out, "%s", i ? ", " : "");
-        say_point(w->points + i * w->d, w->d, out);
+        say_row(w, i, out);
     }
     for (int64_t i = 0; !one && i < w->count; i++) {
         mc_text_add(out, "%s", i ? ", " : " and w = ");
