@@ -283,6 +283,9 @@ def renamed(t):
         return {"atom": "rbf", "gamma": c} if same else t
     if name == "brownian" and t["hurst"] == 1:
         return LINEAR
+    if op_of(t) == "power" and t["exponent"].denominator == 1 and bounds(t["of"][0])[1] < 0:
+        raised = {"op": "power", "exponent": t["exponent"], "of": [negated(t["of"][0])]}
+        return raised if t["exponent"] % 2 == 0 else negated(raised)
     if name == "power" and t["centred"] == 1 and number(t["p"]):  # |x|^p + |z|^p - |x-z|^p
         return {"op": "product", "of": [Fraction(2), renamed({"atom": "brownian", "hurst": t["p"] / 2})]}
     if name == "gibbs" and constant_function(t["function"]) is not None:
@@ -554,6 +557,8 @@ class Expansion:
             return self.taylor_exp(t, view)
         if op_of(t) == "power" and t["exponent"] < 0:
             return self.taylor_inverse(t, view)
+        if op_of(t) == "power" and t["exponent"] < 1:
+            return self.taylor_root(t, view)
         if atom_of(t) == "spline":
             return {frozenset(): point(1), **self.expand(LINEAR, view), **self.remainder(t, 0, view)}
         if t == LINEAR and self.mode == "taylor":
@@ -597,6 +602,19 @@ class Expansion:
             return self.leaf(t, view)
         factors = [mul(point(math.prod(a + k for k in range(n)) / (math.factorial(n) * c**n)), power(point(c), -a)) for n in range(self.order + 1)]
         return self.together(self.powers({m: neg(f) for m, f in inner.items()}, factors), self.remainder(t, c, view))
+
+    def taylor_root(self, t, view):
+        """c^a less the terms of (c - b)^n and what is left of them, all of which have one sign."""
+        inner, a = self.expand(t["of"][0], view), t["exponent"]
+        c = self.constant_of(inner) if len(inner) > 1 else None
+        if c is None or c <= 0:
+            return None
+        front, factors = Fraction(1), []
+        for n in range(self.order + 1):
+            factors.append(mul(point(front), power(point(c), a)))
+            front = -front * (a - n) / ((n + 1) * c)  # C(a, n) (-1)^n c^-n
+        left = {m: neg(f) for m, f in self.remainder(t, c, view).items()}
+        return self.together(self.powers({m: neg(f) for m, f in inner.items()}, factors), left)
 
     def together(self, *parts):
         out = {}
@@ -1154,7 +1172,7 @@ def bounds(t, same=False):
     if name in UNIT:
         return (Fraction(-1 if name == "sinc" else 0), Fraction(1)) if not same else point(1)
     if name in ("power", "log", "multiquadric") and not same:
-        return LINE if t["centred"] else neg(HALF_LINE)
+        return LINE if t["centred"] else (-INF, -span(t["c"])[0]) if name == "multiquadric" else neg(HALF_LINE)
     if same and name in ("power", "log", "thin_plate", "multiquadric"):
         return HALF_LINE if t.get("centred") else neg(span(t["c"])) if name == "multiquadric" else point(0)
     if name == "tanh":
@@ -1170,7 +1188,7 @@ def bounds_of_operation(op, t, of, same):
     if op == "columns":
         return of[0]
     if op == "normalize":
-        return (Fraction(0 if same else -1), Fraction(1)) if same or of[0][0] < 0 else (Fraction(0), Fraction(1))
+        return (Fraction(0 if of[0][0] >= 0 else -1), Fraction(1)) if same else LINE  # its sign, or 0
     if op == "exp":
         return exp(of[0])
     if op == "power":
@@ -1534,7 +1552,7 @@ def conditional_bernstein(proof, step):
         return False
     base = t["of"][1]
     if op_of(base) == "power" and base["exponent"] < 1:
-        if base["exponent"] <= 0 or bounds(base["of"][0])[0] < 0:
+        if base["exponent"] <= 0 or bounds(base["of"][0], same=True)[0] < 0:
             return False
         base = base["of"][0]
     return proof.only(step, ("conditional",), negated(base))
@@ -1542,7 +1560,7 @@ def conditional_bernstein(proof, step):
 
 def inverse_of_conditional(proof, step):
     t = step.term
-    return op_of(t) == "power" and t["exponent"] < 0 and bounds(t["of"][0])[0] > 0 and proof.only(step, ("conditional",), negated(t["of"][0]))
+    return op_of(t) == "power" and t["exponent"] < 0 and bounds(t["of"][0], same=True)[0] > 0 and proof.only(step, ("conditional",), negated(t["of"][0]))
 
 
 rule("kernel", "inverse_conditional")(inverse_of_conditional)
@@ -1613,7 +1631,7 @@ def powers_exp(proof, step):
 @rule("kernel", "inverse")
 def inverse_power(proof, step):
     t = step.term
-    return op_of(t) == "power" and t["exponent"] < 0 and bounds(t["of"][0])[0] > 0 \
+    return op_of(t) == "power" and t["exponent"] < 0 and bounds(t["of"][0], same=True)[0] > 0 \
         and proof.multiplied(step, t["of"][0], lambda e, p: nonnegative(e, p, -1, True))
 
 
@@ -1740,6 +1758,10 @@ def taylor_rule(proof, step):
     return False
 
 
+def remainder_has_one_sign(a, least):
+    return least > 0 if a < 0 else 0 < a < 1 and least >= 0
+
+
 @rule("kernel", "remainder")
 def remainder(proof, step):
     t = step.term.get("remainder")
@@ -1750,7 +1772,7 @@ def remainder(proof, step):
         return not step.premises
     if op_of(t) == "exp":
         kernel, c = t["of"][0], -at
-    elif op_of(t) == "power" and t["exponent"] < 0 and at > 0 and bounds(t["of"][0])[0] > 0:
+    elif op_of(t) == "power" and at > 0 and remainder_has_one_sign(t["exponent"], bounds(t["of"][0], same=True)[0]):
         kernel, c = negated(t["of"][0]), at
     else:
         return False

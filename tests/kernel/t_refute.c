@@ -225,6 +225,43 @@ static void test_the_same_seed_gives_the_same_witness(void **state) {
     }
 }
 
+/* By the checker's own formulas; and what is changed is refused. */
+static void test_frequencies_are_verified(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t d;
+    } cases[] = {{"rbf(gamma=1) - 0.1*rbf(gamma=0.5)", 7},
+                 {"matern(nu=0.8, length_scale=2) - 0.9*matern(nu=0.8, length_scale=1)", 2},
+                 {"rq(alpha=1.5, length_scale=2) - 0.5*rq(alpha=1.5, length_scale=1)", 1},
+                 {"rq(alpha=1, length_scale=2)^2 - 0.5*rq(alpha=2, length_scale=1)", 3},
+                 {"matern(nu=1.2, length_scale=1)*0.5 - 0.001*laplacian(gamma=1)", 1},
+                 {"sinc(length_scale=2)^2 - 0.3*sinc(length_scale=1)", 1},
+                 {"exp(rbf(gamma=1)) - 1.001", 0},
+                 {"0.001*rbf(gamma=1) + 0.999*periodic - 0.5", 1},
+                 {"(periodic - rbf(gamma=1))^2 - 0.5", 1}};
+    mercer_ctx *ctx = open_ctx(1);
+    int found = 0;
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        mercer_kernel *kernel = NULL;
+        mc_negative_frequency claim = {0};
+        assert_ok(ctx, mercer_kernel_parse(ctx, cases[k].text, &kernel));
+        assert_ok(ctx, mc_find_negative_frequency(ctx, kernel->root, cases[k].d ? cases[k].d : 1, cases[k].d, &claim));
+        if (claim.found && !mc_verify_frequency(kernel->root, &claim))
+            fail_msg("%s: %.17g +- %g is not confirmed", cases[k].text, claim.value, claim.bound);
+        found += claim.found;
+        for (int way = 0; claim.found && way < 3; way++) {
+            mc_negative_frequency other = claim;
+            other.value *= way == 0 ? 1.001 : way == 1 ? 0.999 : 1;
+            other.mean = way == 2 ? !claim.mean : claim.mean;
+            assert_false(mc_verify_frequency(kernel->root, &other));
+        }
+        mercer_kernel_free(kernel);
+    }
+    assert_true(found >= 7);
+    close_clean(ctx);
+}
+
 static void test_eigenvalues_are_those_of_known_matrices(void **state) {
     (void)state;
     double v[MC_WITNESS_POINTS], K[MC_WITNESS_POINTS * MC_WITNESS_POINTS];
@@ -279,6 +316,7 @@ int main(void) {
         cmocka_unit_test(test_chi2_is_refuted_without_negative_entries),
         cmocka_unit_test(test_open_kernels_name_the_instance),
         cmocka_unit_test(test_the_same_seed_gives_the_same_witness),
+        cmocka_unit_test(test_frequencies_are_verified),
         cmocka_unit_test(test_eigenvalues_are_those_of_known_matrices),
         cmocka_unit_test(test_a_long_search_can_be_stopped),
     };

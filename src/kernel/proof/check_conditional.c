@@ -91,14 +91,15 @@ bool mc_verify_conditional_columns(checker *c, const mc_proof_line *line) {
            && premise_supports(nth_premise(c, line, 0), line, t->child[0], t->node->columns);
 }
 
-/* -a b^p, a >= 0, 0 < p <= 1; b: *base. With p < 1, b must not be negative. */
+/* -a b^p, a >= 0, 0 < p <= 1; b: *base. With p < 1, b must not be negative, which is a question about equal points: with
+   -b conditionally positive, weights 1 and -1 give b(x,z) >= (b(x,x) + b(z,z))/2. */
 static bool is_minus_bernstein(const mc_term *t, const mc_term **base) {
     if (t->kind != MC_T_PRODUCT || t->children != 2 || t->child[0]->kind != MC_T_NUMBER
         || !(mc_amount_range(t->child[0]->amount).hi <= 0))
         return false;
     const bool power = t->child[1]->kind == MC_T_POWER && t->child[1]->amount.factor < 1;
     *base = power ? t->child[1]->child[0] : t->child[1];
-    return !power || (t->child[1]->amount.factor > 0 && mc_term_range(*base).lo >= 0);
+    return !power || (t->child[1]->amount.factor > 0 && mc_term_diagonal_range(*base).lo >= 0);
 }
 
 bool mc_verify_conditional_bernstein(checker *c, const mc_proof_line *line) {
@@ -107,10 +108,10 @@ bool mc_verify_conditional_bernstein(checker *c, const mc_proof_line *line) {
            && only_premise(c, line, MC_IS_CONDITIONAL, mc_term_negated(&c->pool, base));
 }
 
-/* b^-a with b > 0 */
+/* b^-a with b > 0, as b is on equal points. */
 bool mc_verify_inverse_conditional(checker *c, const mc_proof_line *line) {
     const mc_term *t = line->term;
-    return t->kind == MC_T_POWER && t->amount.factor < 0 && mc_term_range(t->child[0]).lo > 0
+    return t->kind == MC_T_POWER && t->amount.factor < 0 && mc_term_diagonal_range(t->child[0]).lo > 0
            && only_premise(c, line, MC_IS_CONDITIONAL, mc_term_negated(&c->pool, t->child[0]));
 }
 

@@ -211,10 +211,11 @@ static bool verify_exp_shift(checker *c, const mc_proof_line *line) {
            && multiplied_out(c, line, line->term->child[0], MC_GENERATORS, no_negative_but_constant);
 }
 
-/* (constant - kernel)^-a where the base stays positive: an integral over t > 0 of exp(-t base) t^(a-1) / Gamma(a). */
+/* (constant - kernel)^-a where the base is positive on equal points, and so everywhere, since |k(x,z)|^2 <=
+   k(x,x) k(z,z): an integral over t > 0 of exp(-t base) t^(a-1) / Gamma(a). */
 static bool verify_inverse_power(checker *c, const mc_proof_line *line) {
     const mc_term *t = line->term;
-    return t->kind == MC_T_POWER && t->amount.factor < 0 && mc_term_range(t->child[0]).lo > 0
+    return t->kind == MC_T_POWER && t->amount.factor < 0 && mc_term_diagonal_range(t->child[0]).lo > 0
            && multiplied_out(c, line, t->child[0], MC_GENERATORS, no_positive_but_constant);
 }
 

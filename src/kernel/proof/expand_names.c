@@ -5,10 +5,12 @@
      exp(c power(p=2)), p=1          rbf(gamma=c), exponential(gamma=c) for c > 0
      rbf(form=c I)                   rbf(gamma=c)
      laplacian(gamma=a)*laplacian(gamma=b)   laplacian(gamma=a+b), where that is a double; exponential, chi2 likewise
+     a^n, a < 0, n whole             (-1)^n (-a)^n
      gibbs(c)                        rbf(gamma=1/(2 c^2)), where that is a double */
 #include "kernel/language/atoms.h"
 #include "kernel/proof/enclose.h"
 #include "kernel/proof/expand_list.h"
+#include <math.h>
 
 /* A term that is this atom with one number. */
 static const mc_term *make_atom(mc_pool *pool, mc_atom atom, double number) {
@@ -99,9 +101,19 @@ static bool read_power_exponent(const mc_term *inner, double *c, double *p) {
     return *c > 0;
 }
 
+static const mc_term *rename_power_of_negative(mc_pool *pool, const mc_term *term) {
+    const double n = term->amount.factor;
+    if (n != floor(n) || !(mc_term_range(term->child[0]).hi < 0))
+        return NULL;
+    const mc_term *power = mc_term_unary(pool, MC_T_POWER, term->amount, NULL, mc_term_negated(pool, term->child[0]));
+    return fmod(n, 2) == 0 ? power : mc_term_negated(pool, power);
+}
+
 const mc_term *mc_term_renamed(mc_pool *pool, const mc_term *term) {
     double c = 0, p = 0;
     mc_interval f;
+    if (term->kind == MC_T_POWER)
+        return rename_power_of_negative(pool, term);
     if (is_fixed_atom(term, MC_BROWNIAN) && term->node->parameter[0].number == 1)
         return mc_term_linear(pool);
     if (term->kind == MC_T_ATOM && term->node->atom == MC_RBF_FORM)

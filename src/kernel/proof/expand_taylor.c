@@ -2,11 +2,12 @@
 
      exp(u)       e^c sum_n (u - c)^n/n! + R                where u - c is a kernel
      b^-a         sum_n C(a + n - 1, n) c^(-a-n) (c - b)^n + R    where c - b is a kernel and b > 0
+     b^a, 0 < a < 1   c^a - sum_{n > 0} |C(a, n)| c^(a-n) (c - b)^n - R   where c - b is a kernel and b >= 0
      arccos       |x|^order |z|^order (c_0 + c_1 cosine + c_2 cosine^2 + ...) + R
      spline       1 + <x,z> + R
 
-   up to n = order. No coefficient is negative, so that the remainder R is a kernel: it is a generator, and what is
-   subtracted can be compared with the terms before it. For |c - b| < c see docs/proofs.md, D3.
+   up to n = order. No coefficient of R is negative, so that it is a kernel: it is a generator, and what is subtracted can
+   be compared with the terms before it. For |c - b| < c see docs/proofs.md, D3.
 
    MC_POLAR also writes <x,z> as |x| |z| cosine, so that weights by powers of the norm and Gegenbauer polynomials
    meet. */
@@ -39,6 +40,11 @@ static const mc_term *plus_number(mc_pool *pool, const mc_term *term, double c) 
     return c == 0 ? term : mc_term_binary(pool, MC_T_SUM, term, mc_term_number(pool, mc_amount_number(c)));
 }
 
+/* b^a, 0 < a < 1 */
+static bool is_root(const mc_term *term) {
+    return term->kind == MC_T_POWER && term->amount.factor > 0 && term->amount.factor < 1;
+}
+
 const mc_term *mc_remainder_kernel(mc_pool *pool, const mc_term *remainder) {
     const mc_term *function = remainder->child[0];
     const double at = remainder->amount.factor;
@@ -46,10 +52,11 @@ const mc_term *mc_remainder_kernel(mc_pool *pool, const mc_term *remainder) {
         return NULL;
     if (function->kind == MC_T_EXP)
         return plus_number(pool, function->child[0], -at);
-    return function->kind == MC_T_POWER && function->amount.factor < 0 && at > 0
-                   && mc_term_range(function->child[0]).lo > 0
-               ? plus_number(pool, mc_term_negated(pool, function->child[0]), at)
-               : NULL;
+    if (function->kind != MC_T_POWER || !(at > 0))
+        return NULL;
+    const double least = mc_term_diagonal_range(function->child[0]).lo;
+    const bool one_sign = function->amount.factor < 0 ? least > 0 : is_root(function) && least >= 0;
+    return one_sign ? plus_number(pool, mc_term_negated(pool, function->child[0]), at) : NULL;
 }
 
 static bool add_remainder(mc_expander *x, const mc_term *function, double at, const mc_node *scope, mc_monomials *out) {
@@ -172,6 +179,35 @@ static bool expand_inverse(mc_expander *x, const mc_term *term, const mc_node *s
              && add_remainder(x, term, c, scope, out);
     } else if (ok)
         ok = mc_expand_as_generator(x, term, scope, out);
+    mc_free(k.item);
+    return ok;
+}
+
+static bool subtract_remainder(mc_expander *x, const mc_term *function, double at, const mc_node *scope,
+                               mc_monomials *out) {
+    mc_monomials rest = {0};
+    bool ok = add_remainder(x, function, at, scope, &rest);
+    for (int i = 0; ok && i < rest.count; i++) {
+        rest.item[i].factor = mc_iv_neg(rest.item[i].factor);
+        ok = mc_add_monomial(x, out, &rest.item[i]);
+    }
+    mc_free(rest.item);
+    return ok;
+}
+
+/* Of (c - k)^a; a power of one monomial is left to be taken as such. */
+static bool expand_root(mc_expander *x, const mc_term *term, const mc_node *scope, mc_monomials *out, bool *taken) {
+    const double a = term->amount.factor;
+    mc_monomials k = {0};
+    double c;
+    bool ok = mc_expand_into(x, term->child[0], scope, &k);
+    *taken = ok && k.count > 1 && take_constant(&k, &c) && c > 0;
+    if (*taken) {
+        for (int i = 0; i < k.count; i++)
+            k.item[i].factor = mc_iv_neg(k.item[i].factor);
+        ok = add_powers(x, &k, mc_iv_power(mc_iv(c), a), next_of_power, -a, c, out)
+             && subtract_remainder(x, term, c, scope, out);
+    }
     mc_free(k.item);
     return ok;
 }
@@ -328,6 +364,8 @@ bool mc_expand_taylor(mc_expander *x, const mc_term *term, const mc_node *scope,
         return expand_exp(x, term, scope, out);
     if (*taken)
         return term->kind == MC_T_POWER ? expand_inverse(x, term, scope, out) : expand_spline(x, term, scope, out);
+    if (is_root(term))
+        return expand_root(x, term, scope, out, taken);
     if (x->mode == MC_POLAR)
         return expand_polar(x, term, scope, out, taken);
     if (term->kind == MC_T_ATOM && term->node->atom == MC_LINEAR)

@@ -198,7 +198,7 @@ static int by_algebra(mc_prover *p, const mc_term *term, int64_t d) {
     if (line == MC_NO_LINE && term->kind == MC_T_EXP)
         line = exp_conditional(p, MC_IS_KERNEL, term, d, MC_RULE_EXP_CONDITIONAL);
     if (line == MC_NO_LINE && term->kind == MC_T_POWER && term->amount.factor < 0
-        && mc_term_range(term->child[0]).lo > 0)
+        && mc_term_diagonal_range(term->child[0]).lo > 0)
         line = around_a_constant(p, MC_IS_KERNEL, term, d, MC_RULE_INVERSE, -1);
     if (line == MC_NO_LINE)
         line = mc_claim_by_taylor(p, term, d);

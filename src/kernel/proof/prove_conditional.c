@@ -55,7 +55,7 @@ static int minus_bernstein(mc_prover *p, mc_judgement order, const mc_term *term
         || !(mc_amount_range(term->child[0]->amount).hi < 0))
         return MC_NO_LINE;
     const bool power = base->kind == MC_T_POWER && base->amount.factor < 1;
-    if (power && !(base->amount.factor > 0 && mc_term_range(base->child[0]).lo >= 0))
+    if (power && !(base->amount.factor > 0 && mc_term_diagonal_range(base->child[0]).lo >= 0))
         return MC_NO_LINE;
     const mc_term *minus = mc_term_negated(p->pool, power ? base->child[0] : base);
     return mc_claim_from(p, order, term, d, MC_RULE_CONDITIONAL_BERNSTEIN, mc_claim_conditional(p, order, minus, d));
@@ -67,7 +67,7 @@ static int conditional_product(mc_prover *p, mc_judgement order, const mc_term *
 }
 
 int mc_inverse_conditional(mc_prover *p, mc_judgement judgement, const mc_term *term, int64_t d, mc_rule rule) {
-    if (!(term->amount.factor < 0) || !(mc_term_range(term->child[0]).lo > 0))
+    if (!(term->amount.factor < 0) || !(mc_term_diagonal_range(term->child[0]).lo > 0))
         return MC_NO_LINE;
     const mc_term *minus = mc_term_negated(p->pool, term->child[0]);
     return mc_claim_from(p, judgement, term, d, rule, mc_claim_conditional(p, MC_IS_CONDITIONAL, minus, d));

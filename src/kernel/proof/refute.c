@@ -97,7 +97,8 @@ static mercer_status refute_by_frequency(mercer_ctx *ctx, const mc_node *root, i
     if (!instance)
         return MERCER_OK;
     const mercer_status status = mc_find_negative_frequency(ctx, instance, first, most, &out->frequency);
-    out->found = !status && out->frequency.found;
+    out->found = !status && out->frequency.found && mc_verify_frequency(instance, &out->frequency);
+    out->frequency.found = out->found;
     if (out->found) {
         mc_node_free(out->instance);
         out->instance = instance;

@@ -63,6 +63,8 @@ mercer_status mc_search_texts(mercer_ctx *ctx, mc_node *instance, int64_t d, mc_
 /* negative_frequency.c: for d columns, and while none is found for more, up to most. */
 mercer_status mc_find_negative_frequency(mercer_ctx *ctx, const mc_node *instance, int64_t d, int64_t most,
                                          mc_negative_frequency *out);
+/* check_frequency.c: the same value by other formulas; false: it is not so, or the expression cannot be read there. */
+bool mc_verify_frequency(const mc_node *instance, const mc_negative_frequency *claim);
 /* The value, and whether it is surely negative. */
 void mc_set_negative_value(mc_interval value, mc_negative_frequency *out);
 /* negative_coefficient.c: for d columns; any: no kernel for every number of columns. */

@@ -137,6 +137,17 @@ bool mc_search_grids(mc_witness_search *s) {
     return false;
 }
 
+/* Each so many times as far out as the one before: what depends on the quotient of two rows falls off here. */
+static void consider_powers(mc_witness_search *s, int64_t m, const double *ones) {
+    static const double bases[] = {10, 100, 1000};
+    for (int i = 0; i < 3 && s->left > 0 && s->score == 0; i++) {
+        double at = 1;
+        for (int64_t k = 0; k < m; k++, at *= bases[i])
+            place_on_ray(s, k, at, s->direction);
+        mc_consider_points(s, m, ones, NULL);
+    }
+}
+
 /* As many points as there may be, so far apart that a kernel that falls off is the identity on them. */
 bool mc_search_far_points(mc_witness_search *s) {
     static const double spacings[] = {20, 1000, 1e5};
@@ -148,6 +159,7 @@ bool mc_search_far_points(mc_witness_search *s) {
             on_a_line(s, m, spacings[i], s->direction, false);
             mc_consider_points(s, m, ones, NULL);
         }
+    consider_powers(s, 16, ones);
     return mc_certify_best_set(s, false);
 }
 

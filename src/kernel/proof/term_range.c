@@ -30,9 +30,11 @@ static mc_interval atom_range(const mc_node *atom) {
     case MC_TFIDF:
     case MC_INTERSECTION: return mc_iv_of(0, INFINITY);
     case MC_ARCCOS: return atom->parameter[0].number == 0 ? mc_iv_of(0, 1) : mc_iv_of(0, INFINITY);
+    case MC_MULTIQUADRIC:
+        return mc_atom_is_conditional(atom) ? mc_iv_of(-INFINITY, -mc_value_range(&atom->parameter[0]).lo)
+                                            : mc_iv_everything();
     case MC_POWER_DISTANCE:
-    case MC_LOG:
-    case MC_MULTIQUADRIC: return mc_atom_is_conditional(atom) ? mc_iv_of(-INFINITY, 0) : mc_iv_everything();
+    case MC_LOG: return mc_atom_is_conditional(atom) ? mc_iv_of(-INFINITY, 0) : mc_iv_everything();
     default: return mc_iv_everything();
     }
 }
@@ -108,6 +110,11 @@ static mc_interval combined_diagonal(const mc_term *term) {
     return r;
 }
 
+/* The sign of k(x, x), or 0. */
+static mc_interval normalised_diagonal(const mc_term *term) {
+    return mc_iv_of(mc_term_diagonal_range(term->child[0]).lo >= 0 ? 0 : -1, 1);
+}
+
 /* f(x)^2 k(x, x) */
 static mc_interval weighed_diagonal(const mc_term *term) {
     const mc_interval k = mc_term_diagonal_range(term->child[0]);
@@ -123,6 +130,7 @@ mc_interval mc_term_diagonal_range(const mc_term *term) {
     case MC_T_POWER: return mc_iv_power(mc_term_diagonal_range(term->child[0]), term->amount.factor);
     case MC_T_EXP: return mc_iv_exp(mc_term_diagonal_range(term->child[0]));
     case MC_T_WEIGH: return weighed_diagonal(term);
+    case MC_T_NORMALIZE: return normalised_diagonal(term);
     case MC_T_COLUMNS: return mc_term_diagonal_range(term->child[0]);
     default: return mc_iv_everything();
     }
