@@ -1938,7 +1938,7 @@ def features(t, text):
 
 def value_of_texts(t, x, z):
     column = t.get("text", {}).get("text", "")
-    if not isinstance(x, Row) or column not in x.texts:
+    if t["atom"] == "tfidf" or not isinstance(x, Row) or column not in x.texts:
         raise Undecided("texts that are not here")
     a, b = (features(t, r.texts[column].encode()) for r in (x, z))
     if t["atom"] == "weighted_degree":

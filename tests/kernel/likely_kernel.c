@@ -55,7 +55,7 @@ static void call(kernel_writer *w, const char *before, int depth, const char *af
 }
 
 static void part(kernel_writer *w, int depth) {
-    switch (depth ? draw_below(w, 9) : 0) {
+    switch (depth ? draw_below(w, 13) : 0) {
     case 1: call(w, "exp(0.1*(", depth - 1, "))"); break;
     case 2: call(w, "normalize(", depth - 1, ")"); break;
     case 3: call(w, "weigh(cos(x[2]), ", depth - 1, ")"); break;
@@ -63,6 +63,14 @@ static void part(kernel_writer *w, int depth) {
     case 5: call(w, "(", depth - 1, ")[1, 2]"); break;
     case 6: call(w, "(", depth - 1, draw_below(w, 4) ? ")" : ")^0.5"); break;
     case 7: call(w, "exp(", depth - 1, " - 1)"); break;
+    case 8:
+        call(w, draw_below(w, 2) ? "(2 - (1 - 0.5*normalize(" : "(1 - (1 - normalize(", depth - 1, "))^0.5)");
+        break;
+    case 9: call(w, "(1.5 - normalize(", depth - 1, draw_below(w, 2) ? "))^-0.7" : "))^-2"); break;
+    case 10: call(w, "(-0.5 - exp(-1*(", depth - 1, ")))^-3"); break;
+    case 11:
+        call(w, draw_below(w, 2) ? "(-1*multiquadric - exp(" : "(power(p=1) - 0.3*exp(", depth - 1, "))^-2");
+        break;
     default: atom(w);
     }
 }
