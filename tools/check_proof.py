@@ -2070,6 +2070,8 @@ def transform(kind, d, at):
         return point(0)  # masses at single frequencies
     if family in ("gaussian", "matern"):
         return mul(power(PI, Fraction(d, 2)), density(kind, d, s))
+    if family == "wendland":
+        return wendland_transform(kind, d, s[0])
     if family == "laplacian":
         return product(div(mul(point(2), scale), add(whole_power(scale, 2), point(w * w))) for w in at)
     if family == "sinc":
@@ -2107,6 +2109,38 @@ def mean_of_monomial(e, m, d):
     return whole_power(mean_of_periodic(kind[2]), d)
 
 
+def wendland_kind(e, m):
+    """One wendland and nothing else."""
+    if len(m) != 1:
+        return None
+    (s, v), = m
+    t = e.generators[s[1]] if s[0] == "p" and v == point(1) else None
+    if atom_of(t) != "wendland" or not all_fixed(t):
+        return None
+    return ("wendland", (int(t["k"]), int(t["dimension"]) // 2 + int(t["k"]) + 1), t["length_scale"])
+
+
+def wendland_transform(kind, d, s):
+    """Exact but for pi and what is left out of the series, which is at most the first term left out."""
+    _, (k, l), length = kind
+    a, shape = l + k, {0: [1], 1: [1, l + 1], 2: [1, l + 2, Fraction(l * l + 4 * l + 3, 3)]}[k]
+    phi = [Fraction(0)] * (a + 3)
+    for i in range(a + 1):
+        for j, c in enumerate(shape):
+            phi[i + j] += (-1)**i * math.comb(a, i) * c
+    x, front, total_of_terms = s * length**2 / 4, Fraction(1), Fraction(0)
+    for n in range(400):
+        term = front * sum(c / (2 * n + d + j) for j, c in enumerate(phi))
+        if 2 * x <= (n + 1) * (Fraction(d, 2) + n) and abs(term) < MARGIN:
+            break
+        total_of_terms, front = total_of_terms + term, -front * x / ((n + 1) * (Fraction(d, 2) + n))
+    else:
+        raise Undecided("a frequency that is too large")
+    gamma = math.prod(Fraction(i) if d % 2 == 0 else i - Fraction(1, 2) for i in range(1, (d + 1) // 2))
+    front = mul(point(2 * length**d / gamma), whole_power(PI, d // 2))
+    return mul(front, (total_of_terms - abs(term), total_of_terms + abs(term)))
+
+
 def check_frequency(data):
     w = data["frequency"]
     t, d, at = w["expression"], int(w["columns"]), w["at"]
@@ -2117,7 +2151,7 @@ def check_frequency(data):
     if w["mean"]:
         parts = [mul(f, mean_of_monomial(e, m, d)) for m, f in poly.items()]
     else:
-        kinds = [(spectrum(e, dict(m), d), f) for m, f in poly.items()]
+        kinds = [(wendland_kind(e, m) or spectrum(e, dict(m), d), f) for m, f in poly.items()]
         if any(k is None for k, f in kinds):
             raise Undecided("a transform that is not known")
         parts = [mul(f, transform(k, d, at)) for k, f in kinds]

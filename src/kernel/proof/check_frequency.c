@@ -8,6 +8,7 @@
                  rq, b                2 (pi/b)^(d/2) z^m K_m(z)/(2^m Gamma(alpha)), z = sqrt(b s), m = alpha - d/2, by the
                                       recurrence K_(m+1) = K_(m-1) + (2m/z) K_m
                  laplacian, sinc      column by column
+                 wendland             its polynomial multiplied out, times the power series of the mean over a sphere
      mean      all that falls off is put to 0 where it stands, so that a number is left, or a polynomial in one periodic,
                the powers of which have the mean (e^-k I0(k))^d, k = n/length_scale^2
 
@@ -15,7 +16,7 @@
 #include "kernel/proof/refute.h"
 #include <math.h>
 
-enum { PIECES = 32, POWERS = 9, BESSEL = 200 };
+enum { PIECES = 32, POWERS = 9, BESSEL = 200, DEGREE = 40 };
 
 static bool has_numbers(const mc_node *atom) {
     for (int i = 0; i < mc_atoms[atom->atom].parameters; i++)
@@ -83,6 +84,7 @@ static pieces piece_of_atom(const mc_node *atom) {
     case MC_MATERN:
     case MC_RQ:
     case MC_SINC:
+    case MC_WENDLAND:
     case MC_PERIODIC: break;
     default: out.known = false;
     }
@@ -200,6 +202,47 @@ static mc_interval over_columns(const frequency *w, const piece *p, mc_interval 
     return product;
 }
 
+/* phi as a polynomial in q = r/length_scale, multiplied out. */
+static int wendland_polynomial(const mc_node *atom, mc_interval *c) {
+    const int k = (int)atom->parameter[0].number, l = (int)(atom->parameter[1].number / 2) + k + 1, a = l + k;
+    const mc_interval one = mc_iv(k == 0 ? 0 : k == 1 ? l + 1 : l + 2);
+    const mc_interval two = k == 2 ? mc_iv_div(mc_iv((double)l * l + 4 * l + 3), mc_iv(3)) : mc_iv(0);
+    mc_interval choose = mc_iv(1);
+    for (int j = 0; j <= a + 2; j++)
+        c[j] = mc_iv(0);
+    for (int j = 0; j <= a; j++) {
+        c[j] = mc_iv_add(c[j], choose);
+        c[j + 1] = mc_iv_add(c[j + 1], mc_iv_mul(choose, one));
+        c[j + 2] = mc_iv_add(c[j + 2], mc_iv_mul(choose, two));
+        choose = mc_iv_neg(mc_iv_div(mc_iv_mul(choose, mc_iv(a - j)), mc_iv(j + 1)));
+    }
+    return a + 2;
+}
+
+/* Term by term: the integral over the ball of |x|^j times the mean of exp(-i omega.x) over a sphere. */
+static mc_interval transform_of_wendland(const frequency *w, const mc_node *atom) {
+    mc_interval c[DEGREE + 3], sum = mc_iv(0), front = mc_iv(1);
+    if (atom->parameter[1].number > DEGREE)
+        return mc_iv_everything();
+    const int degree = wendland_polynomial(atom, c);
+    const mc_interval length = mc_iv(atom->parameter[2].number), turn = mc_iv_mul(w->s, mc_iv_square(length));
+    const mc_interval area = mc_iv_sub(mc_iv_mul(half(w->d), mc_iv_log(mc_iv_pi())), mc_iv_log_gamma(half(w->d)));
+    for (int n = 0; n < BESSEL; n++) {
+        mc_interval moment = mc_iv(0);
+        for (int j = 0; j <= degree; j++)
+            moment = mc_iv_add(moment, mc_iv_div(c[j], mc_iv((double)(2 * n + w->d + j))));
+        const mc_interval term = mc_iv_mul(front, moment);
+        const double falls = 4.0 * (n + 1) * (0.5 * (double)w->d + n);
+        if (2 * turn.hi <= falls && mc_iv_abs(term).hi < 1e-50) {
+            sum = mc_iv_add(sum, mc_iv_hull(term, mc_iv_neg(term)));
+            return mc_iv_mul(mc_iv_mul(mc_iv_mul(mc_iv(2), mc_iv_exp(area)), mc_iv_power(length, (double)w->d)), sum);
+        }
+        sum = mc_iv_add(sum, term);
+        front = mc_iv_neg(mc_iv_div(mc_iv_mul(front, turn), mc_iv(falls)));
+    }
+    return mc_iv_everything();
+}
+
 static mc_interval transform_of_atom(const frequency *w, const piece *p) {
     const mc_node *atom = p->atom;
     const double first = atom->parameter[0].number, second = atom->parameter[1].number;
@@ -207,6 +250,7 @@ static mc_interval transform_of_atom(const frequency *w, const piece *p) {
     case MC_EXPONENTIAL: return transform_of_matern(w, 0.5, mc_iv_square(p->rate));
     case MC_LAPLACIAN: return over_columns(w, p, laplacian_in_column);
     case MC_SINC: return p->power <= 2 ? over_columns(w, p, sinc_in_column) : mc_iv_everything();
+    case MC_WENDLAND: return p->power == 1 ? transform_of_wendland(w, atom) : mc_iv_everything();
     case MC_RQ: return transform_of_rq(w, first, second, p->power);
     case MC_MATERN:
         if (p->power == 1)

@@ -13,7 +13,7 @@
 #include "kernel/proof/spectrum.h"
 #include <math.h>
 
-enum { PARTS_MAX = 16, LEAST_EVERY = 12 };
+enum { PARTS_MAX = 16, LEAST_EVERY = 12, TURNS = 300 };
 /* The first frequency that is so negative, relative to its terms, will do. */
 static const double PLAIN = -0.1;
 
@@ -41,10 +41,13 @@ static bool read_sum(const mc_expansion *e, int64_t d, signed_sum *s) {
         return false;
     for (int i = 0; i < e->count; i++) {
         s->factor[i] = e->monomial[i].factor;
-        s->part[i] = mc_spectrum_of(e, &e->monomial[i], d);
+        const bool wendland = mc_wendland_of(e, &e->monomial[i], &s->part[i]);
+        if (!wendland)
+            s->part[i] = mc_spectrum_of(e, &e->monomial[i], d);
         const mc_family family = s->part[i].family;
         s->radial = s->radial && family != MC_LAPLACE_FAMILY && family != MC_SINC_FAMILY;
-        if (family == MC_NO_FAMILY || !is_bare(e, &e->monomial[i]) || !(s->part[i].scale.lo > 0 || family == MC_FLAT))
+        if (family == MC_NO_FAMILY || !(wendland || is_bare(e, &e->monomial[i]))
+            || !(s->part[i].scale.lo > 0 || family == MC_FLAT))
             return false;
     }
     return true;
@@ -77,6 +80,12 @@ static void consider_frequency(const signed_sum *s, mc_frequency w, double *leas
     }
 }
 
+/* The transform of what ends at a radius goes up and down about once in a turn over it. */
+static void walk_frequencies(const signed_sum *s, double step, double *least, mc_frequency *best) {
+    for (int i = 1; i < TURNS && *least >= 0; i++)
+        consider_frequency(s, (mc_frequency){.size = mc_round_to_digits(i * step, 4)}, least, best);
+}
+
 /* The most negative of a coarse list, 0 first; then around it, in steps of a few digits. */
 static double search_frequency(const signed_sum *s, mc_frequency *best) {
     static const double near[] = {0.7, 0.8, 0.85, 0.9, 0.95, 1.05, 1.1, 1.15, 1.2, 1.3};
@@ -87,6 +96,9 @@ static double search_frequency(const signed_sum *s, mc_frequency *best) {
         for (double unit = 0.01; unit < 2e4; unit *= 10)
             for (size_t i = 0; i < sizeof digits / sizeof *digits; i++)
                 consider_frequency(s, (mc_frequency){digits[i] * unit, all}, &least, best);
+    for (int i = 0; i < s->count && least >= 0; i++)
+        if (s->part[i].family == MC_WENDLAND_FAMILY)
+            walk_frequencies(s, 0.25 / s->part[i].scale.lo, &least, best);
     const mc_frequency middle = *best;
     for (size_t i = 0; least >= 0 && i < sizeof near / sizeof *near; i++)
         consider_frequency(s, (mc_frequency){near[i] * middle.size, middle.in_all}, &least, best);

@@ -240,6 +240,7 @@ mc_interval mc_spectrum_density(const mc_stationary *p, int64_t d, mc_frequency 
         return mc_iv_mul(front, mc_iv_div(mc_iv(1), mc_power_of_order(mc_iv_add(p->scale, s), p->order, d)));
     case MC_RQ_FAMILY: return density_of_rq(p, d, s);
     case MC_LAPLACE_FAMILY: return product_over_columns(p, d, w, laplace_factor);
+    case MC_WENDLAND_FAMILY: return mc_wendland_density(p, d, s);
     case MC_SINC_FAMILY: return product_over_columns(p, d, w, sinc_factor);
     default: return mc_iv_everything();
     }

@@ -12,12 +12,14 @@ typedef enum mc_family {
     MC_RQ_FAMILY,
     MC_LAPLACE_FAMILY,
     MC_PERIODIC_FAMILY,
-    MC_SINC_FAMILY
+    MC_SINC_FAMILY,
+    MC_WENDLAND_FAMILY /* asked for by mc_wendland_of only: its quotients with others are not known */
 } mc_family;
 
 typedef struct mc_stationary {
     mc_family family;
-    double order;      /* nu, alpha, the period, the power of sinc */
+    double order;      /* nu, alpha, the period, the power of sinc, k of wendland */
+    int degree;        /* l of wendland */
     mc_interval scale; /* g, l, b, a, k, length_scale: see spectrum.c */
     int generator;     /* -1: none */
 } mc_stationary;
@@ -26,6 +28,10 @@ typedef struct mc_stationary {
 bool mc_is_stationary_generator(const mc_term *term);
 /* One Gaussian over all columns, one stationary generator, or none; other generators are not looked at. */
 mc_stationary mc_spectrum_of(const mc_expansion *e, const mc_monomial *m, int64_t d);
+/* One wendland and nothing else. */
+bool mc_wendland_of(const mc_expansion *e, const mc_monomial *m, mc_stationary *out);
+/* Its transform at |omega|^2 = s. */
+mc_interval mc_wendland_density(const mc_stationary *p, int64_t d, mc_interval s);
 /* What multiplies the stationary part is the same. */
 bool mc_same_rest(const mc_expansion *e, const mc_monomial *a, const mc_monomial *b);
 
