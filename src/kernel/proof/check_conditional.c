@@ -91,8 +91,8 @@ bool mc_verify_conditional_columns(checker *c, const mc_proof_line *line) {
            && premise_supports(nth_premise(c, line, 0), line, t->child[0], t->node->columns);
 }
 
-/* -a b^p, a >= 0, 0 < p <= 1; b: *base. With p < 1, b must not be negative, which is a question about equal points: with
-   -b conditionally positive, weights 1 and -1 give b(x,z) >= (b(x,x) + b(z,z))/2. */
+/* -a b^p, a >= 0, 0 < p <= 1; b: *base. With p < 1, b must not be negative, which is a question about equal points:
+   with -b conditionally positive, weights 1 and -1 give b(x,z) >= (b(x,x) + b(z,z))/2. */
 static bool is_minus_bernstein(const mc_term *t, const mc_term **base) {
     if (t->kind != MC_T_PRODUCT || t->children != 2 || t->child[0]->kind != MC_T_NUMBER
         || !(mc_amount_range(t->child[0]->amount).hi <= 0))

@@ -5,12 +5,12 @@
                  exp(-g r^2)          exp((d/2) log(pi/g) - s/(4g))
                  matern, l            exp(d log 2 + (d/2) log pi + log Gamma(nu+d/2) - log Gamma(nu) + nu log l
                                           - (nu + d/2) log(l + s)), l = 2 nu/length_scale^2
-                 rq, b                2 (pi/b)^(d/2) z^m K_m(z)/(2^m Gamma(alpha)), z = sqrt(b s), m = alpha - d/2, by the
-                                      recurrence K_(m+1) = K_(m-1) + (2m/z) K_m
+                 rq, b                2 pi^(d/2) b^alpha/Gamma(alpha) (s/(4b))^(m/2) K_m(z), z = sqrt(b s),
+                                      m = alpha - d/2, by the recurrence K_(m+1) = K_(m-1) + (2m/z) K_m
                  laplacian, sinc      column by column
                  wendland             its polynomial multiplied out, times the power series of the mean over a sphere
-     mean      all that falls off is put to 0 where it stands, so that a number is left, or a polynomial in one periodic,
-               the powers of which have the mean (e^-k I0(k))^d, k = n/length_scale^2
+     mean      all that falls off is put to 0 where it stands, so that a number is left, or a polynomial in one
+               periodic, the powers of which have the mean (e^-k I0(k))^d, k = n/length_scale^2
 
    What cannot be read so is not believed. */
 #include "kernel/proof/refute.h"
@@ -28,19 +28,19 @@ static bool has_numbers(const mc_node *atom) {
 /* ---- the density ---- */
 
 /* factor exp(-gaussian r^2) atom^power, where rate is what stands for gamma of laplacian and exponential. */
-typedef struct piece {
+typedef struct signed_part {
     mc_interval factor, gaussian, rate;
     const mc_node *atom;
     int power;
-} piece;
+} signed_part;
 
-typedef struct pieces {
-    piece item[PIECES];
+typedef struct signed_parts {
+    signed_part item[PIECES];
     int count;
     bool known;
-} pieces;
+} signed_parts;
 
-static void add_piece(pieces *p, piece one) {
+static void add_piece(signed_parts *p, signed_part one) {
     p->known = p->known && p->count < PIECES;
     if (p->known)
         p->item[p->count++] = one;
@@ -51,8 +51,8 @@ static bool same_atom(const mc_node *a, const mc_node *b) {
     return a->atom == b->atom && (exponential || mc_node_equal(a, b));
 }
 
-static piece product_of_pieces(pieces *out, piece a, piece b) {
-    piece one = a.atom ? a : b;
+static signed_part product_of_pieces(signed_parts *out, signed_part a, signed_part b) {
+    signed_part one = a.atom ? a : b;
     out->known = out->known && (!a.atom || !b.atom || same_atom(a.atom, b.atom));
     one.factor = mc_iv_mul(a.factor, b.factor);
     one.gaussian = mc_iv_add(a.gaussian, b.gaussian);
@@ -61,20 +61,21 @@ static piece product_of_pieces(pieces *out, piece a, piece b) {
     return one;
 }
 
-static void multiply_pieces(pieces *a, const pieces *b) {
-    pieces out = {.known = a->known && b->known};
+static void multiply_pieces(signed_parts *a, const signed_parts *b) {
+    signed_parts out = {.known = a->known && b->known};
     for (int i = 0; i < a->count; i++)
         for (int j = 0; j < b->count; j++)
             add_piece(&out, product_of_pieces(&out, a->item[i], b->item[j]));
     *a = out;
 }
 
-static pieces one_piece(mc_interval factor) {
-    return (pieces){.item = {{.factor = factor, .gaussian = mc_iv(0), .rate = mc_iv(0)}}, .count = 1, .known = true};
+static signed_parts one_piece(mc_interval factor) {
+    return (signed_parts){
+        .item = {{.factor = factor, .gaussian = mc_iv(0), .rate = mc_iv(0)}}, .count = 1, .known = true};
 }
 
-static pieces piece_of_atom(const mc_node *atom) {
-    pieces out = one_piece(mc_iv(1));
+static signed_parts piece_of_atom(const mc_node *atom) {
+    signed_parts out = one_piece(mc_iv(1));
     const double first = atom->parameter[0].number;
     out.known = has_numbers(atom);
     switch (atom->atom) {
@@ -93,22 +94,22 @@ static pieces piece_of_atom(const mc_node *atom) {
     return out;
 }
 
-static pieces read_pieces(const mc_node *node);
+static signed_parts read_pieces(const mc_node *node);
 
-static pieces read_power(const mc_node *node) {
+static signed_parts read_power(const mc_node *node) {
     const double p = node->number;
     if (node->child[0]->kind == MC_NUMBER)
         return one_piece(mc_iv_power(mc_iv(node->child[0]->number), p));
-    const pieces base = read_pieces(node->child[0]);
-    pieces out = one_piece(mc_iv(1));
+    const signed_parts base = read_pieces(node->child[0]);
+    signed_parts out = one_piece(mc_iv(1));
     out.known = p == floor(p) && p >= 0 && p < POWERS;
     for (int i = 0; out.known && i < (int)p; i++)
         multiply_pieces(&out, &base);
     return out;
 }
 
-static pieces read_pieces(const mc_node *node) {
-    pieces out = node->kind == MC_SUM ? (pieces){.known = true} : one_piece(mc_iv(1));
+static signed_parts read_pieces(const mc_node *node) {
+    signed_parts out = node->kind == MC_SUM ? (signed_parts){.known = true} : one_piece(mc_iv(1));
     switch (node->kind) {
     case MC_NUMBER: return one_piece(mc_iv(node->number));
     case MC_ATOM: return piece_of_atom(node);
@@ -118,7 +119,7 @@ static pieces read_pieces(const mc_node *node) {
     default: out.known = false; return out;
     }
     for (int i = 0; i < node->children; i++) {
-        const pieces child = read_pieces(node->child[i]);
+        const signed_parts child = read_pieces(node->child[i]);
         if (node->kind == MC_PRODUCT)
             multiply_pieces(&out, &child);
         out.known = out.known && child.known;
@@ -180,12 +181,12 @@ static mc_interval transform_of_rq(const frequency *w, double one, double length
     return mc_iv_mul(mc_iv_exp(sum), half_bessel(fabs(m), z));
 }
 
-static mc_interval laplacian_in_column(const piece *p, mc_interval w) {
+static mc_interval laplacian_in_column(const signed_part *p, mc_interval w) {
     return mc_iv_div(mc_iv_add(p->rate, p->rate), mc_iv_add(mc_iv_square(w), mc_iv_square(p->rate)));
 }
 
 /* The convolution of `power` boxes of height l and half width pi/l, power 1 or 2, over 2 pi each but the first. */
-static mc_interval sinc_in_column(const piece *p, mc_interval w) {
+static mc_interval sinc_in_column(const signed_part *p, mc_interval w) {
     const mc_interval l = mc_iv(p->atom->parameter[0].number), edge = mc_iv_div(mc_iv_pi(), l);
     const mc_interval end = mc_iv_mul(mc_iv(p->power), edge), left = mc_iv_sub(end, w);
     if (left.hi < 0)
@@ -195,7 +196,8 @@ static mc_interval sinc_in_column(const piece *p, mc_interval w) {
     return left.lo > 0 ? in : mc_iv_hull(mc_iv(0), in);
 }
 
-static mc_interval over_columns(const frequency *w, const piece *p, mc_interval in_column(const piece *, mc_interval)) {
+static mc_interval over_columns(const frequency *w, const signed_part *p,
+                                mc_interval in_column(const signed_part *, mc_interval)) {
     mc_interval product = mc_iv(1);
     for (int64_t j = 0; j < w->d; j++)
         product = mc_iv_mul(product, in_column(p, mc_iv(j == 0 || w->claim->in_all ? w->claim->size : 0)));
@@ -243,7 +245,7 @@ static mc_interval transform_of_wendland(const frequency *w, const mc_node *atom
     return mc_iv_everything();
 }
 
-static mc_interval transform_of_atom(const frequency *w, const piece *p) {
+static mc_interval transform_of_atom(const frequency *w, const signed_part *p) {
     const mc_node *atom = p->atom;
     const double first = atom->parameter[0].number, second = atom->parameter[1].number;
     switch (atom->atom) {
@@ -265,10 +267,10 @@ static mc_interval transform_of_atom(const frequency *w, const piece *p) {
 static mc_interval density_of(const mc_node *instance, const mc_negative_frequency *claim) {
     const mc_interval square = mc_iv_square(mc_iv(claim->size));
     const frequency w = {claim->d, claim, mc_iv_mul(mc_iv(claim->in_all ? (double)claim->d : 1), square)};
-    const pieces p = read_pieces(instance);
+    const signed_parts p = read_pieces(instance);
     mc_interval sum = mc_iv(0);
     for (int i = 0; p.known && i < p.count; i++) {
-        const piece *one = &p.item[i];
+        const signed_part *one = &p.item[i];
         const bool gaussian = !mc_iv_is_zero(&one->gaussian);
         mc_interval t = gaussian ? transform_of_gaussian(&w, one->gaussian) : mc_iv(0);
         if (one->atom)

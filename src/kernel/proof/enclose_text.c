@@ -37,14 +37,14 @@ static mc_interval spectrum_of(const mc_node *atom, const char *x, const char *z
 /* ---- subsequence ---- */
 
 /* Pairs of equal subsequences by the bytes that they reach over in both texts together. */
-typedef struct pairs {
+typedef struct reach_counts {
     const char *x, *z;
     int64_t span;
     double count[REACH_MAX];
-} pairs;
+} reach_counts;
 
 /* The part so far begins at (i0, j0) and ends at (i, j); `left` bytes are to follow. */
-static void count_pairs(pairs *c, int64_t i0, int64_t j0, int64_t i, int64_t j, int64_t left) {
+static void count_pairs(reach_counts *c, int64_t i0, int64_t j0, int64_t i, int64_t j, int64_t left) {
     if (left == 0) {
         c->count[i - i0 + j - j0 + 2]++;
         return;
@@ -56,7 +56,7 @@ static void count_pairs(pairs *c, int64_t i0, int64_t j0, int64_t i, int64_t j, 
 }
 
 static mc_interval subsequence_of(const mc_node *atom, const char *x, const char *z) {
-    pairs c = {.x = x, .z = z, .span = (int64_t)atom->parameter[2].number};
+    reach_counts c = {.x = x, .z = z, .span = (int64_t)atom->parameter[2].number};
     const mc_interval decay = mc_iv(atom->parameter[1].number);
     mc_interval sum = mc_iv(0);
     if (2 * c.span >= REACH_MAX)

@@ -6,8 +6,8 @@
      arccos       |x|^order |z|^order (c_0 + c_1 cosine + c_2 cosine^2 + ...) + R
      spline       1 + <x,z> + R
 
-   up to n = order. No coefficient of R is negative, so that it is a kernel: it is a generator, and what is subtracted can
-   be compared with the terms before it. For |c - b| < c see docs/proofs.md, D3.
+   up to n = order. No coefficient of R is negative, so that it is a kernel: it is a generator, and what is subtracted
+   can be compared with the terms before it. For |c - b| < c see docs/proofs.md, D3.
 
    MC_POLAR also writes <x,z> as |x| |z| cosine, so that weights by powers of the norm and Gegenbauer polynomials
    meet. */

@@ -2,11 +2,12 @@
 
    With phi(q) of q = r/length_scale and t = length_scale |omega| it is length_scale^d times
 
-       2 pi^(d/2)/Gamma(d/2) sum_n (-t^2/4)^n/(n! (d/2)(d/2+1)...(d/2+n-1)) M_(2n+d-1),   M_m = integral of phi(q) q^m over [0, 1],
+       2 pi^(d/2)/Gamma(d/2) sum_n (-t^2/4)^n/(n! (d/2)(d/2+1)...(d/2+n-1)) M_(2n+d-1),
 
-   since the mean of exp(-i omega.x) over the sphere |x| = r is the sum of (-(r |omega|)^2/4)^n/(n! (d/2)_n). phi is (1-q)^a times a
-   polynomial, so that M_m is a sum of Beta functions of whole numbers. M_m falls with m, hence from some n on each term is
-   at most half of the one before, and what is left out is between 0 and the first term left out. */
+   M_m the integral of phi(q) q^m over [0, 1], since the mean of exp(-i omega.x) over the sphere |x| = r is the sum of
+   (-(r |omega|)^2/4)^n/(n! (d/2)_n). phi is (1-q)^a times a polynomial, so that M_m is a sum of Beta functions of whole
+   numbers. M_m falls with m, hence from some n on each term is at most half of the one before, and what is left out is
+   between 0 and the first term left out. */
 #include "kernel/language/atoms.h"
 #include "kernel/proof/spectrum.h"
 #include <math.h>

@@ -28,7 +28,8 @@ double mc_smallest_eigenvalue(double *K, int64_t m, double *vector);
 bool mc_witness_certify(const mc_node *node, mc_witness *w);
 /* The same for points alone: the weights are the eigenvector's, rounded to as few decimals as will do. */
 bool mc_witness_from_points(const mc_node *node, mc_witness *w);
-/* The same with the points of numbers, too, rounded to as few digits as will do, and those dropped that are not needed. scratch:
+/* The same with the points of numbers, too, rounded to as few digits as will do, and those dropped that are not needed.
+   scratch:
    room for as many points. */
 bool mc_witness_simplify(const mc_node *node, mc_witness *w, double *scratch);
 /* v with this many significant decimal digits. */
