@@ -887,7 +887,20 @@ def is_series(e, poly):
     """No negative coefficient as a power series in one generator, with what multiplies it apart."""
     zero = point(0)
     return any(all(kernel_exponents(rest) and series_holds([(f, int(own.get(("p", g), zero)[0]), own.get(("r", g), zero)) for own, f in members])
-                   for rest, members in grouped(poly, lambda s, g=g: s in (("p", g), ("r", g))).items()) for g in e.generators)
+                   for rest, members in around(poly, g).items()) for g in e.generators)
+
+
+def around(poly, g):
+    """By what multiplies the series in g. A rate of g that is known as an interval only does not set a monomial apart: series are asked about intervals."""
+    groups = {}
+    for m, f in poly.items():
+        own = {s: e for s, e in m if s in (("p", g), ("r", g))}
+        rest = {(s, e) for s, e in m if s not in own and s[0] != "u"}
+        power = own.get(("p", g), point(0))
+        if power[0] != power[1] or any(e[0] != e[1] for s, e in rest):
+            rest |= {(s, e) for s, e in m if s[0] == "u"}
+        groups.setdefault(frozenset(rest), []).append((own, f))
+    return groups
 
 
 def take_shares(members, share):
