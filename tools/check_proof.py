@@ -93,7 +93,7 @@ def monotone(f, a, low, high):
 
 def exp(a):
     if a[0] < -20000 or a[1] > 20000:
-        low = Fraction(0) if a[0] < -20000 else exp((a[0], a[0]))[0]
+        low = Fraction(0) if a[0] < -20000 else exp(point(min(a[0], Fraction(20000))))[0]
         return (low, INF if a[1] > 20000 else exp(point(max(a[1], Fraction(-20000))))[1])
     return point(1) if is_zero(a) else monotone(lambda v: v.exp(), a, Fraction(0), INF)
 
