@@ -16,7 +16,7 @@
 #include "kernel/proof/refute.h"
 #include <math.h>
 
-enum { PIECES = 32, POWERS = 9, BESSEL = 200, DEGREE = 40 };
+enum { PIECES = 32, POWERS = 9, BESSEL = 500, DEGREE = 40 };
 
 static bool has_numbers(const mc_node *atom) {
     for (int i = 0; i < mc_atoms[atom->atom].parameters; i++)

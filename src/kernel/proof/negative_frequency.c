@@ -13,7 +13,7 @@
 #include "kernel/proof/spectrum.h"
 #include <math.h>
 
-enum { PARTS_MAX = 16, LEAST_EVERY = 12, TURNS = 300 };
+enum { PARTS_MAX = 16, LEAST_EVERY = 12, TURNS = 480 };
 /* The first frequency that is so negative, relative to its terms, will do. */
 static const double PLAIN = -0.1;
 
@@ -98,7 +98,7 @@ static double search_frequency(const signed_sum *s, mc_frequency *best) {
                 consider_frequency(s, (mc_frequency){digits[i] * unit, all}, &least, best);
     for (int i = 0; i < s->count && least >= 0; i++)
         if (s->part[i].family == MC_WENDLAND_FAMILY)
-            walk_frequencies(s, 0.25 / s->part[i].scale.lo, &least, best);
+            walk_frequencies(s, 0.5 / s->part[i].scale.lo, &least, best);
     const mc_frequency middle = *best;
     for (size_t i = 0; least >= 0 && i < sizeof near / sizeof *near; i++)
         consider_frequency(s, (mc_frequency){near[i] * middle.size, middle.in_all}, &least, best);

@@ -12,7 +12,7 @@
 #include "kernel/proof/spectrum.h"
 #include <math.h>
 
-enum { TERMS = 400 };
+enum { TERMS = 500, REACH = 16000 }; /* a length_scale times frequency of 250, where terms reach 1e108 */
 
 bool mc_wendland_of(const mc_expansion *e, const mc_monomial *m, mc_stationary *out) {
     int found = -1;
@@ -68,7 +68,7 @@ mc_interval mc_wendland_density(const mc_stationary *p, int64_t d, mc_interval s
     const mc_interval x = mc_iv_div(mc_iv_mul(s, mc_iv_square(p->scale)), mc_iv(4));
     const double half = 0.5 * (double)d;
     mc_interval power = mc_iv(1), sum = mc_iv(0);
-    for (int n = 0; n < TERMS && x.hi < 2500; n++) {
+    for (int n = 0; n < TERMS && x.hi < REACH; n++) {
         if (n > 0)
             power = mc_iv_div(mc_iv_mul(power, x), mc_iv(n * (half + n - 1)));
         mc_interval term = mc_iv_mul(power, moment(p, 2 * n + d - 1));
