@@ -79,6 +79,36 @@ def part_seconds(name, rows):
     return measure
 
 
+# ---- Ridge by conjugate gradients, predictions (b_predict) ----
+
+def last_row(words, **kind):
+    """The cells of the last row that a program prints."""
+    return [c.strip() for c in run(*words, **kind)[1].splitlines()[-1].strip("|").split("|")]
+
+
+@functools.lru_cache(None)
+def fitted(build, device, rows, tolerance):
+    """A model of so many centres of 28 columns, and the row of its fit."""
+    path = FOLDER / f"centres-{rows}"
+    words = [build / "bench/b_predict", "fit", path, rows, 28, 1, tolerance]
+    return path, last_row(words, env={**os.environ, "MERCER_DEVICE": device})
+
+
+def pcg_seconds(build, device, takes):
+    row = fitted(build, device, 1000000, 1e-4)[1]
+    if float(row[5]) > 1e-4:
+        raise Missing(f"a residual of {row[5]}")
+    return [float(row[6])]
+
+
+def prediction_seconds(column):
+    """Of a million rows against 50,000 centres: 5, the first of a process; 6, once more."""
+    def measure(build, device, takes):
+        path = fitted(build, device, 50000, 1e-3)[0]
+        return [float(last_row([build / "bench/b_predict", path, device])[column]) for _ in range(takes)]
+    return measure
+
+
 # ---- Whole commands ----
 
 @functools.lru_cache(None)
@@ -127,6 +157,9 @@ ROWS = [
     ("sum and product of four atoms over rbf, d 8", 2.5, False, "times", times_rbf(FOUR, 8)),
     ("exact ridge, the whole fit, n 120,000, d 28", 15, False, "s", part_seconds("ridge by cholesky, the whole fit", 120000)),
     ("evidence and gradient, exact, n 16,384, d 8", 0.15, False, "s", part_seconds("evidence and gradient", 16384)),
+    ("ridge by pcg, n 1,000,000, d 28, residual 1e-4", 120, False, "s", pcg_seconds),
+    ("prediction, 1,000,000 rows, 50,000 centres, d 28", 0.3, False, "s", prediction_seconds(6)),
+    ("the same, first of a process, the card opened in it", 0.3, False, "s", prediction_seconds(5)),
     ("svc a9a, against all cores", 5, True, "times", svc_times("large/a9a.gz", "-k", "rbf(gamma=0.05)", "--C", "1")),
     ("svc ijcnn1, against all cores", 5, True, "times", svc_times("large/ijcnn1.gz", "-k", "rbf(gamma=2)", "--C", "32")),
     ("svc covtype 93k, against all cores", 5, True, "times", svc_times("large/covtype_93k.csv.gz", "-k", "rbf(gamma=1)", "--C", "10", "--scale", "minmax")),

@@ -5,6 +5,7 @@
 #include "iterative/precondition_device.h"
 #include "backend/device_dense.h"
 #include "base/ctx.h"
+#include "base/extremes.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/progress.h"
@@ -45,10 +46,6 @@ struct mc_device_woodbury {
 
 /* ---- Sizes ---- */
 
-static int64_t least_of(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 static int64_t segment_rows(int64_t n, int64_t rank) {
     const int64_t wanted = mc_chunk_count(BLOCKS_WANTED, mc_chunk_count(rank, ACROSS)),
                   rows = mc_chunk_count(n, wanted);
@@ -57,7 +54,7 @@ static int64_t segment_rows(int64_t n, int64_t rank) {
 
 static double bytes_there(int64_t n, int64_t rank, int64_t t) {
     const double segments = (double)mc_chunk_count(n, segment_rows(n, rank));
-    const double doubles = (double)rank * (double)(rank + least_of(n, WIDE_ROWS) + 2 * t) + 2 * (double)(n * t)
+    const double doubles = (double)rank * (double)(rank + mc_min_count(n, WIDE_ROWS) + 2 * t) + 2 * (double)(n * t)
                            + segments * (double)(rank * t);
     return doubles * sizeof(double) + (double)n * (double)rank * sizeof(float);
 }
@@ -89,7 +86,7 @@ static mercer_status copy_factor(mercer_ctx *ctx, mc_device_woodbury *w, const m
     const size_t column = (size_t)f->n * sizeof(float);
     MC_TRY(take_bytes(ctx, w, column * (size_t)f->rank, &w->a.f));
     for (int64_t k = 0; k < f->rank; k += MC_PANEL) {
-        const int64_t width = least_of(MC_PANEL, f->rank - k);
+        const int64_t width = mc_min_count(MC_PANEL, f->rank - k);
         MC_TRY(mc_device_upload(ctx, w->device, w->a.f + (mc_address)k * column, mc_lowrank_column(f, k),
                                 (size_t)width * column));
         MC_TRY(mc_report_progress(ctx, -1));
@@ -99,14 +96,14 @@ static mercer_status copy_factor(mercer_ctx *ctx, mc_device_woodbury *w, const m
 
 /* G <- F'F, the lower half, some rows of F at a time as doubles. */
 static mercer_status multiply_factor(mercer_ctx *ctx, mc_device_woodbury *w) {
-    const int64_t n = w->a.n, rank = w->a.rank, rows = least_of(n, WIDE_ROWS);
+    const int64_t n = w->a.n, rank = w->a.rank, rows = mc_min_count(n, WIDE_ROWS);
     const mc_device_matrix G = {MERCER_F64, (mc_address)(uintptr_t)w->G.a, w->G.ld};
     const size_t bytes = (size_t)(rows * rank) * sizeof(double);
     woodbury_argument a = w->a;
     MC_TRY(mc_device_allocate(ctx, w->device, bytes, &a.wide));
     mercer_status status = MERCER_OK;
     for (a.from = 0; a.from < n && !status; a.from += rows) {
-        a.to = least_of(a.from + rows, n);
+        a.to = mc_min_count(a.from + rows, n);
         const int64_t m = a.to - a.from;
         status = launch(ctx, w, "widen", mc_chunk_count(m, THREADS), rank, &a);
         MC_THEN(status, mc_device_syrk(ctx, w->device, false, true, rank, m, 1,
@@ -194,7 +191,7 @@ void mc_device_woodbury_close(mc_device_woodbury *w) {
 /* wide <- F'V. */
 static mercer_status project_vectors(mercer_ctx *ctx, const mc_device_woodbury *w, woodbury_argument a) {
     for (a.from = 0; a.from < a.t; a.from += RIGHT) {
-        a.to = least_of(a.from + RIGHT, a.t);
+        a.to = mc_min_count(a.from + RIGHT, a.t);
         MC_TRY(launch(ctx, w, "project", mc_chunk_count(a.rank, ACROSS), a.segments, &a));
     }
     a.y = a.wide;
@@ -203,7 +200,7 @@ static mercer_status project_vectors(mercer_ctx *ctx, const mc_device_woodbury *
 
 static mercer_status subtract_projection(mercer_ctx *ctx, const mc_device_woodbury *w, woodbury_argument a) {
     for (a.from = 0; a.from < a.t; a.from += RIGHT) {
-        a.to = least_of(a.from + RIGHT, a.t);
+        a.to = mc_min_count(a.from + RIGHT, a.t);
         MC_TRY(launch(ctx, w, "subtract", mc_chunk_count(a.n, THREADS), 1, &a));
     }
     return MERCER_OK;

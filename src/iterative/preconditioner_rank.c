@@ -78,7 +78,7 @@ int64_t mc_rank_next(const mc_rank_rule *rule, int64_t n, int64_t rank, double b
     return now - later > growth && growth < rule->most_work ? next : rank;
 }
 
-mercer_status mc_rank_grow(mercer_ctx *ctx, const mc_rank_rule *rule, mc_lowrank *f) {
+static mercer_status grow_by_rule(mercer_ctx *ctx, const mc_rank_rule *rule, mc_lowrank *f) {
     if (rule->asked)
         return mc_lowrank_grow(ctx, f, rule->asked < rule->most ? rule->asked : rule->most, 0);
     const int64_t half = START / 2 < rule->most ? START / 2 : rule->most;
@@ -90,4 +90,10 @@ mercer_status mc_rank_grow(mercer_ctx *ctx, const mc_rank_rule *rule, mc_lowrank
         MC_TRY(mc_lowrank_grow(ctx, f, next, 0));
     }
     return MERCER_OK;
+}
+
+mercer_status mc_rank_grow(mercer_ctx *ctx, const mc_rank_rule *rule, mc_lowrank *f) {
+    const mercer_status status = grow_by_rule(ctx, rule, f);
+    mc_lowrank_settle(f);
+    return status;
 }

@@ -1,6 +1,7 @@
 /* predict.c: decisions and what they conclude to for many rows, block by block so that memory stays bounded whatever
    their number: a block is taken, scaled as the training rows were, and handed to predict/decision.c. Ranks have blocks
    of their own. */
+#include "backend/device.h"
 #include "base/ctx.h"
 #include "base/deal.h"
 #include "base/memory.h"
@@ -19,7 +20,8 @@ enum {
     LEAST = 8192,
     MOST = 32768,
     CELLS = 1 << 20,
-    BLOCKS = 64, /* or fewer, where they keep LEAST rows, so that many ranks have some */
+    FOR_CARD = 4, /* times as many where a card is named: the centres go there with each block */
+    BLOCKS = 64,  /* or fewer, where they keep LEAST rows, so that many ranks have some */
     CHUNK = 512,
     TRIAL = 1024,    /* rows of a first block that tells whether floats will do */
     LEAST_BLOCKS = 2 /* of each rank, where they are dealt out; of fewer the products are shared */
@@ -131,9 +133,14 @@ typedef struct row_blocks {
     int64_t n, first, each, count; /* rows: all, of the first block, of each other; blocks */
 } row_blocks;
 
-static row_blocks blocks_of(const request *r, int64_t n) {
-    const int64_t fit = CELLS / (r->f->centres->d + mc_form_decisions(r->f->form, r->f->outputs)),
-                  many = mc_chunk_count(mc_chunk_count(n, BLOCKS), CHUNK) * CHUNK, most = many < MOST ? many : MOST,
+static row_blocks blocks_of(const mercer_ctx *ctx, const request *r, int64_t n) {
+    const bool card = !mc_device_is_automatic(ctx) && !mc_device_is_refused(ctx);
+    const int64_t cells = r->f->centres->d + mc_form_decisions(r->f->form, r->f->outputs),
+                  fit = CELLS * (card ? FOR_CARD : 1) / cells,
+                  many = mc_chunk_count(mc_chunk_count(n, BLOCKS), CHUNK) * CHUNK,
+                  most = card          ? MOST * FOR_CARD
+                         : many < MOST ? many
+                                       : MOST,
                   rows = fit < most ? fit : most;
     row_blocks b = {.n = n, .each = rows > LEAST ? rows : LEAST};
     b.first = r->floats ? TRIAL : b.each;
@@ -202,7 +209,8 @@ static mercer_status predict_dealt(mercer_ctx *ctx, request *r, const mercer_dat
 
 static mercer_status predict_fitted(mercer_ctx *ctx, request *r, const mercer_data *data) {
     mc_begin_phase(ctx, "predict");
-    const row_blocks b = blocks_of(r, data->n);
+    const row_blocks b = blocks_of(ctx, r, data->n);
+    ctx->device.pairs = (double)data->n * (double)r->f->centres->n; /* which auto weighs as a whole */
     if (b.count == 1)
         return predict_block(ctx, r, data, 0);
     if (worth_dealing(ctx, r, &b))

@@ -1,3 +1,5 @@
+#include "checking_device.h"
+#include "base/ctx.h"
 #include "dense.h"
 #include <string.h>
 
@@ -246,6 +248,82 @@ static void test_the_bytes_forecast_are_enough(void **state) {
     free(m.K);
 }
 
+/* ---- On a device ---- */
+
+enum { ON_DEVICE = 500, COLUMNS = 150 }; /* more than a panel, in several blocks */
+
+static mc_lowrank *grow_on(mercer_ctx *ctx, const mc_matrix *K, mercer_status *status) {
+    mc_lowrank *f = NULL;
+    *status = mc_lowrank_open(ctx, K, NULL, 7, &f);
+    *status = *status ? *status : mc_lowrank_grow(ctx, f, COLUMNS / 3, 0);
+    if (!*status)
+        mc_lowrank_settle(f); /* what is there goes there again */
+    *status = *status ? *status : mc_lowrank_grow(ctx, f, COLUMNS, 0);
+    return f;
+}
+
+/* The same rows are drawn, and floats are told apart by roundings alone. */
+static void test_a_device_makes_the_same_columns(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2), *there = open_ctx(2);
+    mc_device *device = attach_test_device(there);
+    dense m = gaussian(ON_DEVICE, 2, 0);
+    const mc_matrix entries = matrix_of(&m);
+    mercer_status status;
+    mc_lowrank *a = grow_on(ctx, &entries, &status);
+    assert_ok(ctx, status);
+    mc_lowrank *b = grow_on(there, &entries, &status);
+    assert_ok(there, status);
+    assert_true(device->peak >= sizeof(float) * ON_DEVICE * COLUMNS && device->used > 0);
+    assert_int_equal(a->rank, COLUMNS);
+    assert_int_equal(b->rank, COLUMNS);
+    assert_memory_equal(a->pivot, b->pivot, COLUMNS * sizeof *a->pivot);
+    for (int64_t i = 0; i < m.n; i++) {
+        assert_close(a->left[i], b->left[i], 1e-5);
+        for (int64_t j = 0; j <= i; j++)
+            assert_close(factor_at(a, i, j), factor_at(b, i, j), 1e-4);
+    }
+    mc_lowrank_close(a);
+    mc_lowrank_close(b);
+    assert_int_equal(device->used, 0);
+    free(m.K);
+    close_clean(ctx);
+    close_clean(there);
+}
+
+/* Whatever call of the device fails, under auto the processor goes on from the columns that there are. */
+static void test_a_device_that_fails_while_columns_grow(void **state) {
+    (void)state;
+    dense m = gaussian(ON_DEVICE, 2, 0);
+    const mc_matrix entries = matrix_of(&m);
+    bool failed = true;
+    int faults = 0;
+    if (on_a_card())
+        skip();
+    for (int calls = 0; failed; calls += 1 + calls / 4)
+        for (int named = 0; named < 2; named++) {
+            mercer_ctx *ctx = open_ctx(1);
+            mercer_status status;
+            attach_test_device(ctx);
+            if (!named)
+                strcpy(ctx->device.wanted, "auto");
+            ctx->device.spent = 1e9;
+            checking_device_fail_after(calls);
+            mc_lowrank *f = grow_on(ctx, &entries, &status);
+            failed = checking_device_failed();
+            checking_device_fail_after(-1);
+            assert_true(!status || (named && failed && strstr(mercer_message(ctx), "device checking:0")));
+            faults += status != MERCER_OK;
+            for (int64_t i = 0; !status && i < m.n; i++)
+                assert_close(f->left[i], fmax(0, 1 - factor_at(f, i, i)), 2e-5);
+            mc_lowrank_close(f);
+            assert_int_equal(checking_device_blocks(), 0);
+            close_clean(ctx);
+        }
+    assert_true(faults > 5);
+    free(m.K);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_left_is_the_diagonal_of_the_remainder),
@@ -256,6 +334,8 @@ int main(void) {
         cmocka_unit_test(test_a_scaled_matrix_is_factored_as_if_written_out),
         cmocka_unit_test(test_the_pivots_have_the_law_of_the_plain_method),
         cmocka_unit_test(test_the_bits_do_not_depend_on_the_threads),
+        cmocka_unit_test(test_a_device_makes_the_same_columns),
+        cmocka_unit_test(test_a_device_that_fails_while_columns_grow),
         cmocka_unit_test(test_survives_failing_memory),
         cmocka_unit_test(test_the_bytes_forecast_are_enough),
     };

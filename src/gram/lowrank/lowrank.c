@@ -16,6 +16,7 @@
    used, adds nothing. The size of a block follows from counted operations, not from a clock: the pivots are the same on
    every machine. */
 #include "gram/lowrank/lowrank.h"
+#include "backend/device.h"
 #include "base/extremes.h"
 #include "base/memory.h"
 #include "base/parallel.h"
@@ -24,6 +25,7 @@
 #include "base/rng.h"
 #include "base/status.h"
 #include "base/workspace.h"
+#include "gram/lowrank/lowrank_device.h"
 #include "linalg/dense.h"
 #include <math.h>
 #include <string.h>
@@ -125,6 +127,7 @@ void mc_lowrank_share(mercer_ctx *ctx, mc_lowrank *f) {
 void mc_lowrank_close(mc_lowrank *f) {
     if (!f)
         return;
+    mc_lowrank_settle(f);
     for (int64_t p = 0; p < f->capacity; p++)
         mc_free(f->panel[p]);
     mc_free(f->panel);
@@ -340,12 +343,46 @@ static void extend_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, in
     store_new_columns(r, begin, m, T);
 }
 
+/* What is left of the diagonal after the new columns. */
+static void lower_left(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const pivot_draw *r = arg;
+    const mc_lowrank *f = r->f;
+    for (int64_t a = 0; a < r->accepted; a++) {
+        const float *column = mc_lowrank_column(f, f->rank + a);
+        for (int64_t i = begin; i < end; i++)
+            f->left[i] -= (double)column[i] * (double)column[i];
+    }
+    for (int64_t i = begin; i < end; i++)
+        f->left[i] = fmax(0, f->left[i]);
+}
+
+/* The same as extend_rows, there; *done: it was. Where a device fails and is done without, the columns of K are fetched
+   once more. */
+static mercer_status extend_there(mercer_ctx *ctx, pivot_draw *r, bool *done) {
+    mc_lowrank *f = r->f;
+    *done = false;
+    if (!f->there)
+        return MERCER_OK;
+    const mercer_status status = mc_device_columns_extend(ctx, f->there, f, r->accepted, r->accepted_rows, r->L);
+    *done = !status;
+    if (!status)
+        return mc_for(ctx, f->n, ROWS, lower_left, r);
+    if (!mc_device_columns_leaves_it(ctx, f->there, status))
+        return status;
+    mc_lowrank_settle(f);
+    f->stays_here = true;
+    return fetch_pivot_columns(ctx, r);
+}
+
 /* The columns on own rows; every rank hears what is left of the diagonal. */
 static mercer_status make_columns(mercer_ctx *ctx, pivot_draw *r) {
     mc_lowrank *f = r->f;
     MC_TRY(reserve_panels(ctx, f, f->rank + r->accepted));
     MC_TRY(fetch_pivot_columns(ctx, r));
-    MC_TRY(mc_for(ctx, f->part.rows, ROWS, extend_rows, r));
+    bool done;
+    MC_TRY(extend_there(ctx, r, &done));
+    MC_TRY(done ? MERCER_OK : mc_for(ctx, f->part.rows, ROWS, extend_rows, r));
     if (f->part.ranks > 1)
         memcpy(r->mine, f->left + f->part.begin, (size_t)f->part.rows * sizeof *r->mine);
     return MERCER_OK;
@@ -404,10 +441,29 @@ static mercer_status one_block(mercer_ctx *ctx, pivot_draw *r, int64_t rank) {
     return mc_report_progress(ctx, (double)f->rank / (double)rank);
 }
 
+/* To a device, where growing there costs less. */
+static mercer_status move_there(mercer_ctx *ctx, mc_lowrank *f, int64_t rank) {
+    mc_device *device = NULL;
+    if (f->there || f->stays_here)
+        return MERCER_OK;
+    MC_TRY(mc_device_columns_place(ctx, f, rank, &device));
+    if (!device)
+        return MERCER_OK;
+    const mercer_status status = mc_device_columns_open(ctx, device, f, &f->there);
+    f->stays_here = status != MERCER_OK;
+    return !status || mc_device_leaves_it(ctx, device, status) ? MERCER_OK : status;
+}
+
+void mc_lowrank_settle(mc_lowrank *f) {
+    mc_device_columns_close(f->there);
+    f->there = NULL;
+}
+
 mercer_status mc_lowrank_grow(mercer_ctx *ctx, mc_lowrank *f, int64_t rank, double trace) {
     rank = rank < f->n ? rank : f->n;
     if (rank <= f->rank || f->exhausted)
         return MERCER_OK;
+    MC_TRY(move_there(ctx, f, rank));
     pivot_draw r = {.f = f};
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, draw_bytes(ctx, &f->part, rank)));

@@ -37,6 +37,8 @@ typedef struct mc_lowrank {
     uint64_t seed;
     int64_t rounds, capacity,
         block; /* blocks drawn so far; panels there is room to name; proposals in the next block */
+    struct mc_device_columns *there; /* its columns on a device; NULL: they are here alone */
+    bool stays_here;                 /* a device was tried in vain */
 } mc_lowrank;
 
 /* Bytes a factor of this rank takes, work included. */
@@ -49,6 +51,8 @@ mercer_status mc_lowrank_open(mercer_ctx *ctx, const mc_matrix *K, const double 
 void mc_lowrank_share(mercer_ctx *ctx, mc_lowrank *f);
 /* Add columns until there are rank of them, or the trace left is at most trace, or nothing is left. */
 mercer_status mc_lowrank_grow(mercer_ctx *ctx, mc_lowrank *f, int64_t rank, double trace);
+/* It will not grow soon: what lies on a device is given back. */
+void mc_lowrank_settle(mc_lowrank *f);
 void mc_lowrank_close(mc_lowrank *f);
 
 /* Its own rows. */

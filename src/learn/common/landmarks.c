@@ -109,7 +109,9 @@ static mercer_status grow_pivoted_factor(mercer_ctx *ctx, const mc_problem *p, p
     MC_TRY(mc_gram_open(ctx, p->kernel, x, NULL, MERCER_F32, &s->gram));
     const mc_matrix K = mc_gram_matrix(s->gram);
     MC_TRY(mc_lowrank_open(ctx, &K, s->root, ctx->options.seed, &s->f));
-    return mc_lowrank_grow(ctx, s->f, m, 0);
+    const mercer_status status = mc_lowrank_grow(ctx, s->f, m, 0);
+    mc_lowrank_settle(s->f);
+    return status;
 }
 
 static int by_number(const void *a, const void *b) {
