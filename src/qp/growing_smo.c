@@ -26,6 +26,7 @@ enum {
     WIDTH = MOST + MC_WIDE,
     SQUARE = 16 /* entries turned over at once */
 };
+static const double FAR = 0.3;    /* of the worst violation */
 static const double SHARE = 0.4;  /* of the violation: what is left of it in the set after a round */
 static const double QUICK = 1e-4; /* the least violation of which slopes in single precision know */
 
@@ -145,23 +146,27 @@ static void drop_resting(growing_set *g) {
 
 /* ---- Their part of K ---- */
 
-/* Variables that have left zero, and those on the wrong side of the middle. */
-static int64_t count_in_question(const growing_set *g) {
-    const double middle = (g->top + g->bottom) / 2;
-    int64_t count = 0;
+/* How many rows are likely to be wanted in the end: those of variables that have left zero, and of the others that
+   violate far as many as of the rows made so far were of use. Whoever violates by less is mostly settled by the steps
+   of those that violate by more. */
+static double count_likely(const growing_set *g) {
+    const double middle = (g->top + g->bottom) / 2, far = FAR * (g->top - g->bottom) / 2;
+    const double made = (double)g->K->demand->count;
+    int64_t moved = 0, others = 0;
     for (int64_t t = 0; t < g->dual->m; t++) {
         const double v = mc_dual_slope(g->dual, g->f, t);
-        count += g->beta[t] != 0 || (v > middle && g->beta[t] < g->dual->high[t])
-                 || (v < middle && g->beta[t] > g->dual->low[t]);
+        const bool wants = (v > middle + far && g->dual->high[t] > 0) || (v < middle - far && g->dual->low[t] < 0);
+        moved += g->beta[t] != 0;
+        others += g->beta[t] == 0 && wants;
     }
-    return count;
+    return (double)moved + ((double)moved < made ? (double)moved / made : 1) * (double)others;
 }
 
 /* Rows of K of the new members that are not there yet; all, where many more will be wanted as things stand. */
 static bool make_rows(growing_set *g) {
     mc_rows_on_demand *d = g->K->demand;
     int64_t row[MC_ROWS_TOGETHER], count = 0;
-    const bool many = d && d->all && d->count >= d->look && count_in_question(g) > d->many;
+    const bool many = d && d->all && d->count >= d->look && count_likely(g) - (double)d->count > (double)d->many;
     for (int64_t k = g->known; d && k <= g->selection.count; k++) {
         const bool wanted = k < g->selection.count && d->line[g->selection.set[k]] < 0;
         if (wanted)

@@ -198,23 +198,32 @@ void mc_kernel_runs_ask(const mc_kernel_runs *K, const double *c) {
         make_batch(d, row, count);
 }
 
-/* Variables that have left zero, and those that will want to as things stand: on the wrong side of the middle of the
-   worst two. */
-static int64_t count_in_question(const mc_smo_block *b) {
+/* On runs that keep a sum: variables that have left zero, and those that will want to as things stand, on the wrong
+   side of the middle of the worst two. */
+static int64_t count_in_question(const mc_smo_block *b, int from, int to) {
     double top = -INFINITY, bottom = INFINITY;
     int64_t count = 0;
-    for (int64_t at = 0; at < b->begin[b->runs]; at++) {
+    for (int64_t at = b->begin[from]; at < b->begin[to]; at++) {
         top = fmax(top, b->v[at] + b->up[at]);
         bottom = fmin(bottom, b->v[at] + b->down[at]);
     }
-    for (int64_t at = 0; at < b->begin[b->runs]; at++)
+    for (int64_t at = b->begin[from]; at < b->begin[to]; at++)
         count += b->beta[at] != 0 || b->v[at] + b->up[at] > (top + bottom) / 2
                  || b->v[at] + b->down[at] < (top + bottom) / 2;
     return count;
 }
 
+/* The slopes of two sums have nothing to do with each other. */
+static int64_t count_of_sums(const mc_smo_block *b) {
+    const int each = b->sums > 1 ? 1 : b->runs;
+    int64_t count = 0;
+    for (int g = 0; g < b->sums; g++)
+        count += count_in_question(b, g * each, (g + 1) * each);
+    return count;
+}
+
 static bool wants_all(const mc_rows_on_demand *d, const mc_smo_block *b) {
-    return d->count + d->together > d->most || (d->count >= d->look && count_in_question(b) > d->many);
+    return d->count + d->together > d->most || (d->count >= d->look && count_of_sums(b) > d->many);
 }
 
 static void make_listed(const mc_kernel_runs *K, const mc_smo_block *b) {

@@ -14,7 +14,7 @@
 typedef struct mc_rows_on_demand {
     int32_t *line;       /* of each row of K where it lies, in the order they were made; -1: it is not there */
     int64_t count, most; /* how many are there; before there are more than so many all the others follow, */
-    int64_t look;        /* or once so many are there and more than `many` variables seem to be wanted, */
+    int64_t look;        /* or once so many are there and more than `many` are likely to be wanted, */
     int64_t many;
     bool all;         /* if there is room for them; otherwise that is the end, */
     bool over;        /* which it is */

@@ -20,17 +20,22 @@ static void narrow_run(const mc_rectangle *r, int64_t i, int64_t at, const doubl
 }
 
 /* A few hundred bytes: a call of a library would cost as much as they do. */
-static void copy_bytes(char *to, const char *from, int64_t bytes) {
+static inline void copy_bytes(char *to, const char *from, int64_t bytes) {
     int64_t at = 0;
     for (; at + 64 <= bytes; at += 64)
         memcpy(to + at, from + at, 64);
-    memcpy(to + at, from + at, (size_t)(bytes - at));
+    if (at < bytes)
+        memcpy(to + at, from + at, (size_t)(bytes - at));
+}
+
+static char *row_place(const mc_rectangle *r, int64_t i) {
+    return r->scattered ? r->scattered[i] : (char *)r->out + i * r->ld * (int64_t)(r->dtype == MERCER_F64 ? 8 : 4);
 }
 
 /* n reals to row i of out from column at on, in its own type. */
 static void copy_run(const mc_rectangle *r, int64_t i, int64_t at, const void *values, int64_t from, int64_t n) {
     const int64_t size = mc_real_size(r->gram);
-    char *row = r->scattered ? r->scattered[i] : (char *)r->out + i * r->ld * (int64_t)(r->dtype == MERCER_F64 ? 8 : 4);
+    char *row = row_place(r, i);
     if (r->gram->precision == r->dtype)
         copy_bytes(row + at * size, (const char *)values + from * size, n * size);
     else if (r->dtype == MERCER_F64)
@@ -55,23 +60,31 @@ typedef struct rows_written {
     int64_t begin; /* place of the first loaded row in the rectangle */
 } rows_written;
 
+/* The lanes of one row of the strip, k of its group, to row i; what the mirror gives is left out. A panel that is whole
+   and of the type of out, as most are, is copied and nothing asked. */
+static void write_row(const mc_rectangle *r, const mc_strip *strip, int64_t k, int64_t i) {
+    const int64_t rows = r->gram->ops->rows, width = r->gram->ops->columns, base = strip->panel * width;
+    const int64_t least = r->mirror && !r->low && r->i0 + i > r->j0 ? r->i0 + i : r->j0;
+    const int64_t size = mc_real_size(r->gram);
+    const bool plain = !r->low && r->gram->precision == r->dtype;
+    char *row = row_place(r, i);
+    for (int64_t p = least > base ? (least - base) / width : 0; p < strip->panels; p++) {
+        const int64_t first = base + p * width, j = first > least ? first : least,
+                      end = first + width < r->j1 ? first + width : r->j1, from = (p * rows + k) * width + j - first;
+        if (plain && end - j == width)
+            copy_bytes(row + (j - r->j0) * size, (const char *)strip->values + from * size, width * size);
+        else if (r->low)
+            split_run(r, i * r->ld + j - r->j0, (const double *)strip->values + from, end - j);
+        else if (j < end)
+            copy_run(r, i, j - r->j0, strip->values, from, end - j);
+    }
+}
+
 static void write_strip(void *arg, const mc_strip *strip) {
     const rows_written *w = arg;
-    const mc_rectangle *r = w->mc_rectangle;
-    const int64_t rows = r->gram->ops->rows, width = r->gram->ops->columns;
-    for (int64_t k = 0; k < rows && strip->group * rows + k < strip->space->count; k++) {
-        const int64_t i = w->begin + strip->group * rows + k;
-        for (int64_t p = 0; p < strip->panels; p++) {
-            const int64_t first = (strip->panel + p) * width, j = first > r->j0 ? first : r->j0;
-            const int64_t end = first + width < r->j1 ? first + width : r->j1,
-                          from = (p * rows + k) * width + j - first;
-            const int64_t skip = r->mirror && j < r->i0 + i ? (r->i0 + i < end ? r->i0 + i - j : end - j) : 0;
-            if (r->low)
-                split_run(r, i * r->ld + j - r->j0, (const double *)strip->values + from, end - j);
-            else
-                copy_run(r, i, j + skip - r->j0, strip->values, from + skip, end - j - skip);
-        }
-    }
+    const int64_t rows = w->mc_rectangle->gram->ops->rows;
+    for (int64_t k = 0; k < rows && strip->group * rows + k < strip->space->count; k++)
+        write_row(w->mc_rectangle, strip, k, w->begin + strip->group * rows + k);
 }
 
 /* Task (row group, run of columns), with the space of whoever computes it. */

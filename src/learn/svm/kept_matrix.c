@@ -65,9 +65,8 @@ static mercer_status open_demand(mercer_ctx *ctx, mc_svm *s) {
     for (int64_t i = 0; i < n; i++)
         line[i] = -1;
     a->demand = (mc_rows_on_demand){.line = line, .all = true, .together = TOGETHER, .make = make_rows};
-    a->demand.most = 2 * n / 5;
+    a->demand.most = a->demand.many = 2 * n / 5;
     a->demand.look = n / 8;
-    a->demand.many = n / 3;
     return MERCER_OK;
 }
 
