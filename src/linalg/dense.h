@@ -71,7 +71,7 @@ void mc_trsm(double alpha, mc_dense L, bool transposed, mc_dense B);
 /* x <- L^-1 x, or L^-T x, for a single column: L is read once and not packed. */
 void mc_trsv(mc_dense L, bool transposed, mc_dense x);
 
-/* ---- On all threads, the same bits whatever their number (triangle.c, eigen.h), or on a device ---- */
+/* ---- On all threads, the same bits whatever their number, or on a device (factor_tiles.c, triangle.c, eigen.h) --- */
 
 /* C <- A B; all in one place. */
 mercer_status mc_parallel_gemm(mercer_ctx *ctx, mc_dense A, mc_dense B, mc_dense C);

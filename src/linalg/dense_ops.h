@@ -35,7 +35,7 @@ typedef struct mc_dense_algebra {
     mercer_status (*column_squares)(mercer_ctx *ctx, mc_dense L, double *out);
 } mc_dense_algebra;
 
-/* triangle.c and cholesky.c: of matrices in this process. */
+/* triangle.c, factor_tiles.c and cholesky.c: of matrices in this process. */
 mercer_status mc_host_potrf(mercer_ctx *ctx, mc_dense A, int64_t *bad);
 mercer_status mc_host_trtrs(mercer_ctx *ctx, mc_dense L, bool transposed, mc_dense X);
 mercer_status mc_host_trtri(mercer_ctx *ctx, mc_dense L);

@@ -1,6 +1,5 @@
-/* triangle.c: factor, solve and invert by halves. See triangle.h for the matrices.
+/* triangle.c: solve and invert by halves. See triangle.h for the matrices.
 
-   factor    L11 = chol(A11);  L21 = A21 L11^-T;  A22 <- A22 - L21 L21';  L22 = chol(A22)
    solve     x1 = L11^-1 x1;   x2 <- x2 - L21 x1;  x2 = L22^-1 x2          (transposed: from the bottom up)
    invert    L21 <- -L22^-1 L21 L11^-1;  then both halves
 
@@ -165,34 +164,6 @@ mercer_status mc_triangle_update(mercer_ctx *ctx, double alpha, mc_dense P, mc_d
     return mc_for(ctx, u.tiles * (u.tiles + 1) / 2, 1, update_tile, &u);
 }
 
-/* ---- Factor ---- */
-
-static mercer_status factor_by_halves(mercer_ctx *ctx, mc_dense A, work_meter *work, int64_t *bad) {
-    if (mc_triangle_is_leaf(A)) {
-        *bad = mc_dense_ops_of(A)->potrf(A.layout == MC_ROW_MAJOR, A.rows, A.a, A.ld);
-        return ctx->stop;
-    }
-    const mc_halves h = mc_triangle_split(A);
-    const double n1 = (double)h.first.rows, n2 = (double)h.second.rows;
-    MC_TRY(factor_by_halves(ctx, h.first, work, bad));
-    if (*bad)
-        return MERCER_OK;
-    advance_progress(ctx, work, n1 * n1 * n2);
-    MC_TRY(solve_panel(ctx, 1, h.first, false, mc_transposed(h.below)));
-    advance_progress(ctx, work, n1 * n2 * n2);
-    MC_TRY(mc_triangle_update(ctx, -1, h.below, h.second));
-    MC_TRY(factor_by_halves(ctx, h.second, work, bad));
-    *bad += *bad ? h.first.rows : 0;
-    return MERCER_OK;
-}
-
-mercer_status mc_host_potrf(mercer_ctx *ctx, mc_dense A, int64_t *bad) {
-    const double n = (double)A.rows;
-    work_meter work = {.total = n * n * n / 3 + 1};
-    *bad = 0;
-    return factor_by_halves(ctx, A, &work, bad);
-}
-
 /* ---- Solve ---- */
 
 /* to <- to - A from, by blocks of rows. */
@@ -221,6 +192,8 @@ static mercer_status solve_by_halves(mercer_ctx *ctx, mc_dense L, bool transpose
 }
 
 mercer_status mc_host_trtrs(mercer_ctx *ctx, mc_dense L, bool transposed, mc_dense X) {
+    if (X.columns && mc_tiles_solve_suits(L, X))
+        return mc_tiles_solve(ctx, L, transposed, X);
     return X.columns ? solve_by_halves(ctx, L, transposed, X) : MERCER_OK;
 }
 

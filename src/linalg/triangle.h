@@ -26,4 +26,8 @@ int64_t mc_triangle_side(int64_t n, int64_t most);
 /* The lower half of C <- C + alpha P P', tile by tile. */
 mercer_status mc_triangle_update(mercer_ctx *ctx, double alpha, mc_dense P, mc_dense C);
 
+/* factor_tiles.c: X <- L^-1 X, or L^-T X, where that is for large triangles and few columns. */
+bool mc_tiles_solve_suits(mc_dense L, mc_dense X);
+mercer_status mc_tiles_solve(mercer_ctx *ctx, mc_dense L, bool transposed, mc_dense X);
+
 #endif
