@@ -28,9 +28,12 @@
 #include <string.h>
 
 enum {
-    BLOCKS = 8,          /* of a problem that is not small */
+    BLOCKS = 32,         /* of a problem that is not small */
     TASK_WORK = 4 << 20, /* pairs times coordinates of a task */
-    TASKS = 32           /* of a rectangular product, at least */
+    TASKS = 32,          /* of a rectangular product, at least; */
+    MANY_TASKS = 96,     /* where they are worth starting, so many */
+    COLUMNS = 8,         /* of a right-hand side that are looked at together */
+    GRAIN = 1024         /* rows of a side that a thread goes over at a time */
 };
 
 static int64_t real_size(const mc_product *p) {
@@ -81,9 +84,11 @@ static void apply_rectangle(void *arg, int64_t chunk, int64_t begin, int64_t end
             out[(i0 + i) * ld + c] = s.rows[c * p->rows_each + i];
 }
 
-static void add_ranges(const mc_product *p) {
+static void add_ranges(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const mc_product *p = arg;
     const int64_t n = p->g->x->n;
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = begin; i < end; i++)
         for (int64_t c = 0; c < p->t; c++) {
             double sum = 0;
             for (int64_t r = 0; r < p->ranges; r++)
@@ -170,11 +175,16 @@ static int64_t block_rows(const mc_product_size *s) {
     return (panels > 1 ? panels : 1) * width;
 }
 
+static int64_t tasks_wanted(const mc_product_size *s) {
+    const double worthy = (double)s->n * (double)s->m * (double)(s->d + 16) / TASK_WORK;
+    return worthy < TASKS ? TASKS : worthy < MANY_TASKS ? (int64_t)worthy : MANY_TASKS;
+}
+
 mc_product_split mc_product_shape(const mc_product_size *s) {
     mc_product_split shape = {.rows_each = block_rows(s), .ranges = 1};
     shape.blocks = mc_chunk_count(s->n, shape.rows_each);
     const int64_t panels = mc_chunk_count(s->m, s->ops->columns),
-                  wanted = shape.blocks ? mc_chunk_count(TASKS, shape.blocks) : 1;
+                  wanted = shape.blocks ? mc_chunk_count(tasks_wanted(s), shape.blocks) : 1;
     shape.range_panels = mc_chunk_count(panels, wanted);
     shape.range_panels = shape.range_panels < MC_BLOCK_PANELS ? MC_BLOCK_PANELS : shape.range_panels;
     if (!s->symmetric && panels > shape.range_panels)
@@ -226,31 +236,66 @@ mc_product_depths mc_product_depth(const mc_gram *g, int64_t t) {
 
 /* ---- Right-hand sides ---- */
 
-/* A power of two that brings the column near 1; 1 for zeros and for what is not finite. */
-static double scale_of(const mc_product *p, int64_t c) {
-    double largest = 0;
-    for (int64_t j = 0; j < p->g->z->n; j++)
-        largest = fmax(largest, fabs(p->V[j * p->ld + c]));
+/* A power of two that brings a column whose largest number is this near 1; 1 for zeros and for what is not finite. */
+static double scale_for(double largest) {
     return largest > 0 && isfinite(largest) ? exp2(-fmin(fmax(ilogb(largest), -1000), 1000)) : 1;
 }
 
-static void load_right(mc_product *p, int64_t c) {
-    const double scale = scale_of(p, c);
-    p->unscale[c] = 1 / scale;
-    for (int64_t j = 0; j < p->g->z->n; j++) {
-        const int64_t at = p->many ? j * p->stride + c : c * p->length + j;
-        const double v = p->V[j * p->ld + c] * scale;
-        if (p->g->precision == MERCER_F32)
-            ((float *)(void *)p->w)[at] = (float)v;
-        else
-            ((double *)(void *)p->w)[at] = v;
-    }
+/* The largest number of a column, in unscale. */
+static void find_largest(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const mc_product *p = arg;
+    const unsigned kept = mc_keep_subnormals();
+    for (int64_t c = begin; c < end; c++)
+        p->unscale[c] = 0;
+    for (int64_t j = 0; j < p->g->z->n; j++)
+        for (int64_t c = begin; c < end; c++)
+            p->unscale[c] = fmax(p->unscale[c], fabs(p->V[j * p->ld + c]));
+    mc_restore_subnormals(kept);
 }
 
-static void unscale_result(const mc_product *p) {
-    for (int64_t i = 0; i < p->g->x->n; i++)
+static void load_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const mc_product *p = arg;
+    const unsigned kept = mc_keep_subnormals();
+    for (int64_t j = begin; j < end; j++)
+        for (int64_t c = 0; c < p->t; c++) {
+            const int64_t at = p->many ? j * p->stride + c : c * p->length + j;
+            const double v = p->V[j * p->ld + c] / p->unscale[c];
+            if (p->g->precision == MERCER_F32)
+                ((float *)(void *)p->w)[at] = (float)v;
+            else
+                ((double *)(void *)p->w)[at] = v;
+        }
+    mc_restore_subnormals(kept);
+}
+
+/* On all threads; of a product that ranks share on one, for a rank that is told to stop must go on to where all agree.
+   */
+static mercer_status go_over(mercer_ctx *ctx, mc_product *p, int64_t n, int64_t grain, mc_body *body) {
+    if (!p->share)
+        return mc_for(ctx, n, grain, body, p);
+    body(p, 0, 0, n, 0);
+    return MERCER_OK;
+}
+
+/* V, each column near 1, as the tiles want it. */
+static mercer_status load_right(mercer_ctx *ctx, mc_product *p) {
+    memset(p->w, 0, (size_t)(p->length * p->stride * real_size(p)));
+    MC_TRY(go_over(ctx, p, p->t, COLUMNS, find_largest));
+    for (int64_t c = 0; c < p->t; c++)
+        p->unscale[c] = 1 / scale_for(p->unscale[c]);
+    return go_over(ctx, p, p->g->z->n, GRAIN, load_rows);
+}
+
+static void unscale_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const mc_product *p = arg;
+    const unsigned kept = mc_keep_subnormals();
+    for (int64_t i = begin; i < end; i++)
         for (int64_t c = 0; c < p->t; c++)
             p->Y[i * p->ld + c] *= p->unscale[c];
+    mc_restore_subnormals(kept);
 }
 
 int64_t mc_product_tasks(const mc_product *p) {
@@ -260,22 +305,20 @@ int64_t mc_product_tasks(const mc_product *p) {
 }
 
 static mercer_status compute_product(mercer_ctx *ctx, mc_product *p) {
-    memset(p->w, 0, (size_t)(p->length * p->stride * real_size(p)));
-    for (int64_t c = 0; c < p->t; c++)
-        load_right(p, c);
+    MC_TRY(load_right(ctx, p));
     if (p->share) {
         MC_TRY(mc_product_share(ctx, p));
     } else if (!p->g->symmetric) {
         MC_TRY(mc_for(ctx, mc_product_tasks(p), 1, apply_rectangle, p));
         if (p->partial)
-            add_ranges(p);
+            MC_TRY(mc_for(ctx, p->g->x->n, GRAIN, add_ranges, p));
     } else {
         clear_result(p);
         for (int64_t b = 0; b < p->blocks; b++)
             atomic_init(&p->turn[b], 0);
         MC_TRY(mc_for(ctx, mc_product_tasks(p), 1, apply_pair, p));
     }
-    unscale_result(p);
+    MC_TRY(go_over(ctx, p, p->g->x->n, GRAIN, unscale_rows));
     return p->share ? MERCER_OK : mc_fault_report(ctx, p->g); /* of its tasks, which all ranks have heard of */
 }
 
