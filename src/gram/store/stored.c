@@ -24,8 +24,10 @@
 enum {
     BAND = 256, /* rows of a stripe */
     ALIGNED = 16,
-    GROUPS = 16, /* at most; each holds a Y, which costs a product its clearing and adding */
-    GRAIN = 2048 /* rows of Y added up at a time */
+    GROUPS = 64, /* at most; each holds a Y, which costs a product its clearing and adding: */
+    LEAST = 16,  /* many rows have one for SHARE of them, few have LEAST */
+    SHARE = 256,
+    GRAIN = 1024 /* rows of Y added up at a time */
 };
 static const double UNIT = 1.001 * 0x1p-39; /* of a bound on |K|: 2^-24 of an entry is less than 2^15 of them */
 
@@ -68,8 +70,9 @@ static int64_t values_before(const mc_stored *k, int64_t stripe) {
 /* Cut the stripes into groups of about equal area, none empty: the stripes before the s-th hold about s^2 / 2 blocks.
    */
 static void group_stripes(mc_stored *k) {
-    for (int64_t g = 1; g < GROUPS; g++) {
-        const int64_t at = (int64_t)((double)k->stripes * sqrt((double)g / GROUPS));
+    const int64_t wanted = k->n / SHARE < LEAST ? LEAST : k->n / SHARE < GROUPS ? k->n / SHARE : GROUPS;
+    for (int64_t g = 1; g < wanted; g++) {
+        const int64_t at = (int64_t)((double)k->stripes * sqrt((double)g / (double)wanted));
         if (at > k->first[k->groups])
             k->first[++k->groups] = at;
     }

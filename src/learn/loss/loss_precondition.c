@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROWS = 256, PANEL = 128, SEGMENT = 4096, GRAIN = 512, SQUARE = 16, FEW = 2 };
+enum { ROWS = 256, PANEL = 128, THIN = 32, PANELS = 8, SEGMENT = 1024, GRAIN = 512, SQUARE = 16, FEW = 2 };
 /* trace over lambda, up to which the formula itself is a solution: it loses that many digits */
 static const double SOLVABLE = 0x1p24;
 
@@ -112,30 +112,37 @@ void mc_loss_precondition_subsample(mc_loss_precondition *s, int64_t every) {
 
 /* ---- The small matrices ---- */
 
+/* Columns of a panel: as many panels as keep several threads busy, but none that is too thin for BLAS. */
+static int64_t panel_width(const mc_loss_precondition *s) {
+    const int64_t share = (s->r / PANELS + THIN - 1) / THIN * THIN;
+    return share < THIN ? THIN : share < PANEL ? share : PANEL;
+}
+
 static int64_t width_of(const mc_loss_precondition *s, int64_t panel) {
-    const int64_t rest = s->r - panel * PANEL;
-    return rest < PANEL ? rest : PANEL;
+    const int64_t wide = panel_width(s), rest = s->r - panel * wide;
+    return rest < wide ? rest : wide;
 }
 
 /* One block of the lower half of one class's matrix: panel a against panel b <= a, over all rows. */
 static void small_block(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)begin, (void)end;
     const mc_loss_precondition *s = arg;
-    const int64_t panels = mc_chunk_count(s->r, PANEL), pairs = panels * (panels + 1) / 2, class = chunk / pairs;
+    const int64_t wide = panel_width(s), panels = mc_chunk_count(s->r, wide), pairs = panels * (panels + 1) / 2,
+                  class = chunk / pairs;
     int64_t a = 0, b = chunk % pairs;
     for (; b > a; a++)
         b -= a + 1;
     const int64_t wa = width_of(s, a), wb = width_of(s, b), r = s->r, ld = s->ld;
     double *left = s->scratch + (int64_t)thread * 2 * ROWS * PANEL;
-    const mc_dense out = mc_column_major(s->M + class * r * r + a * PANEL + b * PANEL * r, wa, wb, r);
+    const mc_dense out = mc_column_major(s->M + class * r * r + a * wide + b * wide * r, wa, wb, r);
     for (int64_t i = 0; i < s->n; i += ROWS) {
         const int64_t m = s->n - i < ROWS ? s->n - i : ROWS;
         for (int64_t l = 0; l < m; l++) {
             const double weight = s->S[(i + l) * s->k + class] * s->S[(i + l) * s->k + class];
             for (int64_t j = 0; j < wa; j++)
-                left[l * wa + j] = weight * s->F[(i + l) * ld + a * PANEL + j];
+                left[l * wa + j] = weight * s->F[(i + l) * ld + a * wide + j];
         }
-        mc_gemm(1, mc_column_major(left, wa, m, wa), mc_row_major(s->F + i * ld + b * PANEL, m, wb, ld), 1, out);
+        mc_gemm(1, mc_column_major(left, wa, m, wa), mc_row_major(s->F + i * ld + b * wide, m, wb, ld), 1, out);
     }
 }
 
@@ -164,7 +171,6 @@ static mercer_status factor_small(mercer_ctx *ctx, mc_loss_precondition *s) {
 
 mercer_status mc_loss_precondition_set(mercer_ctx *ctx, mc_loss_precondition *s, const mc_loss_task *t,
                                        const double *root) {
-    const int64_t panels = mc_chunk_count(s->r, PANEL);
     s->k = t->k;
     s->lambda = t->lambda;
     for (int64_t i = 0; i < s->n * s->k; i++) {
@@ -173,6 +179,7 @@ mercer_status mc_loss_precondition_set(mercer_ctx *ctx, mc_loss_precondition *s,
     }
     if (!s->r)
         return MERCER_OK;
+    const int64_t panels = mc_chunk_count(s->r, panel_width(s));
     memset(s->M, 0, (size_t)(s->k * s->r * s->r) * sizeof *s->M);
     MC_TRY(mc_for(ctx, s->k * (panels * (panels + 1) / 2), 1, small_block, s));
     return factor_small(ctx, s);
@@ -247,17 +254,36 @@ static mercer_status apply_low_rank_inverse(mercer_ctx *ctx, const mc_loss_preco
     return mc_for(ctx, s->n, GRAIN, expand_from_factor, &p);
 }
 
+/* Sides to a row of S, in each of which V <- S X, or Y <- (X - S Y) / lambda. */
+typedef struct scaled_sides {
+    const mc_loss_precondition *s;
+    const double *X;
+    double *Y;
+    int64_t sides; /* to a number of S */
+} scaled_sides;
+
+static void scale_sides(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const scaled_sides *p = arg;
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t c = i * p->sides; c < (i + 1) * p->sides; c++)
+            p->s->V[c] = p->s->S[i] * p->X[c];
+}
+
+static void conclude_sides(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const scaled_sides *p = arg;
+    for (int64_t i = begin; i < end; i++)
+        for (int64_t c = i * p->sides; c < (i + 1) * p->sides; c++)
+            p->Y[c] = (p->X[c] - p->s->S[i] * (p->s->r ? p->Y[c] : 0)) / p->s->lambda;
+}
+
 mercer_status mc_loss_precondition_apply(mercer_ctx *ctx, const mc_loss_precondition *s, const double *V, double *Y) {
-    const int64_t count = s->n * s->k;
-    for (int64_t i = 0; i < count; i++) {
-        s->V[i] = s->S[i] * V[i];
-        Y[i] = 0;
-    }
+    scaled_sides p = {s, V, Y, 1};
+    MC_TRY(mc_for(ctx, s->n * s->k, SEGMENT, scale_sides, &p));
     if (s->r)
         MC_TRY(apply_low_rank_inverse(ctx, s, s->k, s->V, Y));
-    for (int64_t i = 0; i < count; i++)
-        Y[i] = (V[i] - s->S[i] * Y[i]) / s->lambda;
-    return MERCER_OK;
+    return mc_for(ctx, s->n * s->k, SEGMENT, conclude_sides, &p);
 }
 
 /* ---- The solution where K is F F' ---- */
