@@ -15,6 +15,7 @@ static const option options[] = {
 };
 
 typedef struct prediction {
+    mercer_ctx *ctx;
     mercer_model *model;
     mercer_data *data;
     int64_t *class_of; /* n; NULL: numbers */
@@ -134,9 +135,27 @@ static void write_row(FILE *out, const prediction *p, int64_t i) {
     putc_unlocked('\n', out);
 }
 
+/* Rows of numbers alone: all threads make them. False: there is no memory for that. */
+static bool write_number_rows(FILE *out, const prediction *p) {
+    mc_csv_block *block = calloc((size_t)p->outputs + 2, sizeof *block);
+    int64_t blocks = 0;
+    if (!block)
+        return false;
+    block[blocks++] = (mc_csv_block){p->values, p->outputs, p->outputs};
+    if (p->std)
+        block[blocks++] = (mc_csv_block){p->std, 1, 1};
+    for (int64_t k = 0; k < p->outputs && p->drawn; k++)
+        block[blocks++] = (mc_csv_block){p->drawn + k * p->n * p->samples, p->samples, p->samples};
+    const bool done = mc_csv_numbers(p->ctx, p->n, block, blocks, out) == MERCER_OK;
+    free(block);
+    return done;
+}
+
 static void write_csv(FILE *out, const void *arg) {
     const prediction *p = arg;
     write_header(out, p);
+    if (!p->classes && write_number_rows(out, p))
+        return;
     for (int64_t i = 0; i < p->n; i++)
         write_row(out, p, i);
 }
@@ -264,7 +283,7 @@ static int predict_and_write(session *s, prediction *p) {
 }
 
 static int run_predict(session *s) {
-    prediction p = {0};
+    prediction p = {.ctx = s->ctx};
     const int code = predict_and_write(s, &p);
     free(p.std);
     free(p.drawn);
