@@ -12,7 +12,8 @@ import mercer  # noqa: F401  the children import it; here it says early that it 
 LIMIT = 60  # seconds, on a busy machine; each case takes about one
 
 BEGIN = """
-import os, sys, threading, warnings, multiprocessing
+import os, signal, sys, threading, warnings, multiprocessing
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell hands down to its background that it is ignored
 import mercer, numpy as np
 warnings.simplefilter("ignore")
 rng = np.random.RandomState(0)
