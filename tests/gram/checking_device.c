@@ -242,7 +242,7 @@ static struct {
     place *thread;
 } turn;
 
-/* A fibre is begun by swapcontext and waits and goes on by _longjmp, which asks nothing of the system; sanitizers
+/* A fibre is begun by setcontext and waits and goes on by _longjmp, which asks nothing of the system; sanitizers
    follow stacks by swapcontext alone. */
 static void leave_fibre(void) {
 #ifdef SANITIZED
