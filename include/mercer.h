@@ -1177,6 +1177,22 @@ typedef struct mercer_plan {
 MERCER_API mercer_status mercer_plan_fit(mercer_ctx *ctx, const char *machine, const void *settings,
                                          const mercer_kernel *kernel, const mercer_data *data, mercer_plan *out);
 
+/* What ridge would take of which there are no data yet, on so many processes that share its work, each with the threads
+   and the memory limit of this context. */
+typedef struct mercer_scale_of_fit {
+    size_t size;
+    int64_t rows, columns, ranks;
+    int64_t steps, rank; /* of pcg, which data would tell: 30, with a preconditioner of 1000 columns */
+    int64_t landmarks;   /* of nystrom, and half as many waves of fourier: 10000 */
+    double bandwidth;    /* between two processes: 1e10 bits a second */
+    double latency;      /* of a message: 3e-5 seconds */
+} mercer_scale_of_fit;
+MERCER_DEFAULTS(mercer_scale_of_fit, mercer_scale_of_fit_init, mercer_scale_of_fit_defaults)
+/* From rates that are measured here, on random rows of so many columns, more threads than there are processors taken
+   to be as fast; bytes are those of one process. Reading the rows is not counted. */
+MERCER_API mercer_status mercer_plan_ranks(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_scale_of_fit *set,
+                                           mercer_plan *out);
+
 /* ---- Tuning ---- */
 
 /* A search for settings and kernel parameters. Candidates come from kernels with ranges rbf(gamma=1e-3..10) or sets {1,

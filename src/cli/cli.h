@@ -69,7 +69,7 @@ typedef struct verb {
     const char *usage;       /* what follows the name on a usage line */
     const char *notes;       /* more words and examples for `mercer help NAME` */
     int least, most;         /* operands */
-    const option *tables[8]; /* closed by NULL */
+    const option *tables[9]; /* closed by NULL */
     bool machine;            /* takes the settings of the machines as options */
     bool renews;             /* may write its first operand anew, in one piece */
     bool computes;           /* runs parallel work: see set_environment in main.c */

@@ -57,6 +57,9 @@ void ranks_depart(int code) {
 int ranks_options(const session *s, mercer_options *options) {
     static const char *const names[] = {"auto", "none", "mpi"};
     int choice = 0, rank;
+    options->ranks = "none";
+    if (s->args.verb == &verb_plan && args_text(&s->args, "rows")) /* of plan: --ranks is how many there would be */
+        return EXIT_DONE;
     TRY(args_choice(&s->args, "ranks", "auto|none|mpi", &choice));
     options->ranks = choice ? names[choice] : count_started(&rank) ? "mpi" : "none";
     return EXIT_DONE;

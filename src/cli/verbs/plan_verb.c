@@ -1,8 +1,9 @@
 /* plan_verb.c: mercer plan DATA: which solver a fit would take, what it would cost, and why. */
+#include "cli/verbs/plan_verb.h"
 #include "cli/verbs/tune_verb.h"
 #include <string.h>
 
-static json_t *json_choice(const mercer_choice *c) {
+json_t *plan_json_choice(const mercer_choice *c) {
     json_t *object = json_object();
     json_put(object, "solver", json_text(c->solver));
     json_put(object, "reason", json_text(c->reason));
@@ -38,9 +39,9 @@ static void put_frame(session *s, const job *j, json_t *object) {
 }
 
 static json_t *json_plan(session *s, const job *j, const mercer_plan *plan, const mercer_tune_plan *search) {
-    json_t *object = json_choice(&plan->chosen), *others = json_array();
+    json_t *object = plan_json_choice(&plan->chosen), *others = json_array();
     for (int i = 0; i < plan->alternative_count; i++)
-        json_array_append_new(others, json_choice(&plan->alternatives[i]));
+        json_array_append_new(others, plan_json_choice(&plan->alternatives[i]));
     json_put(object, "alternatives", others);
     json_put(object, "device", json_text(plan->device));
     json_put(object, "device_reason", json_text(plan->device_reason));
@@ -82,7 +83,7 @@ static const report_row late_rows[] = {
 };
 static const report_row in_time_rows[] = {{"", NULL, "{solver} would be: {reason}"}, {0}};
 
-static void say_choice(session *s, const char *label, const json_t *choice) {
+void plan_say_choice(session *s, const char *label, const json_t *choice) {
     const report_row rows[] = {
         {label, "possible 0<memory_bytes", COSTS "{reason}"},
         {label, "possible !0<memory_bytes", NO_COSTS "{reason}"},
@@ -103,9 +104,9 @@ static int report_plan(session *s, const job *j, const mercer_plan *plan, json_t
     say_kernel(s, j->kernel, "");
     say_data(s, j->path, j->data);
     say_fields(s, object, limit_rows);
-    say_choice(s, "solver", object);
+    plan_say_choice(s, "solver", object);
     for (size_t i = 0; i < json_array_size(others); i++)
-        say_choice(s, i ? "" : "instead", json_array_get(others, i));
+        plan_say_choice(s, i ? "" : "instead", json_array_get(others, i));
     say_fields(s, object, device_rows);
     say_fields(s, object, late_rows);
     for (size_t i = 0; is_late(s, &plan->chosen) && i < json_array_size(others); i++)
@@ -197,6 +198,10 @@ static int refuse_search_options(const session *s) {
 static int run_plan(session *s) {
     job j = {0};
     s->plans = true;
+    if (args_text(&s->args, "rows"))
+        return plan_ranks(s);
+    if (s->args.operands == 0)
+        return print_error("plan needs a data file, or --rows and --columns of one that is not there");
     if (args_flag(&s->args, "tune"))
         return run_search_plan(s);
     TRY(refuse_search_options(s));
@@ -209,16 +214,18 @@ static int run_plan(session *s) {
 const verb verb_plan = {
     .name = "plan",
     .summary = "forecast the solver, memory and time of a fit or a search; fits nothing",
-    .usage = "DATA [--tune] [-m MACHINE] [-k KERNEL] [options of fit, or of tune]",
+    .usage = "[DATA] [--tune] [-m MACHINE] [-k KERNEL] [options of fit, or of tune]",
     .notes = "Reads the data, asks which solver fit would take under the memory limit, and prints it with the bytes "
              "and seconds to expect and\n"
              "the alternatives. Exit status 1: no solver fits under the limit.\n\n"
              "  mercer plan houses.csv --memory 4G\n"
              "  mercer plan houses.csv --lambda 0.1 --threads 4 --json\n"
-             "  mercer plan moons.csv --tune -m svc --C 0.1..1000",
-    .least = 1,
+             "  mercer plan moons.csv --tune -m svc --C 0.1..1000\n"
+             "  mercer plan --rows 1e7 --columns 28 --ranks 64 --threads 16 --memory 100G",
+    .least = 0,
     .most = 1,
-    .tables = {search_options, job_options, tune_options, fold_options, data_options, seed_options, common_options},
+    .tables = {search_options, plan_ranks_options, job_options, tune_options, fold_options, data_options, seed_options,
+               common_options},
     .machine = true,
     .computes = true,
     .run = run_plan,

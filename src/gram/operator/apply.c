@@ -192,16 +192,24 @@ mc_product_split mc_product_shape(const mc_product_size *s) {
     return shape;
 }
 
-static void shape_product(mc_product *p) {
-    const mc_gram *g = p->g;
+static mc_product_split shape_of(const mc_gram *g, int64_t n, int64_t m) {
     const mc_product_size size = {.ops = g->ops,
                                   .real = mc_real_size(g),
-                                  .n = g->x->n,
-                                  .m = g->z->n,
+                                  .n = n,
+                                  .m = m,
                                   .d = dense_coordinates(g),
                                   .groups = mc_tile_workspace_groups(g),
                                   .symmetric = g->symmetric};
-    const mc_product_split shape = mc_product_shape(&size);
+    return mc_product_shape(&size);
+}
+
+mc_product_split mc_product_shape_of(const mc_gram *gram, int64_t n) {
+    return shape_of(gram, n, n);
+}
+
+static void shape_product(mc_product *p) {
+    const mc_gram *g = p->g;
+    const mc_product_split shape = shape_of(g, g->x->n, g->z->n);
     p->rows_each = shape.rows_each;
     p->blocks = shape.blocks;
     p->rounds_of = p->blocks + p->blocks % 2;

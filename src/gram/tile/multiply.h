@@ -93,6 +93,8 @@ typedef struct mc_product_split {
 } mc_product_split;
 
 mc_product_split mc_product_shape(const mc_product_size *size);
+/* Of a symmetric product of this kind with so many rows. */
+mc_product_split mc_product_shape_of(const mc_gram *gram, int64_t n);
 
 /* apply.c: the most additions that one term of a product with t right-hand sides passes through: sums in the tile's
    precision, the sum of the lanes among them, and sums in double. */
