@@ -1390,6 +1390,13 @@ def operation(proof, step):
     return child_of(proof, step, step.rule, KERNEL)
 
 
+@rule("kernel", "mean_map")
+def mean_of_rows(proof, step):
+    t = step.term
+    known = int(t["columns"]) if atom_of(t) == "mean_map" and number(t["columns"]) else 0
+    return atom_of(t) == "mean_map" and len(t["of"]) == 1 and proof.only(step, KERNEL, t["of"][0], known)
+
+
 @rule("kernel", "columns")
 def columns_of(proof, step):
     return op_of(step.term) == "columns" and proof.only(step, KERNEL, step.term["of"][0], len(step.term["columns"]))

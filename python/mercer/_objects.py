@@ -49,14 +49,28 @@ def _refuse_other_than_text(X):
             raise ValueError(f"entry {place} of X holds the character NUL at place {row.index(chr(0))}, where texts end; leave it out")
 
 
+def _are_sets(X):
+    return isinstance(X, (list, tuple)) and all(isinstance(row, np.ndarray) and row.ndim == 2 and row.dtype.kind in "biuf" for row in X)
+
+
+def _set_text(place, rows):
+    """A set of rows as mean_map reads it."""
+    rows = np.asarray(rows, dtype=np.float64)
+    if not np.isfinite(rows).all():
+        raise ValueError(f"entry {place} of X contains NaN or infinity")
+    return "; ".join(" ".join(map(repr, row)) for row in rows.tolist())
+
+
 def as_objects(X, for_function=False):
-    """A list that holds texts, or for_function anything but numbers, as a column; None for all other rows."""
+    """A list that holds texts or sets of rows, or for_function anything but numbers, as a column; None for all other rows."""
     if are_objects(X):
         return X
     if not _is_list(X) or (for_function and _is_matrix(X)):
         return None
     if for_function:
         return as_column(X)
+    if _are_sets(X):
+        return as_column([_set_text(place, rows) for place, rows in enumerate(X)])
     if not any(isinstance(row, _TEXT) for row in X):
         return None
     _refuse_other_than_text(X)

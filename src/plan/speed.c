@@ -14,13 +14,22 @@
 #include "data/table/data.h"
 #include "gram/operator/gram.h"
 #include "iterative/preconditioner_rank.h"
+#include "kernel/evaluate/row_sets.h"
 #include "linalg/cholesky.h"
 #include "linalg/eigen.h"
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-enum { FACTOR_ORDER = 640, EIGEN_ORDER = 128, PAIR_ROWS_LEAST = 512, PAIR_ROWS = 2048, FEATURES = 4096, TAKES = 5 };
+enum {
+    FACTOR_ORDER = 640,
+    EIGEN_ORDER = 128,
+    PAIR_ROWS_LEAST = 512,
+    SET_ROWS_LEAST = 32,
+    PAIR_ROWS = 2048,
+    FEATURES = 4096,
+    TAKES = 5
+};
 static const double PAIRS_WORK = 2e8; /* operations of a product of the rows that pairs are timed on, in float */
 /* seconds that a fit takes before it computes anything: threads wake, memory is touched */
 static const double START = 0.004;
@@ -81,7 +90,9 @@ static mercer_status time_rows(mercer_ctx *ctx, const mc_problem *p, const merce
 /* The more rows, the less weighs what every product takes beside its pairs; the wider they are, the fewer suffice. */
 static int64_t rows_to_pair(const mercer_ctx *ctx, const mc_problem *p) {
     const double entry = mc_rank_entry((double)mercer_data_stored(p->x) / (double)p->n) + 4 * (double)p->outputs;
-    const double wanted = fmax(PAIR_ROWS_LEAST, fmin(PAIR_ROWS, sqrt(2 * PAIRS_WORK / entry)));
+    const double set = p->x->texts ? mc_row_sets_work(p->kernel->root, p->x) : 0;
+    const double wanted =
+        fmax(set > 0 ? SET_ROWS_LEAST : PAIR_ROWS_LEAST, fmin(PAIR_ROWS, sqrt(2 * PAIRS_WORK / (entry + set))));
     const int64_t largest = order_within(ctx, p->n, (int64_t)wanted);
     return p->n < largest ? p->n : largest;
 }

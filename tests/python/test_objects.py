@@ -107,6 +107,36 @@ class Features(unittest.TestCase):
                 np.testing.assert_allclose(mercer.gram(kernel, X[:5], X), wanted[:5], rtol=1e-12, atol=1e-13)
 
 
+class Sets(unittest.TestCase):
+    """Lists of arrays under mean_map."""
+
+    def setUp(self):
+        rng = np.random.RandomState(SEED)
+        self.X = [rng.randn(rng.randint(0, 6), 2) for _ in range(40)]
+        self.y = np.asarray([rows.sum() for rows in self.X])
+        self.K = np.asarray([[np.exp(-0.5 * ((a[:, None] - b[None]) ** 2).sum(-1)).mean() if len(a) * len(b) else 0 for b in self.X] for a in self.X])
+
+    def test_values(self):
+        np.testing.assert_allclose(mercer.gram("mean_map(rbf(gamma=0.5))", self.X), self.K, rtol=1e-13, atol=1e-15)
+        np.testing.assert_allclose(mercer.gram("mean_map(rbf(gamma=0.5))", self.X[:3], self.X), self.K[:3], rtol=1e-13, atol=1e-15)
+
+    def test_machines(self):
+        fitted = mercer.KernelRidge(kernel="mean_map(rbf(gamma=0.5))", alpha=0.3).fit(self.X, self.y)
+        wanted = mercer.KernelRidge(kernel="precomputed", alpha=0.3).fit(self.K, self.y)
+        np.testing.assert_allclose(fitted.predict(self.X), wanted.predict(self.K), rtol=1e-9, atol=1e-9)
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).predict(self.X), fitted.predict(self.X))
+        labels = np.where(self.y > 0, "up", "down")
+        self.assertGreater(mercer.SVC(kernel="mean_map(rbf)", C=100).fit(self.X, labels).score(self.X, labels), 0.8)
+
+    def test_what_is_refused(self):
+        with self.assertRaisesRegex(ValueError, "entry 1 of X contains NaN"):
+            mercer.gram("mean_map(rbf)", [np.ones((1, 2)), np.full((1, 2), np.nan)])
+        with self.assertRaisesRegex(ValueError, "no set of rows of 2 numbers"):
+            mercer.gram("mean_map(rbf)", [np.ones((1, 2)), np.ones((1, 3))])
+        with self.assertRaisesRegex(ValueError, "which kernel='rbf' does not read"):
+            mercer.SVC(kernel="rbf").fit(self.X, self.y > 0)
+
+
 class Against(unittest.TestCase):
     """The matrix by the definition, given as precomputed."""
 

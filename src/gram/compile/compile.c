@@ -227,6 +227,7 @@ static mercer_status emit_atom(compiler *c, const mc_node *node, node_place at) 
     case MC_LOG:
     case MC_MULTIQUADRIC:
     case MC_THIN_PLATE:
+    case MC_MEAN_MAP:
     case MC_PRECOMPUTED:
     case MC_USER: return emit_pairwise(c, node, at);
     case MC_ATOM_COUNT: break;

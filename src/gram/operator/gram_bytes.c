@@ -12,6 +12,7 @@
 #include "gram/tile/multiply.h"
 #include "gram/pack/aligned_texts.h"
 #include "gram/pack/string_features.h"
+#include "kernel/evaluate/row_sets.h"
 #include "kernel/evaluate/text_rows.h"
 #include "kernel/language/atoms.h"
 
@@ -24,6 +25,7 @@ typedef struct need {
     int64_t different; /* coordinates of these */
     int64_t widest;    /* values in one panel */
     size_t opening;    /* bytes until they are laid out */
+    size_t sets;       /* bytes of sets of rows */
     size_t aligned;    /* bytes of texts that are compared place by place */
     const mercer_data *x, *z;
     int64_t width;               /* points of a panel, of floats */
@@ -57,6 +59,12 @@ static void count_strings(const mc_node *node, need *n) {
 }
 
 static void count_atom(const mc_node *node, int64_t columns, bool all, need *n) {
+    if (mc_node_reads_sets(node)) {
+        const size_t of_x = mc_row_sets_bytes(node, n->x), of_z = n->z != n->x ? mc_row_sets_bytes(node, n->z) : 0;
+        n->parts++;
+        n->sets += of_x + of_z;
+        return;
+    }
     if (mc_atoms[node->atom].text) {
         count_strings(node, n);
         return;
@@ -83,7 +91,7 @@ static void count_expression(const mc_node *node, int64_t columns, bool all, nee
     n->temporaries++;
     if (node->kind == MC_ATOM)
         count_atom(node, columns, all, n);
-    for (int i = 0; i < node->children; i++)
+    for (int i = 0; i < node->children && node->kind != MC_ATOM; i++)
         count_expression(node->child[i], node->kind == MC_COLUMNS ? node->columns : columns,
                          all && node->kind != MC_COLUMNS, n);
 }
@@ -178,7 +186,7 @@ static size_t bytes_in(mercer_ctx *ctx, const wanted *w) {
     const need *n = &w->need;
     const int64_t rows = w->x->n, d = w->x->d;
     /* Texts: their numbering, values and coordinates; a thread has places of coordinates and an unpacked panel. */
-    const size_t texts = n->opening + n->aligned + mc_work_need(n->counted, (size_t)w->real + sizeof(int32_t))
+    const size_t texts = n->opening + n->aligned + n->sets + mc_work_need(n->counted, (size_t)w->real + sizeof(int32_t))
                          + mc_work_need(ctx->threads * n->different, 2 * sizeof(int32_t))
                          + mc_work_need(ctx->threads * n->widest * w->ops->columns, (size_t)w->real)
                          + (n->different ? mc_work_need((rows + w->z->n + 2) * n->parts, sizeof(int64_t))

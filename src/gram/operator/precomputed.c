@@ -17,6 +17,7 @@
 #include "base/status.h"
 #include "gram/operator/entry_fault.h"
 #include "kernel/evaluate/eval_conditional.h"
+#include "kernel/evaluate/row_sets.h"
 #include "kernel/language/atoms.h"
 #include "kernel/language/node.h"
 #include "kernel/language/user_function.h"
@@ -41,6 +42,11 @@ bool mc_gram_has_precomputed(const mc_gram *g) {
         if (g->plan.part[i].precomputed)
             return true;
     return false;
+}
+
+/* The rows of the sets of both sides are kept. */
+static bool keeps_sets(const mc_tile_part *p) {
+    return mc_part_is_pairwise(p) && mc_node_reads_sets(p->precomputed);
 }
 
 /* ---- One side ---- */
@@ -70,10 +76,10 @@ static double reach_of_row(const mc_node *node, const mc_view *view, const doubl
 }
 
 static double largest_self(const mc_tile_part *p, const mercer_data *data, double *row) {
-    const mc_view view = {.d = p->columns, .column = p->column};
+    const mc_view view = {.d = keeps_sets(p) ? data->d : p->columns, .column = keeps_sets(p) ? NULL : p->column};
     double most = 0;
     for (int64_t i = 0; i < data->n; i++) {
-        mc_data_values(data, i, row);
+        mc_data_row(data, i, row);
         most = fmax(most, reach_of_row(p->precomputed, &view, row));
     }
     return most;
@@ -88,7 +94,7 @@ mercer_status mc_precomputed_measure(mercer_ctx *ctx, const mc_gram *g, const mc
     MC_TRY(MC_ALLOC(ctx, pack->shift, pack->n));
     if (p->by_reference)
         return MERCER_OK;
-    MC_TRY(MC_ALLOC(ctx, row, data->d));
+    MC_TRY(MC_ALLOC(ctx, row, mc_data_row_width(data)));
     pack->norm2_max = keeps_rows(p) ? largest_self(p, data, row) : largest_value(p, data);
     mc_free(row);
     return MERCER_OK;
@@ -108,6 +114,16 @@ static mercer_status keep_rows(mercer_ctx *ctx, const mc_tile_part *p, mc_packed
     return values ? MERCER_OK : MERCER_MEMORY;
 }
 
+static mercer_status keep_sets(mercer_ctx *ctx, const mc_tile_part *p, mc_packed_points *pack,
+                               const mercer_data *data) {
+    mc_row_sets sets;
+    const double columns = p->precomputed->parameter[MC_SET_COLUMNS].number;
+    MC_TRY(mc_row_sets_read(ctx, p->precomputed, data, (int64_t)columns, &sets));
+    pack->start = sets.begin;
+    pack->values = sets.values;
+    return MERCER_OK;
+}
+
 mercer_status mc_precomputed_lay_out(mercer_ctx *ctx, const mc_gram *g, const mc_tile_part *p, mc_packed_points *pack,
                                      const mercer_data *data) {
     pack->panels = mc_chunk_count(pack->n, g->ops->columns);
@@ -117,6 +133,8 @@ mercer_status mc_precomputed_lay_out(mercer_ctx *ctx, const mc_gram *g, const mc
         return MERCER_MEMORY;
     if (p->by_reference)
         return MERCER_OK;
+    if (keeps_sets(p))
+        return keep_sets(ctx, p, pack, data);
     if (keeps_rows(p))
         return keep_rows(ctx, p, pack, data);
     MC_TRY(MC_ALLOC(ctx, pack->coordinate, pack->n));
@@ -199,6 +217,21 @@ static void pairwise_strip(const mc_gram *g, const mc_tile_part *p, const strip_
         }
 }
 
+static double set_value(const mc_tile_part *p, int64_t i, int64_t j) {
+    const mc_node *node = p->precomputed;
+    const int64_t d = (int64_t)node->parameter[MC_SET_COLUMNS].number, *x = p->left.start + i, *z = p->right.start + j;
+    return mc_mean_map_value(node, x[1] - x[0], (const double *)p->left.values + x[0] * d, z[1] - z[0],
+                             (const double *)p->right.values + z[0] * d);
+}
+
+static void sets_strip(const mc_gram *g, const mc_tile_part *p, const strip_place *s, void *out) {
+    for (int64_t r = 0; r < g->ops->rows; r++)
+        for (int64_t c = 0; c < s->count; c++) {
+            const int64_t j = s->first + c < g->z->n ? s->first + c : g->z->n - 1;
+            set_strip_value(g, s, r, c, set_value(p, s->row[r], j), out);
+        }
+}
+
 int64_t mc_precomputed_reals(const mc_gram *g, const mc_tile_part *p) {
     const int64_t rows = p->by_reference ? mc_data_row_width(g->x) + mc_data_row_width(g->z) : 0;
     const int64_t doubles = is_user(p) ? g->ops->rows * p->columns + mc_strip_reals(g) : rows;
@@ -212,6 +245,8 @@ void mc_precomputed_strip(const mc_gram *g, const mc_tile_workspace *space, int 
         .row = space->row + group * g->ops->rows, .first = panel * g->ops->columns, .count = panels * g->ops->columns};
     if (p->by_reference)
         reference_strip(g, p, &s, (double *)(void *)space->b[part], out);
+    else if (keeps_sets(p))
+        sets_strip(g, p, &s, out);
     else if (mc_part_is_pairwise(p))
         pairwise_strip(g, p, &s, out);
     else if (is_user(p))

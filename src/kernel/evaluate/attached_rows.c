@@ -94,7 +94,7 @@ static mercer_status add_atom(mercer_ctx *ctx, const mc_node *atom, mercer_data 
 static mercer_status add_atoms(mercer_ctx *ctx, const mc_node *node, mercer_data *data) {
     for (int i = 0; i < node->children; i++)
         MC_TRY(add_atoms(ctx, node->child[i], data));
-    return mc_node_reads_text(node) ? add_atom(ctx, node, data) : MERCER_OK;
+    return mc_node_has_features(node) ? add_atom(ctx, node, data) : MERCER_OK;
 }
 
 mercer_status mc_text_rows_attach(mercer_ctx *ctx, const mc_node *root, mercer_data *data) {

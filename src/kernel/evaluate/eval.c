@@ -266,6 +266,7 @@ static double (*const atom_value[MC_ATOM_COUNT])(const mc_node *, const mc_row_p
     [MC_WEIGHTED_DEGREE] = evaluate_text,
     [MC_WORDS] = evaluate_text,
     [MC_TFIDF] = evaluate_text,
+    [MC_MEAN_MAP] = evaluate_text,
 };
 
 static double (*const special_value[MC_ATOM_COUNT])(const mc_node *, const mc_view *, const double *,

@@ -9,6 +9,7 @@
 #include "kernel/evaluate/eval_special.h"
 #include "kernel/language/atoms.h"
 #include "kernel/evaluate/matern_bessel.h"
+#include "kernel/evaluate/row_sets.h"
 #include "kernel/language/node.h"
 #include "kernel/language/parameters.h"
 #include "kernel/evaluate/view.h"
@@ -21,6 +22,12 @@ static const double pi = 3.14159265358979323846;
 typedef struct sink {
     double *next;
 } sink;
+
+static void differentiate_node(const mc_node *node, const mc_row_pair *p, double w, sink *s);
+
+static void skip_subtree_slots(const mc_node *node, sink *s) {
+    s->next += mc_list_slots(node, NULL, 0);
+}
 
 static double coordinate_difference(const mc_row_pair *p, int64_t j) {
     return mc_view_at(p->view, p->x, j) - mc_view_at(p->view, p->z, j);
@@ -186,6 +193,26 @@ static void differentiate_conditional(const mc_node *node, const mc_row_pair *p,
     advance_past_parameter(s, node, learned);
 }
 
+/* mean_map: the mean of the derivatives over the pairs of rows of two sets. */
+static void differentiate_mean_map(const mc_node *node, const mc_row_pair *p, double w, sink *s) {
+    const mc_view *row = p->view;
+    while (row->parent)
+        row = row->parent;
+    const int64_t at = row->d + (int64_t)node->parameter[MC_TEXT_COLUMN].number;
+    const int64_t d = (int64_t)node->parameter[MC_SET_COLUMNS].number;
+    const char *x = mc_row_text(p->x, at), *z = mc_row_text(p->z, at);
+    const double pairs = (double)mc_set_count(x) * (double)mc_set_count(z);
+    double a[MC_SET_COLUMNS_MAX], b[MC_SET_COLUMNS_MAX];
+    const mc_view view = {.d = d};
+    mc_set_walk of_x = mc_set_begin(x, d), of_z;
+    while (mc_set_next(&of_x, a))
+        for (of_z = mc_set_begin(z, d); mc_set_next(&of_z, b);) {
+            sink again = *s;
+            differentiate_node(node->child[0], &(mc_row_pair){&view, a, b}, w / pairs, &again);
+        }
+    skip_subtree_slots(node->child[0], s);
+}
+
 static void (*const atom_gradient[MC_ATOM_COUNT])(const mc_node *, const mc_row_pair *, double, sink *) = {
     [MC_POLY] = differentiate_poly,
     [MC_RBF] = differentiate_rbf,
@@ -200,16 +227,11 @@ static void (*const atom_gradient[MC_ATOM_COUNT])(const mc_node *, const mc_row_
     [MC_SINC] = differentiate_sinc,
     [MC_LOG] = differentiate_conditional,
     [MC_MULTIQUADRIC] = differentiate_conditional,
+    [MC_MEAN_MAP] = differentiate_mean_map,
 };
-
-static void differentiate_node(const mc_node *node, const mc_row_pair *p, double w, sink *s);
 
 static double value_of_node(const mc_node *node, const mc_row_pair *p) {
     return mc_eval_in_view(node, p->view, p->x, p->z);
-}
-
-static void skip_subtree_slots(const mc_node *node, sink *s) {
-    s->next += mc_list_slots(node, NULL, 0);
 }
 
 static void differentiate_product(const mc_node *node, const mc_row_pair *p, double w, sink *s) {

@@ -105,7 +105,7 @@ static mercer_status add_atom(mercer_ctx *ctx, const mc_node *atom, const mercer
 static mercer_status add_atoms(mercer_ctx *ctx, const mc_node *node, const mercer_data *data, mc_self_values **list) {
     for (int i = 0; i < node->children; i++)
         MC_TRY(add_atoms(ctx, node->child[i], data, list));
-    return mc_node_reads_text(node) && data->n > 0 ? add_atom(ctx, node, data, list) : MERCER_OK;
+    return mc_node_has_features(node) && data->n > 0 ? add_atom(ctx, node, data, list) : MERCER_OK;
 }
 
 mercer_status mc_self_values_open(mercer_ctx *ctx, const mc_node *root, const mercer_data *data, mc_self_values **out) {

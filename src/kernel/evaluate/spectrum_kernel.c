@@ -12,6 +12,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "data/table/data.h"
+#include "kernel/evaluate/row_sets.h"
 #include "kernel/evaluate/text_features.h"
 #include "kernel/evaluate/word_weights.h"
 #include "kernel/language/node.h"
@@ -214,6 +215,8 @@ static mercer_status bind_atom(mercer_ctx *ctx, mc_node *node, const mercer_data
     const char *fault = mc_text_parameters_fault(node);
     if (fault)
         return mc_fail_at(ctx, MERCER_DATA, node->offset, "%s: %s", mc_atoms[node->atom].name, fault);
+    if (node->atom == MC_MEAN_MAP)
+        return MERCER_OK; /* bind.c looks into the sets */
     if (node->atom == MC_TFIDF)
         MC_TRY(mc_word_weights_bind(ctx, node, data, at));
     return check_long_enough(ctx, node, data, at);
@@ -228,7 +231,7 @@ mercer_status mc_texts_bind(mercer_ctx *ctx, mc_node *root, const mercer_data *d
 static mercer_status check_atom(mercer_ctx *ctx, const mc_node *node, const mercer_data *data) {
     const int64_t at = (int64_t)node->parameter[MC_TEXT_COLUMN].number;
     if (at < data->texts && data->text)
-        return MERCER_OK;
+        return node->atom == MC_MEAN_MAP ? mc_row_sets_check(ctx, node, data) : MERCER_OK;
     return mc_fail(ctx, MERCER_DATA, "%s reads text column %lld (%.80s) and the data have %lld",
                    mc_atoms[node->atom].name, (long long)at + 1,
                    node->parameter[MC_TEXT_COLUMN].file ? node->parameter[MC_TEXT_COLUMN].file : "",
@@ -236,7 +239,7 @@ static mercer_status check_atom(mercer_ctx *ctx, const mc_node *node, const merc
 }
 
 mercer_status mc_texts_check(mercer_ctx *ctx, const mc_node *root, const mercer_data *data) {
-    for (int i = 0; i < root->children; i++)
+    for (int i = 0; i < root->children && root->kind != MC_ATOM; i++)
         MC_TRY(mc_texts_check(ctx, root->child[i], data));
     return mc_node_reads_text(root) ? check_atom(ctx, root, data) : MERCER_OK;
 }

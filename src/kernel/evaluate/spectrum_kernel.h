@@ -54,6 +54,11 @@ static inline bool mc_node_reads_text(const mc_node *node) {
     return node->kind == MC_ATOM && mc_atoms[node->atom].text;
 }
 
+/* The value is an inner product of features (text_features.h). */
+static inline bool mc_node_has_features(const mc_node *node) {
+    return mc_node_reads_text(node) && node->atom != MC_MEAN_MAP;
+}
+
 /* Sum over all strings s of p bytes of how often s occurs in x times how often in z. */
 double mc_spectrum_value(const char *x, const char *z, size_t p);
 

@@ -1,5 +1,6 @@
 /* text_values.c: kernels of texts by their definition, for the reference evaluator: no memory, no features. */
 #include "kernel/evaluate/spectrum_kernel.h"
+#include "kernel/evaluate/row_sets.h"
 #include "kernel/evaluate/text_features.h"
 #include "kernel/evaluate/word_weights.h"
 #include <math.h>
@@ -126,6 +127,7 @@ double mc_text_value(const mc_node *atom, const char *x, const char *z) {
         [MC_WEIGHTED_DEGREE] = degree_value,
         [MC_WORDS] = words_value,
         [MC_TFIDF] = words_value,
+        [MC_MEAN_MAP] = mc_mean_map_of_texts,
     };
     return value[atom->atom](atom, x, z);
 }

@@ -32,6 +32,7 @@
      words          sum over all words of how often they occur in x and z
      tfidf          the same times the square of 1 + log((1 + n)/(1 + n_w)), n_w of the n texts of the fit having the
                     word; words that none of them had count nothing
+     mean_map       the mean of k(x_i, z_j) over the rows of two sets of rows, 0 where one has none
      user           what a function of the calling program says
      tanimoto       sum_j min(x_j, z_j) / sum_j max(x_j, z_j), 1 when both rows are 0; x, z >= 0
      additive_chi2  sum_j 2 x_j z_j / (x_j + z_j), terms 0/0 are 0; x, z >= 0
@@ -57,6 +58,7 @@
 #include "kernel/language/atoms.h"
 #include "base/print.h"
 #include "kernel/evaluate/matern_bessel.h"
+#include "kernel/evaluate/row_sets.h"
 #include "kernel/evaluate/text_features.h"
 #include "kernel/language/kernel.h"
 #include <float.h>
@@ -148,6 +150,13 @@ const mc_atom_row mc_atoms[MC_ATOM_COUNT] = {
                                 {.name = "words", .initial = NAN, ANY, .integer = true}},
                   .text = true,
                   .opaque = true},
+    [MC_MEAN_MAP] =
+        {.name = "mean_map",
+         .parameters = 1,
+         .parameter = {{.name = "columns", .initial = NAN, .low = 1, .high = MC_SET_COLUMNS_MAX, .integer = true}},
+         .text = true,
+         .opaque = true,
+         .pairwise = true},
     [MC_PRECOMPUTED] = {.name = "precomputed", .opaque = true},
     [MC_TANIMOTO] = {.name = "tanimoto", .alias = "minmax", .nonnegative = true},
     [MC_ADDITIVE_CHI2] = {.name = "additive_chi2", .nonnegative = true},

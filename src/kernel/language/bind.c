@@ -12,6 +12,7 @@
 #include "kernel/language/moments.h"
 #include "kernel/language/node.h"
 #include "kernel/language/simplify.h"
+#include "kernel/evaluate/row_sets.h"
 #include "kernel/evaluate/spectrum_kernel.h"
 #include <float.h>
 #include <math.h>
@@ -72,6 +73,8 @@ static mercer_status resolve_columns(mercer_ctx *ctx, mc_node *node, const merce
 static mercer_status resolve_tree_columns(mercer_ctx *ctx, mc_node *node, const mercer_data *data,
                                           const mc_view *view) {
     mc_view inner = *view;
+    if (mc_node_reads_sets(node))
+        return MERCER_OK; /* the columns are those of other rows, which have no names */
     if (node->kind == MC_COLUMNS) {
         MC_TRY(resolve_columns(ctx, node, data, view));
         MC_TRY(mc_columns_fit(ctx, node, view->d));
@@ -165,8 +168,43 @@ static mercer_status refuse_numbers(mercer_ctx *ctx, const mc_node *node, const 
                           "%s reads columns of numbers, and the data have texts alone; take spectrum(p=3)[%.80s]",
                           mc_atoms[node->atom].name, name ? name : "1");
     }
-    for (int i = 0; i < node->children; i++)
+    for (int i = 0; i < node->children && node->kind != MC_ATOM; i++)
         MC_TRY(refuse_numbers(ctx, node->child[i], data));
+    return MERCER_OK;
+}
+
+/* ---- Sets of rows ---- */
+
+/* The kernel of the rows against the rows of all sets. */
+static mercer_status bind_to_rows(mercer_ctx *ctx, mc_node *mean_map, const mc_row_sets *sets) {
+    mercer_data *rows = NULL;
+    MC_TRY(mc_row_sets_table(ctx, sets, &rows));
+    mercer_status status = mc_node_fits(ctx, mean_map->child[0], sets->columns);
+    MC_THEN(status, fill_widths(ctx, mean_map->child[0], rows, &(mc_view){.d = sets->columns}));
+    mercer_data_free(rows);
+    return status;
+}
+
+static mercer_status bind_mean_map(mercer_ctx *ctx, mc_node *mean_map, const mercer_data *data) {
+    mc_value *columns = &mean_map->parameter[MC_SET_COLUMNS];
+    const bool known = columns->kind == MC_VALUE_NUMBER;
+    mc_row_sets sets;
+    MC_TRY(mc_row_sets_read(ctx, mean_map, data, known ? (int64_t)columns->number : 0, &sets));
+    columns->kind = MC_VALUE_NUMBER;
+    columns->number = (double)sets.columns;
+    mercer_status status = bind_to_rows(ctx, mean_map, &sets);
+    if (!status && !known && sets.begin[sets.n] == 0)
+        status = mc_fail_at(ctx, MERCER_DATA, mean_map->offset, "mean_map: no set of '%.80s' has a row",
+                            mean_map->parameter[MC_TEXT_COLUMN].file);
+    mc_row_sets_free(&sets);
+    return status;
+}
+
+static mercer_status bind_mean_maps(mercer_ctx *ctx, mc_node *node, const mercer_data *data) {
+    if (mc_node_reads_sets(node))
+        return bind_mean_map(ctx, node, data);
+    for (int i = 0; i < node->children; i++)
+        MC_TRY(bind_mean_maps(ctx, node->child[i], data));
     return MERCER_OK;
 }
 
@@ -188,6 +226,7 @@ static mercer_status fill_from_data(mercer_ctx *ctx, mc_node **root, const merce
         MC_TRY(refuse_numbers(ctx, *root, data));
     MC_TRY(read_files(ctx, *root));
     MC_TRY(mc_texts_bind(ctx, *root, data));
+    MC_TRY(bind_mean_maps(ctx, *root, data));
     MC_TRY(mc_node_fits(ctx, *root, all.d));
     MC_TRY(fill_widths(ctx, *root, data, &all));
     return open ? mc_simplify(ctx, root) : MERCER_OK;

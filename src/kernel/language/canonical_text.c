@@ -106,6 +106,11 @@ void mc_atom_print(mc_text *out, const mc_node *node) {
         mc_function_print(out, node->function);
         mc_text_string(out, ")");
     }
+    if (node->children) { /* mean_map's kernel */
+        mc_text_string(out, "(");
+        print_node(out, node->child[0], SUM);
+        before = ", ";
+    }
     for (int i = 0; i < row->parameters; i++) {
         const mc_value *value = &node->parameter[i];
         const bool usual = value->kind == MC_VALUE_NUMBER && value->number == row->parameter[i].initial;

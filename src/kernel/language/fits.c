@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "data/table/columns.h"
 #include "kernel/language/node.h"
+#include "kernel/evaluate/row_sets.h"
 #include "kernel/evaluate/spectrum_kernel.h"
 #include "kernel/language/user_function.h"
 
@@ -60,6 +61,10 @@ mercer_status mc_columns_fit(mercer_ctx *ctx, const mc_node *node, int64_t d) {
 static mercer_status fits_in_view(mercer_ctx *ctx, const mc_node *node, const mc_view *view) {
     const int64_t d = view->d;
     mc_view inner = *view;
+    if (mc_node_reads_sets(node))
+        return node->parameter[MC_SET_COLUMNS].kind == MC_VALUE_NUMBER
+                   ? mc_node_fits(ctx, node->child[0], (int64_t)node->parameter[MC_SET_COLUMNS].number)
+                   : MERCER_OK;
     if (node->kind == MC_ATOM)
         MC_TRY(atom_fits(ctx, node, d));
     if (node->kind == MC_ATOM && mc_atoms[node->atom].opaque)
@@ -96,6 +101,8 @@ mercer_status mc_kernel_check_ready(mercer_ctx *ctx, const mercer_kernel *kernel
 typedef bool bad_column(const void *arg, int64_t column);
 
 static int64_t find_bad(const mc_node *node, const mc_view *view, bad_column *bad, const void *arg) {
+    if (mc_node_reads_sets(node))
+        return -1; /* row_sets.c looks */
     if (node->kind == MC_ATOM && mc_atoms[node->atom].nonnegative)
         for (int64_t j = 0; j < view->d; j++)
             if (bad(arg, mc_view_place(view, j)))
@@ -125,6 +132,10 @@ static const char *first_name(const mc_node *node) {
 
 static bool is_negative(const void *arg, int64_t column) {
     return ((const double *)arg)[column] < 0;
+}
+
+int64_t mc_node_negative_column(const mc_node *node, const double *x, int64_t d) {
+    return find_bad(node, &(mc_view){.d = d}, is_negative, x);
 }
 
 mercer_status mc_kernel_check_point(mercer_ctx *ctx, const mercer_kernel *kernel, const double *x, int64_t d,

@@ -14,4 +14,7 @@ mercer_status mc_kernel_check_ready(mercer_ctx *ctx, const mercer_kernel *kernel
 mercer_status mc_kernel_check_point(mercer_ctx *ctx, const mercer_kernel *kernel, const double *x, int64_t d,
                                     const char *name);
 
+/* The first column of the row x, from 0, that the kernel wants not to be negative and that is; -1: none. */
+int64_t mc_node_negative_column(const mc_node *node, const double *x, int64_t d);
+
 #endif

@@ -44,6 +44,7 @@ typedef enum mc_atom {
     MC_WEIGHTED_DEGREE,
     MC_WORDS,
     MC_TFIDF,
+    MC_MEAN_MAP,
     MC_ATOM_COUNT
 } mc_atom;
 
@@ -99,7 +100,9 @@ typedef struct mc_atom_row {
     mc_parameter_row parameter[MC_PARAMETERS_MAX];
     bool nonnegative; /* defined on vectors without negative entries */
     bool pairwise;    /* no tile program: the reference evaluator has its values, one pair after the other */
-    bool text;        /* reads a column of text: an inner product of features (text_features.h) */
+    /* reads a column of text: an inner product of features (text_features.h), or mean_map (row_sets.h), whose child
+       is a kernel of other rows */
+    bool text;
     /* not a kernel, but sum w_i w_j k(x_i, x_j) >= 0 where w sums to zero: 1; where w is orthogonal to linear functions
        too: 2. The last parameter of those of order 1 says whether it is centred, which makes a kernel of it */
     int order;

@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "data/table/columns.h"
 #include "kernel/language/node.h"
+#include "kernel/evaluate/row_sets.h"
 
 static bool is_sized(const mc_value *value) {
     return value->kind == MC_VALUE_VECTOR || value->kind == MC_VALUE_MATRIX || value->kind == MC_VALUE_FILE
@@ -16,7 +17,7 @@ static bool is_sized(const mc_value *value) {
 }
 
 static bool sees_all(const mc_node *node) {
-    if (node->kind == MC_COLUMNS)
+    if (node->kind == MC_COLUMNS || mc_node_reads_sets(node))
         return false;
     if (node->kind == MC_ATOM && (node->atom == MC_PRECOMPUTED || node->atom == MC_GIBBS))
         return true;
@@ -54,7 +55,7 @@ static void renumber_columns(mc_node *node, const mercer_data *data) {
     renumber_function(node->function, data);
     for (int64_t i = 0; node->kind == MC_COLUMNS && i < node->columns; i++)
         node->column[i] = mc_data_place(data, node->column[i]);
-    for (int i = 0; node->kind != MC_COLUMNS && i < node->children; i++)
+    for (int i = 0; node->kind != MC_COLUMNS && !mc_node_reads_sets(node) && i < node->children; i++)
         renumber_columns(node->child[i], data);
 }
 

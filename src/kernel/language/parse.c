@@ -14,6 +14,7 @@
 
    Nesting is limited, so that no text can exhaust the stack here or in anything that walks the tree afterwards. */
 #include "kernel/language/parse.h"
+#include "kernel/evaluate/row_sets.h"
 #include "kernel/evaluate/text_features.h"
 #include "kernel/evaluate/word_weights.h"
 #include "base/status.h"
@@ -149,6 +150,7 @@ static const struct {
              {"additive", mc_parse_additive},
              {"blended", mc_parse_blended},
              {"tfidf", mc_parse_tfidf},
+             {"mean_map", mc_parse_mean_map},
              {"series", mc_parse_series},
              {"geometric", mc_parse_geometric},
              {"binomial", mc_parse_binomial}};

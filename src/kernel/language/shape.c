@@ -177,6 +177,7 @@ static facts (*const atom_facts[MC_ATOM_COUNT])(const mc_node *, int64_t) = {
     [MC_WEIGHTED_DEGREE] = intersection_facts,
     [MC_WORDS] = intersection_facts,
     [MC_TFIDF] = intersection_facts,
+    [MC_MEAN_MAP] = external_facts,
 };
 
 static facts number_facts(double c) {

@@ -1,4 +1,5 @@
 /* check_atoms.c: see check_atoms.h. */
+#include "kernel/evaluate/row_sets.h"
 #include "kernel/proof/check_atoms.h"
 #include "kernel/language/user_function.h"
 #include "kernel/proof/exact.h"
@@ -121,7 +122,16 @@ bool mc_verify_spectrum(checker *c, const mc_proof_line *line) {
 /* Whatever their parameters are: features are real numbers. */
 bool mc_verify_text_features(checker *c, const mc_proof_line *line) {
     (void)c;
-    return line->term->kind == MC_T_ATOM && mc_atoms[line->term->node->atom].text && no_premise(line);
+    return line->term->kind == MC_T_ATOM && mc_atoms[line->term->node->atom].text && no_premise(line)
+           && !mc_node_reads_sets(line->term->node);
+}
+
+bool mc_verify_mean_map(checker *c, const mc_proof_line *line) {
+    const mc_value *columns = is_atom(line, MC_MEAN_MAP) ? &line->term->node->parameter[MC_SET_COLUMNS] : NULL;
+    const bool known = columns && columns->kind == MC_VALUE_NUMBER;
+    return columns && line->premises == 1 && line->term->children == 1
+           && states_claim(nth_premise(c, line, 0), MC_IS_KERNEL, line->term->child[0],
+                           known ? (int64_t)columns->number : 0);
 }
 
 /* Atoms that are kernels wherever they are defined. */

@@ -22,6 +22,7 @@ rule_holds mc_verify_precomputed;
 rule_holds mc_verify_user;
 rule_holds mc_verify_spectrum;
 rule_holds mc_verify_text_features;
+rule_holds mc_verify_mean_map;
 rule_holds mc_verify_whole_atom;
 rule_holds mc_verify_brownian;
 rule_holds mc_verify_wendland;

@@ -237,6 +237,7 @@ static const struct {
     [MC_RULE_PRECOMPUTED] = {MC_IS_KERNEL, mc_verify_precomputed},
     [MC_RULE_USER] = {MC_IS_KERNEL, mc_verify_user},
     [MC_RULE_SPECTRUM] = {MC_IS_KERNEL, mc_verify_spectrum},
+    [MC_RULE_MEAN_MAP] = {MC_IS_KERNEL, mc_verify_mean_map},
     [MC_RULE_TEXT_FEATURES] = {MC_IS_KERNEL, mc_verify_text_features},
     [MC_RULE_TANIMOTO] = {MC_IS_KERNEL, mc_verify_whole_atom},
     [MC_RULE_ADDITIVE_CHI2] = {MC_IS_KERNEL, mc_verify_whole_atom},

@@ -375,6 +375,7 @@ static mc_interval (*const atom_value[MC_ATOM_COUNT])(const mc_node *, const mc_
     [MC_WEIGHTED_DEGREE] = enclose_text,
     [MC_WORDS] = enclose_text,
     [MC_TFIDF] = enclose_external,
+    [MC_MEAN_MAP] = enclose_external,
     [MC_TANIMOTO] = enclose_tanimoto,
     [MC_ADDITIVE_CHI2] = enclose_additive_chi2,
     [MC_WENDLAND] = enclose_wendland,

@@ -82,6 +82,7 @@ static const char *const rule_names[MC_RULE_COUNT] = {
     [MC_RULE_REMAINDER] = "remainder",
     [MC_RULE_COMMON_VIEW] = "common_view",
     [MC_RULE_TEXT_FEATURES] = "text_features",
+    [MC_RULE_MEAN_MAP] = "mean_map",
     [MC_RULE_BERNSTEIN] = "bernstein",
     [MC_RULE_CENTRED] = "centred",
     [MC_RULE_CONDITIONAL_ATOM] = "conditional_atom",
@@ -234,6 +235,19 @@ static void write_function(object_writer *w, const mc_function *f) {
     mc_text_add(w->out, "%s}", f->child[0] ? "]" : "");
 }
 
+static void write_term(object_writer *w, const mc_term *term);
+
+/* mean_map's kernel. */
+static void write_inside(object_writer *w, const mc_node *node) {
+    mc_pool pool = mc_pool_open(w->out->ctx);
+    const mc_term *term = mc_term_from(&pool, node);
+    mc_text_add(w->out, ",\"of\":[");
+    if (term)
+        write_term(w, term);
+    mc_text_add(w->out, "]");
+    mc_pool_close(&pool);
+}
+
 static void write_atom(object_writer *w, const mc_node *atom) {
     const mc_atom_row *row = &mc_atoms[atom->atom];
     mc_text_add(w->out, "{\"atom\":\"%s\"", row->name);
@@ -248,6 +262,8 @@ static void write_atom(object_writer *w, const mc_node *atom) {
         mc_text_add(w->out, ",\"function\":");
         write_function(w, atom->function);
     }
+    if (atom->children)
+        write_inside(w, atom->child[0]);
     mc_text_add(w->out, "}");
 }
 
@@ -295,8 +311,6 @@ static void write_details(object_writer *w, const mc_term *term) {
         write_amount(w, term->amount);
     }
 }
-
-static void write_term(object_writer *w, const mc_term *term);
 
 static void write_operation(object_writer *w, const mc_term *term) {
     mc_text_add(w->out, "{\"op\":\"%s\"", operation_names[term->kind]);

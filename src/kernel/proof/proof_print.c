@@ -95,8 +95,9 @@ static mercer_status say_step(mercer_ctx *ctx, const mercer_proof *proof, int i,
     return MERCER_OK;
 }
 
+/* What atoms of texts leave to the data are no bandwidths. */
 static bool is_automatic(const mc_node *node) {
-    for (int i = 0; node->kind == MC_ATOM && i < mc_atoms[node->atom].parameters; i++)
+    for (int i = 0; node->kind == MC_ATOM && !mc_atoms[node->atom].text && i < mc_atoms[node->atom].parameters; i++)
         if (node->parameter[i].kind == MC_VALUE_AUTO)
             return true;
     return false;

@@ -1,4 +1,5 @@
 /* prove_atoms.c: derivations of single functions of the language and of the distances that they are made of. */
+#include "kernel/evaluate/row_sets.h"
 #include "kernel/proof/prover.h"
 #include "kernel/language/atoms.h"
 #include "kernel/language/user_function.h"
@@ -79,6 +80,13 @@ static int prove_unfolded(mc_prover *p, const mc_term *term, int64_t d, mc_rule 
     return inside ? mc_claim_from(p, MC_IS_KERNEL, term, d, rule, mc_claim_kernel(p, inside, d)) : MC_NO_LINE;
 }
 
+/* Its rows have columns of their own; where these are not known yet, any number. */
+static int prove_mean_map(mc_prover *p, const mc_term *term, int64_t d) {
+    const mc_value *columns = &term->node->parameter[MC_SET_COLUMNS];
+    const int64_t inside = columns->kind == MC_VALUE_NUMBER ? (int64_t)columns->number : 0;
+    return mc_claim_from(p, MC_IS_KERNEL, term, d, MC_RULE_MEAN_MAP, mc_claim_kernel(p, term->child[0], inside));
+}
+
 int mc_prove_atom(mc_prover *p, const mc_term *term, int64_t d) {
     const mc_node *node = term->node;
     const double nu = mc_value_range(&node->parameter[0]).hi;
@@ -110,6 +118,7 @@ int mc_prove_atom(mc_prover *p, const mc_term *term, int64_t d) {
     case MC_WEIGHTED_DEGREE:
     case MC_WORDS:
     case MC_TFIDF: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_TEXT_FEATURES);
+    case MC_MEAN_MAP: return prove_mean_map(p, term, d);
     case MC_TANIMOTO: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_TANIMOTO);
     case MC_ADDITIVE_CHI2: return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_ADDITIVE_CHI2);
     case MC_WENDLAND:

@@ -29,6 +29,7 @@ static const struct {
         {"G1", "a matrix that is given; each fit looks at it: symmetric, no eigenvalue below 0 beyond rounding"},
     [MC_RULE_USER] = {"G2", "the program that gives the function vouches for it"},
     [MC_RULE_SPECTRUM] = {"S5", "the inner product of how often each string of p bytes occurs"},
+    [MC_RULE_MEAN_MAP] = {"S9", "the inner product of the means of the features of the rows of each set"},
     [MC_RULE_TEXT_FEATURES] = {"S5", "the inner product of features of the texts, each summed up over where it occurs"},
     [MC_RULE_TANIMOTO] =
         {"C6",

@@ -189,9 +189,12 @@ const mc_term *mc_term_from(mc_pool *pool, const mc_node *node) {
 
 /* ---- comparing ---- */
 
-static bool is_closed(const mc_node *atom) {
-    for (int i = 0; i < mc_atoms[atom->atom].parameters; i++)
-        if (is_for_tune(&atom->parameter[i]))
+static bool is_closed(const mc_node *node) {
+    for (int i = 0; node->kind == MC_ATOM && i < mc_atoms[node->atom].parameters; i++)
+        if (is_for_tune(&node->parameter[i]))
+            return false;
+    for (int i = 0; i < node->children; i++)
+        if (!is_closed(node->child[i]))
             return false;
     return true;
 }
