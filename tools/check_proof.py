@@ -144,12 +144,14 @@ PI = widened(4 * (4 * arctangent_of_inverse(5) - arctangent_of_inverse(239)))
 
 
 def sine_series(x):
-    """On |x| < 4; terms are rounded to a hundred digits."""
-    term, sum_of_terms, k, square = x, x, 1, x * x
+    """On |x| < 4, in whole multiples of 10^-100, to which every term is rounded."""
+    term = sum_of_terms = round(x * 10**100)
+    square, k = term * term, 1
     while term:
-        term = Fraction(round(-term * square / ((k + 1) * (k + 2)) * 10**100), 10**100)
+        unit = 10**200 * (k + 1) * (k + 2)
+        term = (unit - 2 * term * square) // (2 * unit)
         sum_of_terms, k = sum_of_terms + term, k + 2
-    return sum_of_terms
+    return Fraction(sum_of_terms, 10**100)
 
 
 def sin(a):
@@ -1882,7 +1884,19 @@ def matern(t, squares):
 
 
 def angle(cosine_value):
-    """acos, by bisection with cos, which falls on [0, pi]."""
+    """acos. Newton's steps from a double, where cos, which falls on [0, pi], confirms what is around their end; else by bisection."""
+    middle = (cosine_value[0] + cosine_value[1]) / 2
+    theta, around = Fraction(math.acos(max(-1.0, min(1.0, float(middle))))), 10**6 * MARGIN
+    for _ in range(4):
+        slope = sin(point(theta))[0]
+        theta += (cos(point(theta))[0] - middle) / slope if slope > Fraction(1, 1000) else 0
+        theta = Fraction(round(theta * 10**100), 10**100)
+    low, high = theta - around, theta + around
+    confirmed = cos(point(low))[0] > cosine_value[1] and cos(point(high))[1] < cosine_value[0]
+    return (low, high) if 0 <= low and high <= PI[0] and confirmed else angle_by_bisection(cosine_value)
+
+
+def angle_by_bisection(cosine_value):
     low, high = Fraction(0), PI[1]
     for _ in range(330):
         middle = Fraction(round((low + high) / 2 * 10**96), 10**96)
