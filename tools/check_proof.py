@@ -832,8 +832,17 @@ def kernel_exponents(m, skip=None):
 
 
 def nonnegative(e, poly, sign=1, but_constant=False):
-    return all((sign > 0 and f[0] >= 0 or sign < 0 and f[1] <= 0) and kernel_exponents(m)
-               for m, f in poly.items() if m or not but_constant)
+    factors = [(m, f if sign > 0 else neg(f)) for m, f in poly.items() if m or not but_constant]
+    if any(f[1] < 0 or f[0] < 0 and not perhaps_zero(f) or not kernel_exponents(m) for m, f in factors):
+        return False
+    if any(f[0] < 0 for m, f in factors):
+        raise Undecided("a factor that its digits do not tell from 0")
+    return True
+
+
+def perhaps_zero(f):
+    """Roots that cancel, as in (1.1^0.5)^2 - 1.1: too narrow for anything else that digits would not show."""
+    return f[0] <= 0 <= f[1] and f[1] - f[0] < 10**10 * MARGIN
 
 
 def grouped(poly, is_own):
@@ -1268,6 +1277,7 @@ class Proof:
 
     def multiplied(self, step, term, test):
         """Some way to multiply out passes the test; every generator left is a kernel by a premise, and every premise is about one."""
+        undecided = None
         for mode in ("generators", "gaussians", "unfolded"):
             e = Expansion(mode)
             try:
@@ -1276,6 +1286,10 @@ class Proof:
                     return True
             except Refused:
                 continue
+            except Undecided as why:
+                undecided = why
+        if undecided:
+            raise undecided
         return False
 
     def covers(self, step, e, poly, own=False):

@@ -169,7 +169,7 @@ SPOIL_STEPS = (spoil_number, spoil_rule, spoil_premises, spoil_step, spoil_goal,
 SPOIL_COEFFICIENT = (spoil_coefficient_value, spoil_coefficient_order)
 SPOIL_FREQUENCY = (spoil_frequency_value, spoil_frequency_columns)
 SPOIL_WITNESS = (spoil_weight, spoil_texts, spoil_value, spoil_bound)
-BROAD = {"taylor", "collect", "unfold", "series", "unfold_series", "gaussians", "spectra", "column_forms"}
+BROAD = {"taylor", "collect", "unfold", "series", "unfold_series", "gaussians", "spectra", "column_forms", "sphere"}
 SAME = {name: BROAD for name in ("sum", "product", "power", "exp", "weigh", "normalize", "columns", "poly", "common_view", "constant", "inverse", "tanh", *BROAD)}
 
 

