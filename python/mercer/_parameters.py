@@ -271,6 +271,7 @@ ARGUMENTS: dict[str, str] = {
     "theta": "None: parameters stand in the expression.",
     "threads": "most threads; None: as before.",
     "time_limit": "most seconds of one call; None: as before.",
+    "comm": "a communicator of mpi4py, whose processes share the work; None: as before.",
     "device": "what computes products with K: 'cpu', 'cuda', 'cuda:1', or 'auto', a card where there is one and the work is large; None: as before.",
     "device_memory": "most bytes on the card; 0: 90% of what is free there; None: as before.",
     "to": "'libsvm', 'c', 'c-float', 'onnx' or 'onnx-double'.",

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { HOST = 3, ROWS = 300, ROUNDS = 12, THREADS = 2 };
+enum { HOST = 3, ROWS = 700, ROUNDS = 12, THREADS = 2 };
 
 static atomic_int setting = HOST;
 static atomic_llong products, split;

@@ -298,9 +298,8 @@ static tally run(generator *generate, uint64_t stream, int64_t usual) {
         check(ctx, &t, &rng, text, d, i % 32 == 0);
     }
     print_message("# %lld expressions: %d proved, %d refuted (%d beyond the referee), %d unknown, %d of these refuted "
-                  "by a frequency; "
-                  "%d findings\n",
-                  (long long)n, t.seen[0], t.seen[1], t.undecided, t.seen[2], t.by_frequency, t.findings);
+                  "by a frequency; %d values in extended precision; %d findings\n",
+                  (long long)n, t.seen[0], t.seen[1], t.undecided, t.seen[2], t.by_frequency, t.extended, t.findings);
     assert_int_equal(t.findings, 0);
     close_clean(ctx);
     return t;
@@ -310,7 +309,7 @@ static void test_likely_kernels(void **state) {
     (void)state;
     const tally t = run(likely_kernel, 70000, 300);
     const int all = t.seen[0] + t.seen[1] + t.seen[2];
-    assert_true(t.seen[MERCER_PROVED] > all / 3 && t.seen[MERCER_REFUTED] > all / 10 && t.extended > all / 5);
+    assert_true(t.seen[MERCER_PROVED] > all / 6 && t.seen[MERCER_REFUTED] > all / 10 && t.extended > all / 10);
 }
 
 static void test_any_expressions(void **state) {

@@ -332,6 +332,16 @@ static mercer_status plan_fit(mercer_ctx *ctx, void *out) {
     return mercer_plan_fit(ctx, "ridge", NULL, world.kernel, world.data, &plan);
 }
 
+static mercer_status plan_ranks(mercer_ctx *ctx, void *out) {
+    (void)out;
+    mercer_plan plan = {.size = sizeof plan};
+    mercer_scale_of_fit set = mercer_scale_of_fit_defaults();
+    set.rows = 20000;
+    set.columns = 3;
+    set.ranks = 2;
+    return mercer_plan_ranks(ctx, world.kernel, &set, &plan);
+}
+
 static mercer_status tune_run(mercer_ctx *ctx, void *out) {
     (void)out;
     static const char *const ranges[] = {"C=1..10", NULL};
@@ -438,6 +448,7 @@ static void test_every_call_survives_failing_memory(void **state) {
         tune_run,          tune_default,
         search_fit,        plan_tune,
         plan_default,      score_classes,
+        plan_ranks,
     };
     static double out[MOST];
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)

@@ -367,7 +367,7 @@ static periodic_sum read_mean(const mc_node *node) {
     case MC_EXP: return mean_of_function(node);
     case MC_COLUMNS:
         out = read_mean(node->child[0]);
-        out.known = is_constant(&out);
+        out.periodic = out.periodic ? node : NULL; /* a mean of fewer columns: asked for where nothing of it is left */
         return out;
     case MC_SUM:
     case MC_PRODUCT: break;
@@ -397,6 +397,8 @@ static mc_interval mean_of(const mc_node *instance, int64_t d) {
     mc_interval sum = s.known ? s.c[0] : mc_iv_everything();
     for (int n = 1; s.known && n < POWERS; n++)
         if (!mc_iv_is_zero(&s.c[n])) {
+            if (s.periodic->kind != MC_ATOM)
+                return mc_iv_everything();
             const mc_interval k = mc_iv_div(mc_iv(n), mc_iv_square(mc_iv(s.periodic->parameter[1].number)));
             sum = mc_iv_add(sum, mc_iv_mul(s.c[n], mc_iv_power(mean_of_periodic(k), (double)d)));
         }
