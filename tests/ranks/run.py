@@ -88,7 +88,18 @@ def bits(folder):
             code, _, said = folder.run(f"fit {words} -o {file}.{ranks} -q", ranks)
             same = folder.bytes(f"{file}.{ranks}") == folder.bytes(file + ".0")
             good &= report(code == 0 and same, f"{name} on {ranks} ranks", said or "the model differs")
-    return good & predictions(folder) & the_slowest_is_named(folder) & progress_is_of_one(folder)
+    return good & messages_go_in_pieces(folder) & predictions(folder) & the_slowest_is_named(folder) & progress_is_of_one(folder)
+
+
+def messages_go_in_pieces(folder):
+    """Of 700 numbers, as those of more than MPI counts in an int do."""
+    good = True
+    for name in ("ridge of more rows", "svc of pairs", "nystrom"):
+        file = name.replace(" ", "-")
+        code, _, said = folder.run(f"fit {FITS[name]} -o {file}.pieces -q", 3, MERCER_MPI_MOST="700")
+        same = folder.bytes(file + ".pieces") == folder.bytes(file + ".0")
+        good &= report(code == 0 and same, f"{name}: messages in pieces", said or "the model differs")
+    return good
 
 
 def predictions(folder):
