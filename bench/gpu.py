@@ -28,9 +28,13 @@ class Missing(Exception):
 def run(*words, **kind):
     """Seconds of a command, and what it printed."""
     began = time.perf_counter()
-    done = subprocess.run([str(w) for w in words], capture_output=True, text=True, **kind)
+    try:
+        done = subprocess.run([str(w) for w in words], capture_output=True, text=True, **kind)
+    except FileNotFoundError:
+        raise Missing(f"there is no {words[0]}") from None
     if done.returncode:
-        raise Missing((done.stderr or done.stdout).strip().splitlines()[-1][:160])
+        said = (done.stderr or done.stdout).strip() or f"exit status {done.returncode}"
+        raise Missing(said.splitlines()[-1][:160])
     return time.perf_counter() - began, done.stdout
 
 
