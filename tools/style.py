@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """style.py ROOT: what the style guide can check by machine: sizes of files and functions, where threads and malloc may stand, names that
-mean one thing."""
+mean one thing, functions called by a verb and its object."""
 import collections
 import pathlib
 import re
 import sys
 
-FILE_LINES, TEST_LINES, FUNCTION_LINES, COLUMNS = 600, 700, 80, 120  # a test file is a list of claims
+FILE_LINES, TEST_LINES, FUNCTION_LINES, COLUMNS = 600, 700, 60, 120  # a test file is a list of claims
 HEADER_LINES = 1330  # the public header is the manual as well
 LIBSVM_WARNS = {f"src/libsvm/{name}.c" for name in ("check_parameter", "class_groups", "cross_validation", "solve_problem")}  # on standard error
 ONLY_IN = {  # a pattern and the one place it may stand
@@ -18,6 +18,10 @@ ONLY_IN = {  # a pattern and the one place it may stand
     r"\b(v?sn?printf|strto[df]|strtold|atof)\s*\(": {"src/base/print.c"},  # the caller's locale may have a decimal comma
     r"\b(TODO|FIXME|XXX)\b": set(),
 }
+ONE_WORD = set(  # functions that need no second word: BLAS's and LAPACK's names and how they see a matrix,
+    """gemm gemv syrk trmm trsm trsv trtri trtrs potrf potri potrs pstrf lauum ormtr syevd sytrd dot packed submatrix transposed
+    alloc free sort hash print vprint fail for main prove
+    iv beta binomial half moment sphere stirling""".split())  # the C library's, intervals and the functions of mathematics
 NOWHERE = r"\bsetlocale\s*\("  # the command itself reads and writes numbers in the locale "C"
 NOT_A_FUNCTION = re.compile(r"^(typedef|struct|enum|union|extern)\b")
 
@@ -35,6 +39,16 @@ def long_functions(lines):
             start = None
 
 
+def one_word_functions(lines):
+    """(line, name) of functions whose name says what they do but not to what; the public header's verbs are read in its manual."""
+    for number, line in enumerate(lines, 1):
+        found = re.match(r"^(?!typedef|struct|enum|union|extern|return|else|#|[A-Z_]+\()[A-Za-z_][\w ]*[ *](?:F\(|mc_)?([a-z]\w*)\)?\(", line)
+        vector = r"v[a-z0-9]+"  # vexp2, vmin: a function of a vector of numbers is called as that of one
+        if found and "=" not in line.split("(")[0] and re.fullmatch(r"[a-z0-9]+", found[1]):
+            if found[1] not in ONE_WORD and not (" F(v" in line and re.fullmatch(vector, found[1])):
+                yield number, found[1]
+
+
 def faults_in(name, text):
     lines = text.splitlines()
     limit = TEST_LINES if name.startswith("tests/") else HEADER_LINES if name.startswith("include/") else FILE_LINES
@@ -42,6 +56,8 @@ def faults_in(name, text):
         yield f"{name}: {len(lines)} lines, over {limit}"
     for start, length in long_functions(lines):
         yield f"{name}:{start}: a function of {length} lines, over {FUNCTION_LINES}"
+    for number, function in one_word_functions(lines) if name.startswith("src/") else ():
+        yield f"{name}:{number}: a function called {function}: what does it do, and to what?"
     for number, line in enumerate(lines, 1):
         if len(line) > COLUMNS:
             yield f"{name}:{number}: {len(line)} columns, over {COLUMNS}"

@@ -76,8 +76,8 @@ static mercer_status take_bytes(mercer_ctx *ctx, mc_device_woodbury *w, size_t b
     return MERCER_OK;
 }
 
-static mercer_status launch(mercer_ctx *ctx, const mc_device_woodbury *w, const char *kernel, int64_t across,
-                            int64_t down, const woodbury_argument *a) {
+static mercer_status launch_woodbury(mercer_ctx *ctx, const mc_device_woodbury *w, const char *kernel, int64_t across,
+                                     int64_t down, const woodbury_argument *a) {
     const mc_launch shape = {.grid = {across, down}, .threads = THREADS};
     return mc_device_launch(ctx, w->device, w->program, kernel, &shape, a, sizeof *a);
 }
@@ -105,7 +105,7 @@ static mercer_status multiply_factor(mercer_ctx *ctx, mc_device_woodbury *w) {
     for (a.from = 0; a.from < n && !status; a.from += rows) {
         a.to = mc_min_count(a.from + rows, n);
         const int64_t m = a.to - a.from;
-        status = launch(ctx, w, "widen", mc_chunk_count(m, THREADS), rank, &a);
+        status = launch_woodbury(ctx, w, "widen", mc_chunk_count(m, THREADS), rank, &a);
         MC_THEN(status, mc_device_syrk(ctx, w->device, false, true, rank, m, 1,
                                        (mc_device_matrix){MERCER_F64, a.wide, m}, a.from > 0, G));
         MC_THEN(status, mc_report_progress(ctx, (double)a.to / (double)n));
@@ -138,7 +138,7 @@ static mercer_status factor_there(mercer_ctx *ctx, mc_device_woodbury *w, double
     w->a.shift = fmax(w->a.shift, safe * trace);
     woodbury_argument a = w->a;
     a.wide = (mc_address)(uintptr_t)w->G.a;
-    MC_TRY(launch(ctx, w, "lift", mc_chunk_count(a.rank, THREADS), 1, &a));
+    MC_TRY(launch_woodbury(ctx, w, "lift", mc_chunk_count(a.rank, THREADS), 1, &a));
     MC_TRY(mc_potrf(ctx, w->G, &bad));
     if (bad)
         return mc_fail(ctx, MERCER_NUMERIC, "the preconditioner broke down at column %lld of %lld; raise lambda",
@@ -192,16 +192,16 @@ void mc_device_woodbury_close(mc_device_woodbury *w) {
 static mercer_status project_vectors(mercer_ctx *ctx, const mc_device_woodbury *w, woodbury_argument a) {
     for (a.from = 0; a.from < a.t; a.from += RIGHT) {
         a.to = mc_min_count(a.from + RIGHT, a.t);
-        MC_TRY(launch(ctx, w, "project", mc_chunk_count(a.rank, ACROSS), a.segments, &a));
+        MC_TRY(launch_woodbury(ctx, w, "project", mc_chunk_count(a.rank, ACROSS), a.segments, &a));
     }
     a.y = a.wide;
-    return launch(ctx, w, "gather", mc_chunk_count(a.rank * a.t, THREADS), 1, &a);
+    return launch_woodbury(ctx, w, "gather", mc_chunk_count(a.rank * a.t, THREADS), 1, &a);
 }
 
 static mercer_status subtract_projection(mercer_ctx *ctx, const mc_device_woodbury *w, woodbury_argument a) {
     for (a.from = 0; a.from < a.t; a.from += RIGHT) {
         a.to = mc_min_count(a.from + RIGHT, a.t);
-        MC_TRY(launch(ctx, w, "subtract", mc_chunk_count(a.n, THREADS), 1, &a));
+        MC_TRY(launch_woodbury(ctx, w, "subtract", mc_chunk_count(a.n, THREADS), 1, &a));
     }
     return MERCER_OK;
 }

@@ -102,6 +102,6 @@ mercer_status mc_lanczos_from(mercer_ctx *ctx, const mc_matrix *A, const double 
     return status;
 }
 
-mercer_status mc_lanczos(mercer_ctx *ctx, const mc_matrix *A, int64_t steps, mc_spectrum *out) {
+mercer_status mc_lanczos_spectrum(mercer_ctx *ctx, const mc_matrix *A, int64_t steps, mc_spectrum *out) {
     return mc_lanczos_from(ctx, A, NULL, steps, out);
 }

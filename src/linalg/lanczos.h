@@ -12,7 +12,7 @@ typedef struct mc_spectrum {
 } mc_spectrum;
 
 /* At most steps products; stops early once the low end has settled or the space is exhausted. */
-mercer_status mc_lanczos(mercer_ctx *ctx, const mc_matrix *A, int64_t steps, mc_spectrum *out);
+mercer_status mc_lanczos_spectrum(mercer_ctx *ctx, const mc_matrix *A, int64_t steps, mc_spectrum *out);
 /* The same from a vector that is not 0: low is then at most its Rayleigh quotient. */
 mercer_status mc_lanczos_from(mercer_ctx *ctx, const mc_matrix *A, const double *from, int64_t steps, mc_spectrum *out);
 

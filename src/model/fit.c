@@ -90,7 +90,7 @@ mercer_status mc_plan_fit(mercer_ctx *ctx, const mercer_machine *machine, const 
     if (!planner->prepare)
         return mc_fail(ctx, MERCER_INVALID, "plan: %s cannot be planned", machine->name);
     MC_TRY(mc_settings_check(ctx, machine->name, machine->settings, machine->count, settings));
-    return mc_forecast(ctx, planner, settings, kernel, data, out);
+    return mc_forecast_fit(ctx, planner, settings, kernel, data, out);
 }
 
 mercer_status mercer_plan_fit(mercer_ctx *ctx, const char *machine, const void *settings, const mercer_kernel *kernel,

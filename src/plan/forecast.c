@@ -53,8 +53,8 @@ static void count_start(mc_solver_options *options, size_t bytes, double seconds
     }
 }
 
-mercer_status mc_forecast(mercer_ctx *ctx, const mc_planner *machine, const void *settings, const mercer_kernel *kernel,
-                          const mercer_data *data, mercer_plan *out) {
+mercer_status mc_forecast_fit(mercer_ctx *ctx, const mc_planner *machine, const void *settings,
+                              const mercer_kernel *kernel, const mercer_data *data, mercer_plan *out) {
     const size_t before = mercer_memory_used(ctx);
     const double began = mc_clock_seconds();
     mc_problem problem;

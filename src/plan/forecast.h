@@ -18,7 +18,7 @@ typedef struct mc_planner {
 } mc_planner;
 
 /* The settings are whole, and time limits are off. */
-mercer_status mc_forecast(mercer_ctx *ctx, const mc_planner *machine, const void *settings, const mercer_kernel *kernel,
-                          const mercer_data *data, mercer_plan *out);
+mercer_status mc_forecast_fit(mercer_ctx *ctx, const mc_planner *machine, const void *settings,
+                              const mercer_kernel *kernel, const mercer_data *data, mercer_plan *out);
 
 #endif

@@ -33,7 +33,7 @@ typedef struct mc_admission {
     bool balanced;
 } mc_admission;
 
-static inline mc_admission mc_admit(bool allow_indefinite, bool balanced) {
+static inline mc_admission mc_admission_of(bool allow_indefinite, bool balanced) {
     return (mc_admission){allow_indefinite ? MC_CONSENT_GIVEN : MC_CONSENT_REFUSED, balanced};
 }
 

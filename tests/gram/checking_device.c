@@ -90,7 +90,7 @@ static void release(void *self, mc_address at) {
         }
 }
 
-static mc_device_fault upload(void *self, mc_address to, const void *from, size_t bytes) {
+static mc_device_fault upload_bytes(void *self, mc_address to, const void *from, size_t bytes) {
     (void)self;
     if (checking_device_fails())
         return MC_DEVICE_LOST;
@@ -454,7 +454,7 @@ const mc_device_calls *checking_device_calls(void) {
                                           .close = close_card,
                                           .allocate = allocate,
                                           .release = release,
-                                          .upload = upload,
+                                          .upload = upload_bytes,
                                           .download = download,
                                           .build = build,
                                           .launch = launch,

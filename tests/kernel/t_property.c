@@ -260,7 +260,7 @@ static void check(mercer_ctx *ctx, tally *t, mc_rng *rng, const char *text, int6
                .nonnegative = strstr(text, "chi2") || strstr(text, "intersection") || strstr(text, "tanimoto")
                               || strstr(text, "spline")};
     mc_refutation r = {0};
-    assert_ok(ctx, mc_parse(ctx, text, (mc_users){0}, &a.parsed));
+    assert_ok(ctx, mc_parse_expression(ctx, text, (mc_users){0}, &a.parsed));
     assert_ok(ctx, mercer_kernel_parse(ctx, text, &a.kernel));
     const mercer_verdict verdict = prove_or_refute(ctx, &a, &r);
     t->seen[verdict]++;

@@ -11,7 +11,7 @@ enum { D = 3, TRIALS = 4000 };
 
 static mc_node *parsed(mercer_ctx *ctx, const char *text) {
     mc_node *node = NULL;
-    const mercer_status status = mc_parse(ctx, text, (mc_users){0}, &node);
+    const mercer_status status = mc_parse_expression(ctx, text, (mc_users){0}, &node);
     if (status)
         fail_msg("%s: %s", text, mercer_message(ctx));
     return node;
@@ -31,10 +31,10 @@ static void test_printed_trees_read_back_as_they_are(void **state) {
         char text[RANDOM_KERNEL_SIZE];
         random_kernel(&rng, D, text);
         mc_node *once = parsed(ctx, text);
-        assert_ok(ctx, mc_simplify(ctx, &once));
+        assert_ok(ctx, mc_simplify_expression(ctx, &once));
         char *first = printed(ctx, once);
         mc_node *again = parsed(ctx, first);
-        assert_ok(ctx, mc_simplify(ctx, &again));
+        assert_ok(ctx, mc_simplify_expression(ctx, &again));
         char *second = printed(ctx, again);
         if (!mc_node_equal(once, again) || strcmp(first, second) != 0)
             fail_msg("%s\nprints as\n%s\nthen as\n%s", text, first, second);
@@ -55,10 +55,10 @@ static void test_simplifying_twice_changes_nothing_more(void **state) {
         mc_node *once = NULL, *twice = NULL;
         random_kernel(&rng, D, text);
         once = parsed(ctx, text);
-        assert_ok(ctx, mc_simplify(ctx, &once));
+        assert_ok(ctx, mc_simplify_expression(ctx, &once));
         assert_ok(ctx, mc_node_copy(ctx, once, &twice));
         assert_true(mc_node_equal(once, twice));
-        assert_ok(ctx, mc_simplify(ctx, &twice));
+        assert_ok(ctx, mc_simplify_expression(ctx, &twice));
         if (!mc_node_equal(once, twice)) {
             char *a = printed(ctx, once), *b = printed(ctx, twice);
             fail_msg("%s\ngives\n%s\nthen\n%s", text, a, b);
@@ -93,7 +93,7 @@ static void test_simplifying_keeps_the_value(void **state) {
         }
         mc_node *node = parsed(ctx, text);
         const double before = mc_eval_kernel(node, x, z, D), size = size_of(node, x, z);
-        assert_ok(ctx, mc_simplify(ctx, &node));
+        assert_ok(ctx, mc_simplify_expression(ctx, &node));
         const double after = mc_eval_kernel(node, x, z, D);
         if (isfinite(before) && size < 1e6) {
             compared++;
@@ -114,7 +114,7 @@ static void test_sums_of_numbers_keep_their_sign(void **state) {
     const int sign[] = {-1, -1, 1, -1};
     for (int i = 0; i < 4; i++) {
         mc_node *node = parsed(ctx, text[i]);
-        assert_ok(ctx, mc_simplify(ctx, &node));
+        assert_ok(ctx, mc_simplify_expression(ctx, &node));
         if (node->kind == MC_NUMBER) {
             assert_true(node->number * sign[i] > 0);
         } else /* an underflow is left alone */

@@ -8,31 +8,31 @@
 typedef SLOPE F(lanes) __attribute__((vector_size(LANES * sizeof(SLOPE))));
 typedef PLACE F(masks) __attribute__((vector_size(LANES * sizeof(PLACE))));
 
-static inline F(lanes) F(pick)(F(masks) mask, F(lanes) yes, F(lanes) no) {
+static inline F(lanes) F(select_lanes)(F(masks) mask, F(lanes) yes, F(lanes) no) {
     return (F(lanes))(((F(masks))yes & mask) | ((F(masks))no & ~mask));
 }
 
-static inline F(lanes) F(at)(const SLOPE *place) {
+static inline F(lanes) F(load_lanes)(const SLOPE *place) {
     return *(const F(lanes) *)(const void *)place;
 }
 
-static inline F(lanes) F(larger)(F(lanes) a, F(lanes) b) {
+static inline F(lanes) F(larger_lanes)(F(lanes) a, F(lanes) b) {
 #ifdef __AVX512F__
     return (F(lanes))LARGER_OF((ALL_LANES)a, (ALL_LANES)b);
 #else
-    return F(pick)(a > b, a, b);
+    return F(select_lanes)(a > b, a, b);
 #endif
 }
 
-static inline F(lanes) F(smaller)(F(lanes) a, F(lanes) b) {
+static inline F(lanes) F(smaller_lanes)(F(lanes) a, F(lanes) b) {
 #ifdef __AVX512F__
     return (F(lanes))SMALLER_OF((ALL_LANES)a, (ALL_LANES)b);
 #else
-    return F(pick)(a < b, a, b);
+    return F(select_lanes)(a < b, a, b);
 #endif
 }
 
-static inline SLOPE F(largest)(const F(lanes) * x) {
+static inline SLOPE F(largest_lane)(const F(lanes) * x) {
 #ifdef __AVX512F__
     return LARGEST_OF((ALL_LANES)*x);
 #else
@@ -67,8 +67,8 @@ static inline void F(take_better)(F(lanes) square, F(lanes) curvature, PLACE pla
     *at = (F(masks))TAKE_PLACE_WHERE((__m512i)*at, better, place);
 #else
     const F(masks) better = theirs > own, here = (F(masks)){0} + place;
-    *gain = F(pick)(better, square, *gain);
-    *cost = F(pick)(better, curvature, *cost);
+    *gain = F(select_lanes)(better, square, *gain);
+    *cost = F(select_lanes)(better, curvature, *cost);
     *at = (here & better) | (*at & ~better);
 #endif
 }
@@ -96,16 +96,16 @@ static inline int64_t F(end_of_whole_lanes)(const mc_smo_block *p, int r) {
 /* Slopes of places t .. t + LANES - 1, and the largest v that may grow and the smallest that may shrink. */
 static inline void F(update_lanes)(const mc_smo_block *p, int64_t t, F(lanes) difference, SLOPE step, F(lanes) * high,
                                    F(lanes) * low) {
-    const F(lanes) v = F(at)(STATE(p).v + t) - step * difference;
+    const F(lanes) v = F(load_lanes)(STATE(p).v + t) - step * difference;
     *(F(lanes) *)(void *)(STATE(p).v + t) = v;
-    *high = F(larger)(v + F(at)(STATE(p).up + t), *high);
-    *low = F(smaller)(v + F(at)(STATE(p).down + t), *low);
+    *high = F(larger_lanes)(v + F(load_lanes)(STATE(p).up + t), *high);
+    *low = F(smaller_lanes)(v + F(load_lanes)(STATE(p).down + t), *low);
 }
 
 /* The first place on these runs whose slope may grow and is this. */
 static int64_t F(place_of)(const mc_smo_block *p, int from, int to, SLOPE top) {
     for (int64_t t = p->begin[from]; t < p->begin[to]; t += LANES) {
-        const F(lanes) may_grow = F(at)(STATE(p).v + t) + F(at)(STATE(p).up + t);
+        const F(lanes) may_grow = F(load_lanes)(STATE(p).v + t) + F(load_lanes)(STATE(p).up + t);
         const int lane = F(first_equal)(&may_grow, top);
         if (lane < LANES)
             return t + lane;
@@ -136,12 +136,12 @@ static void F(update_slopes)(const mc_smo_block *p, int from, int to, int64_t i,
             F(update_lanes)(p, t, F(wide_end)(Ki + t, end - t) - F(wide_end)(Kj + t, end - t), step, &high[0], &low[0]);
     }
     for (int u = 1; u < CHAINS; u++) {
-        high[0] = F(larger)(high[u], high[0]);
-        low[0] = F(smaller)(low[u], low[0]);
+        high[0] = F(larger_lanes)(high[u], high[0]);
+        low[0] = F(smaller_lanes)(low[u], low[0]);
     }
     low[0] = -low[0];
-    *top = F(largest)(&high[0]);
-    *bottom = -F(largest)(&low[0]);
+    *top = F(largest_lane)(&high[0]);
+    *bottom = -F(largest_lane)(&low[0]);
 }
 
 /* The best partners so far, one in each lane: gap^2 and curvature, and where. */
@@ -154,8 +154,9 @@ typedef struct F(partners) {
 static inline void F(look_at_lanes)(const mc_smo_block *p, int64_t t, F(lanes) Ki, SLOPE vi, SLOPE diagonal,
                                     F(partners) * best) {
     const F(lanes) tiny = (F(lanes)){0} + (SLOPE)1e-12, none = {0};
-    const F(lanes) gap = F(larger)(vi - (F(at)(STATE(p).v + t) + F(at)(STATE(p).down + t)), none);
-    const F(lanes) curvature = F(larger)(diagonal + F(at)(STATE(p).diagonal + t) - 2 * Ki, tiny), square = gap * gap;
+    const F(lanes) gap = F(larger_lanes)(vi - (F(load_lanes)(STATE(p).v + t) + F(load_lanes)(STATE(p).down + t)), none);
+    const F(lanes) curvature = F(larger_lanes)(diagonal + F(load_lanes)(STATE(p).diagonal + t) - 2 * Ki, tiny),
+                   square = gap * gap;
     F(take_better)(square, curvature, (PLACE)t, &best->gain, &best->cost, &best->at);
 }
 
@@ -167,7 +168,7 @@ static int64_t F(best_partner)(const F(partners) best[CHAINS]) {
     int64_t at = INT64_MAX;
     for (int u = 0; u < CHAINS; u++) {
         share[u] = best[u].gain / best[u].cost;
-        const SLOPE own = F(largest)(&share[u]);
+        const SLOPE own = F(largest_lane)(&share[u]);
         top = own > top ? own : top;
     }
     for (int u = 0; u < CHAINS; u++)

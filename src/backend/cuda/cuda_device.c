@@ -158,7 +158,7 @@ static void release_memory(void *self, mc_address at) {
         cuMemFreeAsync((CUdeviceptr)at, NULL);
 }
 
-static mc_device_fault upload(void *self, mc_address to, const void *from, size_t bytes) {
+static mc_device_fault upload_bytes(void *self, mc_address to, const void *from, size_t bytes) {
     const mc_device_fault fault = cuda_enter(self);
     return fault ? fault : cuda_check(self, "copying to the card", cuMemcpyHtoD((CUdeviceptr)to, from, bytes));
 }
@@ -373,7 +373,7 @@ const mc_device_calls *mercer_device_calls(void) {
                                           .close = close_card,
                                           .allocate = allocate_memory,
                                           .release = release_memory,
-                                          .upload = upload,
+                                          .upload = upload_bytes,
                                           .download = copy_back,
                                           .build = build_program,
                                           .launch = launch_kernel,

@@ -97,7 +97,8 @@ static mc_device_matrix floats_at(mc_address at, int64_t ld) {
 }
 
 /* T <- (T - F B) L^-T; small: B, then L. */
-static mercer_status orthogonalise(mercer_ctx *ctx, const mc_device_columns *c, int64_t rank, mc_address small) {
+static mercer_status orthogonalise_columns(mercer_ctx *ctx, const mc_device_columns *c, int64_t rank,
+                                           mc_address small) {
     const column_block *fresh = &c->block[c->blocks - 1];
     const int64_t count = fresh->count;
     const mc_device_matrix T = floats_at(fresh->at, c->n);
@@ -117,7 +118,7 @@ mercer_status mc_device_columns_extend(mercer_ctx *ctx, mc_device_columns *c, co
     MC_TRY(mc_device_allocate(ctx, c->device, before + square, &small));
     mercer_status status = before ? mc_device_upload(ctx, c->device, small, B, before) : MERCER_OK;
     MC_THEN(status, mc_device_upload(ctx, c->device, small + before, L, square));
-    MC_THEN(status, orthogonalise(ctx, c, f->rank, small));
+    MC_THEN(status, orthogonalise_columns(ctx, c, f->rank, small));
     MC_THEN(status, copy_block(ctx, c, f, &c->block[c->blocks - 1], true));
     mc_device_release(c->device, small, before + square);
     return status;

@@ -29,17 +29,6 @@ static double z_at(const mc_row_pair *p, int64_t j) {
     return mc_view_at(p->view, p->z, j);
 }
 
-static double coordinate_difference(const mc_row_pair *p, int64_t j) {
-    return x_at(p, j) - z_at(p, j);
-}
-
-static double dot(const mc_row_pair *p) {
-    double sum = 0;
-    for (int64_t j = 0; j < p->view->d; j++)
-        sum += x_at(p, j) * z_at(p, j);
-    return sum;
-}
-
 /* The power of two that brings the largest entry below 1 and not below 1/2; 0 of a row of zeros. Exact, so that it
    changes no bit of what is in range without it. */
 static int exponent_of(const mc_view *view, const double *x) {
@@ -67,7 +56,7 @@ static double norm_of(const mc_view *view, const double *x) {
 
 /* factor <x, z>, of rows whose product may leave it. */
 static double dot_times(const mc_row_pair *p, double factor) {
-    const double s = dot(p);
+    const double s = mc_pair_dot(p);
     if (isnormal(s))
         return factor * s;
     const int of_x = exponent_of(p->view, p->x), of_z = exponent_of(p->view, p->z);
@@ -78,7 +67,7 @@ static double dot_times(const mc_row_pair *p, double factor) {
 static double scaled_square(const mc_row_pair *p, const mc_value *scale) {
     double sum = 0;
     for (int64_t j = 0; j < p->view->d; j++) {
-        const double u = coordinate_difference(p, j) / mc_value_at(scale, j);
+        const double u = mc_pair_difference(p, j) / mc_value_at(scale, j);
         sum += u * u;
     }
     return sum;
@@ -86,7 +75,7 @@ static double scaled_square(const mc_row_pair *p, const mc_value *scale) {
 
 static double evaluate_linear(const mc_node *node, const mc_row_pair *p) {
     (void)node;
-    return dot(p);
+    return mc_pair_dot(p);
 }
 
 static double evaluate_poly(const mc_node *node, const mc_row_pair *p) {
@@ -96,7 +85,7 @@ static double evaluate_poly(const mc_node *node, const mc_row_pair *p) {
 static double evaluate_rbf(const mc_node *node, const mc_row_pair *p) {
     double sum = 0;
     for (int64_t j = 0; j < p->view->d; j++) {
-        const double u = coordinate_difference(p, j);
+        const double u = mc_pair_difference(p, j);
         sum += mc_value_at(&node->parameter[0], j) * (u * u);
     }
     return exp(-sum);
@@ -105,14 +94,14 @@ static double evaluate_rbf(const mc_node *node, const mc_row_pair *p) {
 static double evaluate_laplacian(const mc_node *node, const mc_row_pair *p) {
     double sum = 0;
     for (int64_t j = 0; j < p->view->d; j++)
-        sum += mc_value_at(&node->parameter[0], j) * fabs(coordinate_difference(p, j));
+        sum += mc_value_at(&node->parameter[0], j) * fabs(mc_pair_difference(p, j));
     return exp(-sum);
 }
 
 static double evaluate_exponential(const mc_node *node, const mc_row_pair *p) {
     double sum = 0;
     for (int64_t j = 0; j < p->view->d; j++) {
-        const double u = mc_value_at(&node->parameter[0], j) * coordinate_difference(p, j);
+        const double u = mc_value_at(&node->parameter[0], j) * mc_pair_difference(p, j);
         sum += u * u;
     }
     return exp(-sqrt(sum));
@@ -131,7 +120,7 @@ static double evaluate_rq(const mc_node *node, const mc_row_pair *p) {
 static double evaluate_periodic(const mc_node *node, const mc_row_pair *p) {
     double sum = 0;
     for (int64_t j = 0; j < p->view->d; j++) {
-        const double s = sin(pi * (coordinate_difference(p, j) / mc_value_at(&node->parameter[0], j)));
+        const double s = sin(pi * (mc_pair_difference(p, j) / mc_value_at(&node->parameter[0], j)));
         const double t = s / mc_value_at(&node->parameter[1], j);
         sum += t * t;
     }
@@ -157,7 +146,7 @@ static double evaluate_cosine(const mc_node *node, const mc_row_pair *p) {
 static double evaluate_chi2(const mc_node *node, const mc_row_pair *p) {
     double sum = 0;
     for (int64_t j = 0; j < p->view->d; j++) {
-        const double u = coordinate_difference(p, j), total = x_at(p, j) + z_at(p, j);
+        const double u = mc_pair_difference(p, j), total = x_at(p, j) + z_at(p, j);
         if (total != 0)
             sum += isfinite(u * u) ? u * u / total : u / total * u;
     }

@@ -92,7 +92,7 @@ static extended normalise_value(extended v, extended a, extended b) {
 
 /* ---- Sums over the columns ---- */
 
-static extended dot(const mc_view *view, const double *x, const double *z) {
+static extended dot_rows(const mc_view *view, const double *x, const double *z) {
     long double sum = 0, size = 0;
     for (int64_t j = 0; j < view->d; j++) {
         const long double t = (long double)mc_view_at(view, x, j) * mc_view_at(view, z, j);
@@ -143,11 +143,11 @@ static long double least_term(const mc_row_pair *p, int64_t j, double by) {
 
 static extended extended_linear(const mc_node *node, const mc_row_pair *p) {
     (void)node;
-    return dot(p->view, p->x, p->z);
+    return dot_rows(p->view, p->x, p->z);
 }
 
 static extended extended_poly(const mc_node *node, const mc_row_pair *p) {
-    const extended t = scale_extended(dot(p->view, p->x, p->z), node->parameter[2].number);
+    const extended t = scale_extended(dot_rows(p->view, p->x, p->z), node->parameter[2].number);
     return power_of(add_extended(t, exact_value(node->parameter[1].number)), node->parameter[0].number);
 }
 
@@ -198,10 +198,10 @@ static extended extended_periodic(const mc_node *node, const mc_row_pair *p) {
 
 static extended extended_cosine(const mc_node *node, const mc_row_pair *p) {
     (void)node;
-    const extended xx = dot(p->view, p->x, p->x), zz = dot(p->view, p->z, p->z);
+    const extended xx = dot_rows(p->view, p->x, p->x), zz = dot_rows(p->view, p->z, p->z);
     if (xx.value == 0 || zz.value == 0)
         return exact_value(0);
-    return normalise_value(dot(p->view, p->x, p->z), xx, zz);
+    return normalise_value(dot_rows(p->view, p->x, p->z), xx, zz);
 }
 
 static extended extended_chi2(const mc_node *node, const mc_row_pair *p) {
@@ -226,7 +226,7 @@ static extended extended_tanimoto(const mc_node *node, const mc_row_pair *p) {
 }
 
 static extended extended_hyperbolic(const mc_node *node, const mc_row_pair *p) {
-    const extended t = scale_extended(dot(p->view, p->x, p->z), node->parameter[0].number),
+    const extended t = scale_extended(dot_rows(p->view, p->x, p->z), node->parameter[0].number),
                    a = add_extended(t, exact_value(node->parameter[1].number));
     return (extended){tanhl(a.value), a.error + FUNCTION * UNIT};
 }

@@ -29,17 +29,6 @@ static void skip_subtree_slots(const mc_node *node, sink *s) {
     s->next += mc_list_slots(node, NULL, 0);
 }
 
-static double coordinate_difference(const mc_row_pair *p, int64_t j) {
-    return mc_view_at(p->view, p->x, j) - mc_view_at(p->view, p->z, j);
-}
-
-static double dot(const mc_row_pair *p) {
-    double sum = 0;
-    for (int64_t j = 0; j < p->view->d; j++)
-        sum += mc_view_at(p->view, p->x, j) * mc_view_at(p->view, p->z, j);
-    return sum;
-}
-
 /* The derivative with respect to the j-th number of a value, or to the one number that stands for all. */
 static void add_derivative(const sink *s, const mc_value *value, int64_t j, double derivative) {
     s->next[value->kind == MC_VALUE_VECTOR ? j : 0] += derivative;
@@ -51,7 +40,7 @@ static void advance_past_parameter(sink *s, const mc_node *node, int parameter) 
 
 static void differentiate_poly(const mc_node *node, const mc_row_pair *p, double w, sink *s) {
     const double degree = node->parameter[0].number, c = node->parameter[1].number, gamma = node->parameter[2].number;
-    const double t = dot(p), slope = w * degree * pow(gamma * t + c, degree - 1);
+    const double t = mc_pair_dot(p), slope = w * degree * pow(gamma * t + c, degree - 1);
     add_derivative(s, &node->parameter[1], 0, slope);
     advance_past_parameter(s, node, 1);
     add_derivative(s, &node->parameter[2], 0, slope * t);
@@ -61,7 +50,7 @@ static void differentiate_poly(const mc_node *node, const mc_row_pair *p, double
 static void differentiate_rbf(const mc_node *node, const mc_row_pair *p, double w, sink *s) {
     const double k = mc_eval_in_view(node, p->view, p->x, p->z);
     for (int64_t j = 0; j < p->view->d; j++) {
-        const double u = coordinate_difference(p, j);
+        const double u = mc_pair_difference(p, j);
         add_derivative(s, &node->parameter[0], j, -w * k * u * u);
     }
     advance_past_parameter(s, node, 0);
@@ -70,7 +59,7 @@ static void differentiate_rbf(const mc_node *node, const mc_row_pair *p, double 
 static void differentiate_laplacian(const mc_node *node, const mc_row_pair *p, double w, sink *s) {
     const double k = mc_eval_in_view(node, p->view, p->x, p->z);
     for (int64_t j = 0; j < p->view->d; j++)
-        add_derivative(s, &node->parameter[0], j, -w * k * fabs(coordinate_difference(p, j)));
+        add_derivative(s, &node->parameter[0], j, -w * k * fabs(mc_pair_difference(p, j)));
     advance_past_parameter(s, node, 0);
 }
 
@@ -79,11 +68,11 @@ static void differentiate_exponential(const mc_node *node, const mc_row_pair *p,
     const double k = mc_eval_in_view(node, p->view, p->x, p->z);
     double q2 = 0;
     for (int64_t j = 0; j < p->view->d; j++) {
-        const double t = mc_value_at(&node->parameter[0], j) * coordinate_difference(p, j);
+        const double t = mc_value_at(&node->parameter[0], j) * mc_pair_difference(p, j);
         q2 += t * t;
     }
     for (int64_t j = 0; j < p->view->d && q2 > 0; j++) {
-        const double u = coordinate_difference(p, j);
+        const double u = mc_pair_difference(p, j);
         add_derivative(s, &node->parameter[0], j, -w * k * mc_value_at(&node->parameter[0], j) * u * u / sqrt(q2));
     }
     advance_past_parameter(s, node, 0);
@@ -93,7 +82,7 @@ static void differentiate_exponential(const mc_node *node, const mc_row_pair *p,
 static void put_scales(const mc_node *node, int parameter, const mc_row_pair *p, double w, sink *s) {
     const mc_value *scale = &node->parameter[parameter];
     for (int64_t j = 0; j < p->view->d; j++) {
-        const double l = mc_value_at(scale, j), t = coordinate_difference(p, j) / l;
+        const double l = mc_value_at(scale, j), t = mc_pair_difference(p, j) / l;
         add_derivative(s, scale, j, w * t * t / l);
     }
     advance_past_parameter(s, node, parameter);
@@ -102,7 +91,7 @@ static void put_scales(const mc_node *node, int parameter, const mc_row_pair *p,
 static double scaled_square(const mc_row_pair *p, const mc_value *scale) {
     double sum = 0;
     for (int64_t j = 0; j < p->view->d; j++) {
-        const double t = coordinate_difference(p, j) / mc_value_at(scale, j);
+        const double t = mc_pair_difference(p, j) / mc_value_at(scale, j);
         sum += t * t;
     }
     return sum;
@@ -125,8 +114,8 @@ static void differentiate_sinc(const mc_node *node, const mc_row_pair *p, double
     for (int64_t j = 0; j < p->view->d; j++) {
         double others = 1;
         for (int64_t i = 0; i < p->view->d; i++)
-            others *= i == j ? 1 : mc_sinc_value(coordinate_difference(p, i) / mc_value_at(scale, i));
-        const double l = mc_value_at(scale, j), t = coordinate_difference(p, j) / l;
+            others *= i == j ? 1 : mc_sinc_value(mc_pair_difference(p, i) / mc_value_at(scale, i));
+        const double l = mc_value_at(scale, j), t = mc_pair_difference(p, j) / l;
         add_derivative(s, scale, j, -w * others * mc_sinc_slope(t) * t / l);
     }
     advance_past_parameter(s, node, 0);
@@ -147,7 +136,7 @@ static void differentiate_periodic(const mc_node *node, const mc_row_pair *p, do
     sink widths = *s;
     advance_past_parameter(&widths, node, 0);
     for (int64_t j = 0; j < p->view->d; j++) {
-        const double turns = coordinate_difference(p, j) / mc_value_at(period, j), l = mc_value_at(scale, j);
+        const double turns = mc_pair_difference(p, j) / mc_value_at(period, j), l = mc_value_at(scale, j);
         const double sine = sin(pi * turns), cosine = cos(pi * turns);
         add_derivative(s, period, j, w * k * 4 * pi * turns * sine * cosine / (l * l * mc_value_at(period, j)));
         add_derivative(&widths, scale, j, w * k * 4 * sine * sine / (l * l * l));
@@ -160,8 +149,7 @@ static void differentiate_chi2(const mc_node *node, const mc_row_pair *p, double
     const double k = mc_eval_in_view(node, p->view, p->x, p->z);
     double sum = 0;
     for (int64_t j = 0; j < p->view->d; j++) {
-        const double u = coordinate_difference(p, j),
-                     total = mc_view_at(p->view, p->x, j) + mc_view_at(p->view, p->z, j);
+        const double u = mc_pair_difference(p, j), total = mc_view_at(p->view, p->x, j) + mc_view_at(p->view, p->z, j);
         if (total != 0)
             sum += u * u / total;
     }
@@ -171,7 +159,7 @@ static void differentiate_chi2(const mc_node *node, const mc_row_pair *p, double
 
 static void differentiate_tanh(const mc_node *node, const mc_row_pair *p, double w, sink *s) {
     const double k = mc_eval_in_view(node, p->view, p->x, p->z), slope = w * (1 - k) * (1 + k);
-    add_derivative(s, &node->parameter[0], 0, slope * dot(p));
+    add_derivative(s, &node->parameter[0], 0, slope * mc_pair_dot(p));
     advance_past_parameter(s, node, 0);
     add_derivative(s, &node->parameter[1], 0, slope);
     advance_past_parameter(s, node, 1);

@@ -35,6 +35,17 @@ typedef struct mc_row_pair {
     const double *x, *z;
 } mc_row_pair;
 
+static inline double mc_pair_difference(const mc_row_pair *p, int64_t j) {
+    return mc_view_at(p->view, p->x, j) - mc_view_at(p->view, p->z, j);
+}
+
+static inline double mc_pair_dot(const mc_row_pair *p) {
+    double sum = 0;
+    for (int64_t j = 0; j < p->view->d; j++)
+        sum += mc_view_at(p->view, p->x, j) * mc_view_at(p->view, p->z, j);
+    return sum;
+}
+
 double mc_function_in_view(const mc_function *f, const mc_view *view, const double *x);
 double mc_eval_in_view(const mc_node *node, const mc_view *view, const double *x, const double *z);
 

@@ -48,7 +48,7 @@ static bool read_entry(const char **at, mc_word *word, double *count) {
     return *digit == ' ' ? digit[1] != '\0' : *digit == '\0';
 }
 
-static bool follows(const mc_word *before, const mc_word *word) {
+static bool word_follows(const mc_word *before, const mc_word *word) {
     const size_t least = before->length < word->length ? before->length : word->length;
     const int order = before->at ? memcmp(before->at, word->at, least) : -1;
     return order < 0 || (order == 0 && before->length < word->length);
@@ -60,7 +60,7 @@ static const char *first_fault(const char *list, double texts, int64_t *count) {
     double number = 0;
     for (*count = 0; *list; ++*count, before = word) {
         const char *at = list;
-        if (!read_entry(&list, &word, &number) || number > texts || !follows(&before, &word))
+        if (!read_entry(&list, &word, &number) || number > texts || !word_follows(&before, &word))
             return at;
     }
     return NULL;

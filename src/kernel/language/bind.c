@@ -229,7 +229,7 @@ static mercer_status fill_from_data(mercer_ctx *ctx, mc_node **root, const merce
     MC_TRY(bind_mean_maps(ctx, *root, data));
     MC_TRY(mc_node_fits(ctx, *root, all.d));
     MC_TRY(fill_widths(ctx, *root, data, &all));
-    return open ? mc_simplify(ctx, root) : MERCER_OK;
+    return open ? mc_simplify_expression(ctx, root) : MERCER_OK;
 }
 
 static mercer_status bind_node(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *data,

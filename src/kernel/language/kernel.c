@@ -65,7 +65,7 @@ void mc_kernel_take_local(mercer_kernel *kernel, mc_node *local) {
 
 mercer_status mc_kernel_wrap(mercer_ctx *ctx, mc_node *root, mercer_kernel **out) {
     *out = NULL;
-    const mercer_status status = mc_simplify(ctx, &root);
+    const mercer_status status = mc_simplify_expression(ctx, &root);
     if (!status)
         return mc_kernel_make(ctx, root, 0, out);
     mc_node_free(root);
@@ -75,7 +75,7 @@ mercer_status mc_kernel_wrap(mercer_ctx *ctx, mc_node *root, mercer_kernel **out
 mercer_status mc_kernel_parse(mercer_ctx *ctx, const char *text, mc_users users, mercer_kernel **out) {
     *out = NULL;
     mc_node *root = NULL;
-    MC_TRY(mc_parse(ctx, text, users, &root));
+    MC_TRY(mc_parse_expression(ctx, text, users, &root));
     return mc_kernel_wrap(ctx, root, out);
 }
 

@@ -281,7 +281,7 @@ mercer_status mc_parse_sum(mc_parser *p, mc_node **out) {
     return MERCER_OK;
 }
 
-mercer_status mc_parse(mercer_ctx *ctx, const char *text, mc_users users, mc_node **out) {
+mercer_status mc_parse_expression(mercer_ctx *ctx, const char *text, mc_users users, mc_node **out) {
     *out = NULL;
     mc_parser p = {.users = users};
     mc_lex_open(&p.lexer, ctx, text);

@@ -21,7 +21,7 @@ typedef struct mc_parser {
 enum { MC_COLUMNS_MAX = 1 << 20, MC_PARTS_MAX = 1000 };
 
 /* The tree as written: nothing is simplified. *out is NULL on failure. */
-mercer_status mc_parse(mercer_ctx *ctx, const char *text, mc_users users, mc_node **out);
+mercer_status mc_parse_expression(mercer_ctx *ctx, const char *text, mc_users users, mc_node **out);
 
 /* mercer_kernel_parse_with for callers inside the library. */
 /* default_kernel.c: with this p, or a range of it, for every spectrum. */

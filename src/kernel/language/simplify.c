@@ -173,8 +173,8 @@ static mercer_status (*const rules[])(mercer_ctx *, mc_node **) = {
     [MC_COLUMNS] = simplify_columns,
 };
 
-mercer_status mc_simplify(mercer_ctx *ctx, mc_node **io) {
+mercer_status mc_simplify_expression(mercer_ctx *ctx, mc_node **io) {
     for (int i = 0; i < (*io)->children; i++)
-        MC_TRY(mc_simplify(ctx, &(*io)->child[i]));
+        MC_TRY(mc_simplify_expression(ctx, &(*io)->child[i]));
     return rules[(*io)->kind] ? rules[(*io)->kind](ctx, io) : MERCER_OK;
 }

@@ -6,7 +6,7 @@
 
 /* Rewrite *io, which the caller owns and frees, failed or not. The function it stands for stays exactly the same, for
    numbers are computed only where nothing is rounded (fold_numbers.h); doing it twice changes nothing more. */
-mercer_status mc_simplify(mercer_ctx *ctx, mc_node **io);
+mercer_status mc_simplify_expression(mercer_ctx *ctx, mc_node **io);
 
 /* collect.c: one node whose children are simple already. */
 mercer_status mc_collect_sum(mercer_ctx *ctx, mc_node **io);

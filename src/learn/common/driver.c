@@ -55,8 +55,8 @@ static void hand_over(mc_problem *p, mc_fitted *f) {
     p->scale = (mc_scale){0};
 }
 
-mercer_status mc_drive(mercer_ctx *ctx, mc_driver *d, const mercer_kernel *kernel, const mercer_data *data,
-                       mc_fitted *out) {
+mercer_status mc_drive_fit(mercer_ctx *ctx, mc_driver *d, const mercer_kernel *kernel, const mercer_data *data,
+                           mc_fitted *out) {
     const double began = mc_clock_seconds();
     *out = (mc_fitted){0};
     mercer_status status = d->steps->open(ctx, d->self, kernel, data);

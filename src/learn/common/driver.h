@@ -38,8 +38,8 @@ typedef struct mc_driver {
 } mc_driver;
 
 /* All of it; f gets kernel and scale too. */
-mercer_status mc_drive(mercer_ctx *ctx, mc_driver *d, const mercer_kernel *kernel, const mercer_data *data,
-                       mc_fitted *out);
+mercer_status mc_drive_fit(mercer_ctx *ctx, mc_driver *d, const mercer_kernel *kernel, const mercer_data *data,
+                           mc_fitted *out);
 /* From solve to finish, of what is open. After the last of these: mc_driver_end. */
 mercer_status mc_drive_once(mercer_ctx *ctx, mc_driver *d, mc_fitted *f);
 void mc_driver_end(mercer_ctx *ctx, const mc_driver *d);

@@ -72,7 +72,7 @@ static mercer_status largest_eigenvalue(mercer_ctx *ctx, const state *s, double 
     const scaled_values self = {.v = s->v, .root = s->run->p->root, .scratch = s->before};
     const mc_matrix M = {.n = s->v->n, .apply = apply_scaled, .self = &self};
     mc_spectrum ends;
-    MC_TRY(mc_lanczos(ctx, &M, MC_LMS_LANCZOS, &ends));
+    MC_TRY(mc_lanczos_spectrum(ctx, &M, MC_LMS_LANCZOS, &ends));
     *out = ends.high;
     return MERCER_OK;
 }

@@ -145,7 +145,8 @@ static mercer_status largest_eigenvalue(mercer_ctx *ctx, const mc_updating *u, d
     if (!status)
         status = mc_gram_open(ctx, u->from->kernel, fresh, NULL, MERCER_F64, &self.gram);
     if (!status)
-        status = mc_lanczos(ctx, &(mc_matrix){.n = u->fresh, .apply = apply_rooted, .self = &self}, STEPS, &ends);
+        status =
+            mc_lanczos_spectrum(ctx, &(mc_matrix){.n = u->fresh, .apply = apply_rooted, .self = &self}, STEPS, &ends);
     mc_gram_close(self.gram);
     mc_free(self.scratch);
     mercer_data_free(fresh);

@@ -305,7 +305,7 @@ static mercer_status run_loss_machine(mercer_ctx *ctx, machine *m, const mercer_
                                       mc_fitted *out) {
     m->lambda = m->least_lambda = m->set->lambda;
     mc_driver driver = mc_loss_driver(m);
-    return mc_drive(ctx, &driver, kernel, data, out);
+    return mc_drive_fit(ctx, &driver, kernel, data, out);
 }
 
 static mercer_status check_own(mercer_ctx *ctx, const mercer_own_loss *own) {

@@ -67,7 +67,7 @@ static mercer_status prepare_ridge(mercer_ctx *ctx, const void *settings, const 
                                    const mercer_data *data, mc_problem *out) {
     const mercer_ridge *set = settings;
     MC_TRY(mc_ridge_check_settings(ctx, set));
-    return mc_problem_open(ctx, set->scale, mc_admit(set->allow_indefinite, set->intercept), kernel, data, out);
+    return mc_problem_open(ctx, set->scale, mc_admission_of(set->allow_indefinite, set->intercept), kernel, data, out);
 }
 
 /* What conjugate gradients may take is what is left beside the vectors that every way has. */

@@ -342,7 +342,8 @@ mercer_status mc_ridge_slopes(mercer_ctx *ctx, const mercer_kernel *kernel, cons
                               mc_slopes *out) {
     MC_TRY(mc_settings_check(ctx, "ridge", mc_ridge_settings, MC_RIDGE_SETTINGS, set));
     mc_problem problem;
-    MC_TRY(mc_problem_open(ctx, set->scale, mc_admit(set->allow_indefinite, set->intercept), kernel, data, &problem));
+    MC_TRY(mc_problem_open(ctx, set->scale, mc_admission_of(set->allow_indefinite, set->intercept), kernel, data,
+                           &problem));
     ridge_slopes x = {.r = {.p = &problem, .intercept = set->intercept, .lambda = set->lambda}, .folds = fold != NULL};
     x.r.columns = problem.outputs + set->intercept;
     mercer_status status = fold ? mc_fold_order_open(ctx, data, fold, problem.n, &x.by) : MERCER_OK;

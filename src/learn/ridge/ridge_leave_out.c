@@ -132,7 +132,8 @@ static mercer_status leave_all_out(mercer_ctx *ctx, const mercer_kernel *kernel,
                                    const mercer_ridge *set, const int64_t *fold, const double *lambdas, int64_t count,
                                    leaving x, mc_loo_callback *each, void *arg) {
     mc_problem problem;
-    MC_TRY(mc_problem_open(ctx, set->scale, mc_admit(set->allow_indefinite, set->intercept), kernel, data, &problem));
+    MC_TRY(mc_problem_open(ctx, set->scale, mc_admission_of(set->allow_indefinite, set->intercept), kernel, data,
+                           &problem));
     x.r = (mc_ridge_system){.p = &problem, .intercept = set->intercept, .columns = problem.outputs + set->intercept};
     x.folds = fold != NULL;
     mercer_status status = fold ? mc_fold_order_open(ctx, data, fold, problem.n, &x.by) : MERCER_OK;

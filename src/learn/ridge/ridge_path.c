@@ -290,7 +290,8 @@ mercer_status mc_ridge_path(mercer_ctx *ctx, const mercer_kernel *kernel, const 
                             mc_loo_callback *each, void *arg, mercer_path_row *out) {
     MC_TRY(check_lambdas(ctx, lambdas, count));
     mc_problem problem;
-    MC_TRY(mc_problem_open(ctx, set->scale, mc_admit(set->allow_indefinite, set->intercept), kernel, data, &problem));
+    MC_TRY(mc_problem_open(ctx, set->scale, mc_admission_of(set->allow_indefinite, set->intercept), kernel, data,
+                           &problem));
     ridge_path p = path_of(&problem, set->intercept, count);
     p.each = each;
     p.arg = arg;

@@ -214,7 +214,7 @@ static mercer_status apply_upper(mercer_ctx *ctx, const void *self, int64_t t, c
 static mercer_status refuse_singular_system(mercer_ctx *ctx, const primal *p) {
     const mc_matrix products = {.n = p->D, .apply = apply_upper, .self = p};
     mc_spectrum ends;
-    MC_TRY(mc_lanczos(ctx, &products, LANCZOS_STEPS, &ends));
+    MC_TRY(mc_lanczos_spectrum(ctx, &products, LANCZOS_STEPS, &ends));
     return mc_ridge_explain(ctx, p->r, &ends);
 }
 

@@ -115,7 +115,7 @@ static mercer_status ends_of(mercer_ctx *ctx, const mc_ridge_system *r, mc_spect
     o.gram = gram;
     mercer_status status = MC_ALLOC(ctx, o.v, r->p->n);
     const mc_matrix M = {.n = r->p->n, .apply = apply_scaled, .self = &o};
-    MC_THEN(status, mc_lanczos(ctx, &M, LANCZOS_STEPS, ends));
+    MC_THEN(status, mc_lanczos_spectrum(ctx, &M, LANCZOS_STEPS, ends));
     mc_free(o.v);
     mc_problem_gram_close(r->p, gram);
     return status;

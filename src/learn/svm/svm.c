@@ -41,7 +41,7 @@ static mercer_status check_kind(mercer_ctx *ctx, const mc_svm_variant *variant, 
 static mercer_status open_problem(mercer_ctx *ctx, mc_svm_kind kind, const mercer_svm *set, const mercer_kernel *kernel,
                                   const mercer_data *data, mc_problem *out) {
     MC_TRY(check_kind(ctx, &mc_svm_variants[kind], data));
-    const mc_admission admission = mc_admit(set->allow_indefinite, kind != MC_ONE_CLASS);
+    const mc_admission admission = mc_admission_of(set->allow_indefinite, kind != MC_ONE_CLASS);
     return kind == MC_ONE_CLASS ? mc_problem_open_rows(ctx, set->scale, admission, kernel, data, out)
                                 : mc_problem_open(ctx, set->scale, admission, kernel, data, out);
 }
@@ -325,7 +325,7 @@ static mercer_status fit_svm(mercer_ctx *ctx, const void *settings, const mercer
                              const mercer_data *data, mc_fitted *out) {
     mc_svm s = {.kind = kind_of(settings), .set = settings};
     mc_driver driver = mc_svm_driver(&s);
-    return mc_drive(ctx, &driver, kernel, data, out);
+    return mc_drive_fit(ctx, &driver, kernel, data, out);
 }
 
 static mercer_status prepare_svm(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,

@@ -37,7 +37,8 @@ const mercer_setting mc_pca_settings[MC_PCA_SETTINGS] = {
 static mercer_status prepare_pca(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
                                  const mercer_data *data, mc_problem *out) {
     const mercer_pca *set = settings;
-    MC_TRY(mc_problem_open_rows(ctx, set->scale, mc_admit(set->allow_indefinite, set->center), kernel, data, out));
+    MC_TRY(
+        mc_problem_open_rows(ctx, set->scale, mc_admission_of(set->allow_indefinite, set->center), kernel, data, out));
     /* 0 is not the smallest eigenvalue then: all can be looked at */
     const int64_t n = out->n, most = out->proved ? n - set->center : n;
     if (set->components <= most)

@@ -39,7 +39,7 @@ typedef struct grid {
     double best_c, best_g, best_rate;
 } grid;
 
-static _Noreturn void usage(void) {
+static _Noreturn void print_usage(void) {
     fputs("Usage: mercer-svm-grid [grid_options] [svm_options] dataset\n\n"
           "grid_options :\n"
           "-log2c {begin,end,step | \"null\"} : values of c, 2^begin, 2^(begin+step), ... (default -5,15,2); null: not "
@@ -91,7 +91,7 @@ static void pass_on(grid *s, int taken, char **argv) {
 
 static const char *word_after(int argc, char **argv) {
     if (argc < 2)
-        usage();
+        print_usage();
     return argv[1];
 }
 
@@ -121,7 +121,7 @@ static int read_option(grid *s, int argc, char **argv) {
     }
     const int taken = name[0] == '-' ? svm_training_option(&s->training, argc, argv) : 0;
     if (taken == 0)
-        usage();
+        print_usage();
     pass_on(s, taken, argv);
     return taken;
 }
@@ -489,7 +489,7 @@ int main(int argc, char **argv) {
                      .folds = 5,
                      .best_rate = -1};
     if (argc < 2)
-        usage();
+        print_usage();
     svm_command_start(argv);
     if (mc_svm_open_context(&s.ctx))
         return EXIT_FAILURE;

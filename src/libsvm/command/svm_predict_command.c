@@ -8,7 +8,7 @@
 
 enum { ROWS_AT_ONCE = 4096 };
 
-static _Noreturn void usage(void) {
+static _Noreturn void print_usage(void) {
     fputs("Usage: mercer-svm-predict [options] test_file model_file output_file\n"
           "options:\n"
           "-b probability_estimates : 1: predict probabilities too (default 0); one-class has none\n"
@@ -164,10 +164,10 @@ static int read_options(int argc, char **argv, predicted_file *s) {
             s->probability = svm_command_whole(argv[++i]);
         else {
             fprintf(stderr, "Unknown option: -%c\n", argv[i][1]);
-            usage();
+            print_usage();
         }
     if (i + 2 >= argc)
-        usage();
+        print_usage();
     return i;
 }
 

@@ -24,7 +24,7 @@ typedef struct scaled_file {
     svm_text text;
 } scaled_file;
 
-static _Noreturn void usage(void) {
+static _Noreturn void print_usage(void) {
     fputs("Usage: mercer-svm-scale [options] data_filename\n"
           "options:\n"
           "-l lower : the least scaled value (default -1)\n"
@@ -41,7 +41,7 @@ static void read_options(int argc, char **argv, scaled_file *s) {
     for (; i < argc && argv[i][0] == '-'; i++) {
         const char letter = argv[i][1];
         if (i + (letter == 'y' ? 2 : 1) >= argc)
-            usage();
+            print_usage();
         switch (letter) {
         case 'l': s->to.low = svm_command_real(argv[++i]); break;
         case 'u': s->to.high = svm_command_real(argv[++i]); break;
@@ -52,7 +52,7 @@ static void read_options(int argc, char **argv, scaled_file *s) {
             s->target_to.high = svm_command_real(argv[++i]);
             s->scales_target = true;
             break;
-        default: fprintf(stderr, "unknown option\n"); usage();
+        default: fprintf(stderr, "unknown option\n"); print_usage();
         }
     }
     if (!(s->to.high > s->to.low) || (s->scales_target && !(s->target_to.high > s->target_to.low)))
@@ -60,7 +60,7 @@ static void read_options(int argc, char **argv, scaled_file *s) {
     if (s->save && s->restore)
         svm_command_fail("cannot use -r and -s simultaneously");
     if (argc != i + 1)
-        usage();
+        print_usage();
     s->data = argv[i];
 }
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static _Noreturn void usage(void) {
+static _Noreturn void print_usage(void) {
     fputs("Usage: mercer-svm-train [options] training_set_file [model_file]\n", stdout);
     svm_training_usage(stdout);
     exit(EXIT_FAILURE);
@@ -63,11 +63,11 @@ int main(int argc, char **argv) {
     while (i < argc && argv[i][0] == '-') {
         const int taken = svm_training_option(&t, argc - i, argv + i);
         if (taken == 0)
-            usage();
+            print_usage();
         i += taken;
     }
     if (i >= argc)
-        usage();
+        print_usage();
     svm_command_start(argv);
     if (t.quiet)
         svm_set_print_string_function(svm_say_nothing);
