@@ -23,7 +23,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROWS = 256 };
+enum { ROWS = 256, NUMBERS = 512 }; /* of a chunk: rows, and numbers of a sum over them */
 
 typedef struct krylov_run {
     int64_t n, b, most; /* most: blocks in the basis */
@@ -87,16 +87,23 @@ static void inner_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int
             mc_row_major(t->r->parts + chunk * t->a * b, t->a, b, b));
 }
 
+/* Each number of the sum over chunks of rows, in their order. */
+static void sum_parts(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const rows_task *t = arg;
+    const int64_t each = t->a * t->r->b;
+    memset(t->out + begin, 0, (size_t)(end - begin) * sizeof *t->out);
+    for (int64_t part = 0; part < mc_chunk_count(t->r->n, ROWS); part++)
+        for (int64_t i = begin; i < end; i++)
+            t->out[i] += t->r->parts[part * each + i];
+}
+
 /* out <- left' right, a x b, row-major. */
 static mercer_status block_inner_product(mercer_ctx *ctx, const krylov_run *r, int64_t a, const double *left,
                                          int64_t ld, const double *right, double *out) {
-    rows_task t = {.r = r, .a = a, .ld = ld, .left = left, .right = right};
+    rows_task t = {.r = r, .a = a, .ld = ld, .left = left, .right = right, .out = out};
     MC_TRY(mc_for(ctx, r->n, ROWS, inner_rows, &t));
-    memset(out, 0, (size_t)(a * r->b) * sizeof *out);
-    for (int64_t chunk = 0; chunk < mc_chunk_count(r->n, ROWS); chunk++)
-        for (int64_t i = 0; i < a * r->b; i++)
-            out[i] += r->parts[chunk * a * r->b + i];
-    return MERCER_OK;
+    return mc_for(ctx, a * r->b, NUMBERS, sum_parts, &t);
 }
 
 static void add_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
@@ -165,9 +172,18 @@ static mercer_status project_out_basis(mercer_ctx *ctx, const krylov_run *r, int
     return add_block_product(ctx, r, -1, s, r->basis, order, r->S, 1, W);
 }
 
-static void put_block(const krylov_run *r, int64_t j, const double *W) {
-    for (int64_t i = 0; i < r->n; i++)
-        memcpy(r->basis + i * r->most * r->b + j * r->b, W + i * r->b, (size_t)r->b * sizeof *W);
+static void put_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const rows_task *t = arg;
+    const int64_t b = t->r->b;
+    for (int64_t i = begin; i < end; i++)
+        memcpy(t->out + i * t->ld, t->r->Q + i * b, (size_t)b * sizeof *t->out);
+}
+
+/* Q becomes column block j of the basis, whose pages are touched here for the first time: on all threads. */
+static mercer_status put_block(mercer_ctx *ctx, const krylov_run *r, int64_t j) {
+    rows_task t = {.r = r, .ld = r->most * r->b, .out = r->basis + j * r->b};
+    return mc_for(ctx, r->n, ROWS, put_rows, &t);
 }
 
 /* ---- Rayleigh and Ritz ---- */
@@ -247,9 +263,10 @@ static mercer_status extend_basis(mercer_ctx *ctx, krylov_run *r, int64_t count)
     MC_TRY(multiply_in_place(ctx, r, r->T, r->W));
     MC_TRY(project_out_basis(ctx, r, count, r->W, NULL, 0));
     MC_TRY(orthonormalise_block(ctx, r, r->W));
-    put_block(r, count, r->W);
-    memcpy(r->Q, r->W, (size_t)(r->n * r->b) * sizeof *r->Q);
-    return MERCER_OK;
+    double *const next = r->W;
+    r->W = r->Q;
+    r->Q = next;
+    return put_block(ctx, r, count);
 }
 
 /* Products until the wanted settle; *count: blocks that have been multiplied. */
@@ -271,7 +288,7 @@ static mercer_status iterate_block_lanczos(mercer_ctx *ctx, krylov_run *r, const
     memcpy(r->Q, X, (size_t)(r->n * r->b) * sizeof *X);
     for (int pass = 0; pass < 2; pass++)
         MC_TRY(orthonormalise_block(ctx, r, r->Q));
-    put_block(r, 0, r->Q);
+    MC_TRY(put_block(ctx, r, 0));
     const mercer_status status = build_basis(ctx, r, problem, &count, result);
     if ((status && status != MERCER_TIME && status != MERCER_CANCELLED) || count == 0)
         return status;
