@@ -201,30 +201,3 @@ mercer_status mc_trtrs(mercer_ctx *ctx, mc_dense L, bool transposed, mc_dense X)
 mercer_status mc_potrs(mercer_ctx *ctx, mc_dense L, mc_dense X) {
     return X.columns ? solve_on_device(ctx, solve_both, L, false, X) : MERCER_OK;
 }
-
-/* ---- Pivoted Cholesky ---- */
-
-static void call_dpstrf(mc_dense A, double tolerance, int *pivots, double *work, int64_t *rank) {
-    const int n = (int)A.rows, ld = (int)A.ld;
-    int columns = 0, info = 0; /* says that the rank is not full, which the rank does too */
-    const mc_region region = mc_blas_begin();
-    dpstrf_(by_rows(A) ? "U" : "L", &n, A.a, &ld, pivots, &columns, &tolerance, work, &info, 1);
-    mc_blas_end(region);
-    *rank = columns;
-}
-
-mercer_status mc_pstrf(mercer_ctx *ctx, mc_dense A, double tolerance, int64_t *pivots, int64_t *rank) {
-    double *work = NULL;
-    int *found = NULL;
-    if (A.layout == MC_PACKED || A.dtype != MERCER_F64)
-        return mc_fail(ctx, MERCER_INVALID, "pstrf: the matrix must be a square in double precision");
-    MC_TRY(MC_ALLOC(ctx, work, 2 * A.rows));
-    const mercer_status status = MC_ALLOC(ctx, found, A.rows);
-    if (!status)
-        call_dpstrf(A, tolerance, found, work, rank);
-    for (int64_t j = 0; j < A.rows && !status; j++)
-        pivots[j] = found[j] - 1;
-    mc_free(work);
-    mc_free(found);
-    return status;
-}

@@ -75,6 +75,8 @@ void mc_trsv(mc_dense L, bool transposed, mc_dense x);
 
 /* C <- A B; all in one place. */
 mercer_status mc_parallel_gemm(mercer_ctx *ctx, mc_dense A, mc_dense B, mc_dense C);
+/* The lower half of C <- C + alpha P P'. */
+mercer_status mc_parallel_syrk(mercer_ctx *ctx, double alpha, mc_dense P, mc_dense C);
 /* A -> L with A = L L'. *bad: the order of the first leading minor that is not positive, 0 when A is numerically
    positive definite. n^3/3 operations. */
 mercer_status mc_potrf(mercer_ctx *ctx, mc_dense A, int64_t *bad);
@@ -85,7 +87,7 @@ mercer_status mc_potrs(mercer_ctx *ctx, mc_dense L, mc_dense X);
 mercer_status mc_trtri(mercer_ctx *ctx, mc_dense L);
 mercer_status mc_potri(mercer_ctx *ctx, mc_dense L);
 /* A of doubles -> L with P'A P = L L', the largest remaining diagonal entry first, until that is at most tolerance:
-   *rank columns, of which column j came from row pivots[j] of A. On one thread. */
+   *rank columns, of which column j came from row pivots[j] of A (pivoted_factor.c). */
 mercer_status mc_pstrf(mercer_ctx *ctx, mc_dense A, double tolerance, int64_t *pivots, int64_t *rank);
 
 #endif

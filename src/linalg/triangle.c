@@ -158,7 +158,7 @@ static void update_tile(void *arg, int64_t chunk, int64_t begin, int64_t end, in
         mc_gemm(u->alpha, P, mc_transposed(mc_submatrix(u->P, j, 0, n, k)), 1, C);
 }
 
-mercer_status mc_triangle_update(mercer_ctx *ctx, double alpha, mc_dense P, mc_dense C) {
+mercer_status mc_parallel_syrk(mercer_ctx *ctx, double alpha, mc_dense P, mc_dense C) {
     const int64_t side = mc_triangle_side(C.rows, TILE);
     update u = {alpha, P, C, side, mc_chunk_count(C.rows, side)};
     return mc_for(ctx, u.tiles * (u.tiles + 1) / 2, 1, update_tile, &u);
@@ -273,7 +273,7 @@ static mercer_status square_by_halves(mercer_ctx *ctx, mc_dense T) {
     }
     mc_halves h = mc_triangle_split(T);
     MC_TRY(square_by_halves(ctx, h.first));
-    MC_TRY(mc_triangle_update(ctx, 1, mc_transposed(h.below), h.first));
+    MC_TRY(mc_parallel_syrk(ctx, 1, mc_transposed(h.below), h.first));
     MC_TRY(mc_for(ctx, h.first.rows, INVERSE_STRIP, multiply_strip, &h));
     return square_by_halves(ctx, h.second);
 }

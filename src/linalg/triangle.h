@@ -23,8 +23,6 @@ bool mc_triangle_is_leaf(mc_dense L);
 /* The side of the blocks that a side of length n is cut into: a quarter of it, for small matrices to keep several
    threads busy, but no less than BLAS needs to be fast, nor more than most. */
 int64_t mc_triangle_side(int64_t n, int64_t most);
-/* The lower half of C <- C + alpha P P', tile by tile. */
-mercer_status mc_triangle_update(mercer_ctx *ctx, double alpha, mc_dense P, mc_dense C);
 
 /* factor_tiles.c: X <- L^-1 X, or L^-T X, where that is for large triangles and few columns. */
 bool mc_tiles_solve_suits(mc_dense L, mc_dense X);

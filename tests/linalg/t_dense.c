@@ -228,6 +228,61 @@ static void test_a_pivoted_factor_stops_at_the_rank(void **state) {
     close_clean(ctx);
 }
 
+extern void dpstrf_(const char *uplo, const int *n, double *A, const int *ld, int *pivots, int *rank,
+                    const double *tolerance, double *work, int *info, size_t);
+
+/* The same pivots and factor as LAPACK's on one thread, and the same bits on one and on three. */
+static void check_pivoted_factor(int64_t n, int64_t columns, bool by_rows) {
+    const int64_t ld = n + GAP;
+    double *A[3], *G = malloc((size_t)(n * columns) * sizeof *G), *work = malloc((size_t)n * 16);
+    int *found = malloc((size_t)n * sizeof *found);
+    int64_t *pivots[2], rank[2];
+    for (int64_t i = 0; i < n * columns; i++)
+        G[i] = mc_rng_normal(&rng) * exp2((double)(i / columns % 7)); /* far apart: no two pivots are near */
+    for (int k = 0; k < 3; k++)
+        assert_non_null(A[k] = calloc((size_t)(n * ld), sizeof *A[k]));
+    mc_gemm(1, mc_row_major(G, n, columns, columns), mc_transposed(mc_row_major(G, n, columns, columns)), 0,
+            mc_row_major(A[0], n, n, ld));
+    for (int k = 1; k < 3; k++)
+        memcpy(A[k], A[0], (size_t)(n * ld) * sizeof *A[0]);
+    for (int k = 0; k < 2; k++) {
+        mercer_ctx *ctx = open_ctx(k == 0 ? 1 : 3);
+        assert_non_null(pivots[k] = malloc((size_t)n * sizeof *pivots[k]));
+        const mc_dense M = by_rows ? mc_row_major(A[k], n, n, ld) : mc_column_major(A[k], n, n, ld);
+        assert_ok(ctx, mc_pstrf(ctx, M, 1e-9, pivots[k], &rank[k]));
+        close_clean(ctx);
+    }
+    const int order = (int)n, step = (int)ld;
+    const double tolerance = 1e-9;
+    int theirs = 0, info = 0;
+    dpstrf_(by_rows ? "U" : "L", &order, A[2], &step, found, &theirs, &tolerance, work, &info, 1);
+    assert_int_equal(rank[0], theirs);
+    assert_int_equal(rank[1], theirs);
+    assert_memory_equal(A[0], A[1], (size_t)(n * ld) * sizeof *A[0]);
+    assert_memory_equal(pivots[0], pivots[1], (size_t)n * sizeof *pivots[0]);
+    for (int64_t j = 0; j < theirs; j++) {
+        assert_int_equal(pivots[0][j], found[j] - 1);
+        for (int64_t i = j; i < n; i++) {
+            const int64_t at = by_rows ? i * ld + j : i + j * ld;
+            assert_close(A[0][at], A[2][at], 1e-8 * fabs(A[2][0]));
+        }
+    }
+    for (int k = 0; k < 3; k++)
+        free(A[k]);
+    free(pivots[0]), free(pivots[1]), free(G), free(work), free(found);
+}
+
+static void test_a_pivoted_factor_is_lapacks(void **state) {
+    (void)state;
+    const int64_t orders[] = {1, 2, 63, 64, 65, 130, 700};
+    rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 5);
+    for (size_t k = 0; k < sizeof orders / sizeof *orders; k++)
+        for (int by_rows = 0; by_rows < 2; by_rows++) {
+            check_pivoted_factor(orders[k], orders[k] + 3, by_rows);
+            check_pivoted_factor(orders[k], (orders[k] + 2) / 3, by_rows);
+        }
+}
+
 static void check_eigen(mercer_ctx *ctx, int64_t n) {
     const int64_t ld = n + GAP;
     double *A = malloc((size_t)(n * ld) * sizeof *A), *U = malloc((size_t)(n * ld) * sizeof *U);
@@ -274,6 +329,7 @@ int main(void) {
         cmocka_unit_test(test_triangles),
         cmocka_unit_test(test_factors_in_every_layout_and_precision),
         cmocka_unit_test(test_a_pivoted_factor_stops_at_the_rank),
+        cmocka_unit_test(test_a_pivoted_factor_is_lapacks),
         cmocka_unit_test(test_eigenvectors_of_a_part_of_a_matrix),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

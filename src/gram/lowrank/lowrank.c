@@ -246,9 +246,8 @@ static mercer_status remainder_at(mercer_ctx *ctx, pivot_draw *r) {
             r->H[a + c * b] *= scale_at(f, r->proposal[a]) * scale_at(f, r->proposal[c]);
     for (int64_t a = 0; a < b; a++)
         r->least[a] = NOISE * r->H[a + a * b];
-    if (rank)
-        mc_syrk(-1, mc_column_major(r->rows, b, rank, b), 1, mc_column_major(r->H, b, b, b));
-    return MERCER_OK;
+    return rank ? mc_parallel_syrk(ctx, -1, mc_column_major(r->rows, b, rank, b), mc_column_major(r->H, b, b, b))
+                : MERCER_OK;
 }
 
 /* H(j+1.., j+1..) <- H - h h', h the j-th column over sqrt(H_jj), which takes that column's place. */

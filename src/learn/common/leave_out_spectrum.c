@@ -19,7 +19,7 @@
 #include "base/status.h"
 #include "base/workspace.h"
 #include "learn/common/leave_out.h"
-#include "linalg/triangle.h"
+#include "linalg/dense.h"
 #include <math.h>
 #include <string.h>
 
@@ -162,7 +162,7 @@ static mercer_status leave_large_out(mercer_ctx *ctx, turn *t, double *squares) 
     bool defined;
     MC_TRY(mc_for(ctx, n, CHUNK, scale_rows, t));
     memset(r->C, 0, (size_t)(m * m) * sizeof *r->C);
-    MC_TRY(mc_triangle_update(ctx, 1, mc_row_major(r->scaled, m, n, n), C));
+    MC_TRY(mc_parallel_syrk(ctx, 1, mc_row_major(r->scaled, m, n, n), C));
     MC_TRY(mc_leave_fold_out(ctx, &t->all[t->l], NULL, t->rows, m, C, r->E, &defined));
     *squares += defined ? keep_residuals(t, r->E) : NAN;
     return MERCER_OK;
