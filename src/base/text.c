@@ -1,8 +1,10 @@
 /* text.c: a text that grows, doubling its capacity. */
 #include "base/text.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/print.h"
 #include "base/number.h"
+#include "base/status.h"
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -92,6 +94,16 @@ mercer_status mc_text_take(mc_text *text, char **out) {
     if (status)
         mc_free(text->bytes);
     *text = (mc_text){0};
+    return status;
+}
+
+mercer_status mc_text_write(mc_text *text, const char *path) {
+    mercer_ctx *const ctx = text->ctx;
+    const size_t size = (size_t)text->length;
+    char *bytes = NULL;
+    MC_TRY(mc_text_take(text, &bytes));
+    const mercer_status status = mc_file_write(ctx, path, bytes, size);
+    mc_free(bytes);
     return status;
 }
 

@@ -21,6 +21,8 @@ void mc_text_number(mc_text *text, double value);      /* shortest form that rea
 void mc_text_field(mc_text *text, const char *key, double value);
 /* Hand the bytes over (freed with mc_free by the caller) or report what failed on the way, freeing them. */
 mercer_status mc_text_take(mc_text *text, char **out);
+/* The same into a file. */
+mercer_status mc_text_write(mc_text *text, const char *path);
 void mc_text_close(mc_text *text);
 
 #endif

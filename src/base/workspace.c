@@ -54,3 +54,14 @@ mercer_status mc_work_lay(mercer_ctx *ctx, mc_work *work, mc_slices *cut, void *
         cut(work, self);
     return status;
 }
+
+int64_t mc_most_within(mc_bytes_of_count *bytes_of, const void *arg, int64_t most, size_t bytes) {
+    int64_t low = 0, high = most + 1; /* low fits, or nothing does */
+    if (bytes_of(arg, most) <= bytes)
+        return most;
+    while (high - low > 1) {
+        const int64_t middle = low + (high - low) / 2;
+        *(bytes_of(arg, middle) <= bytes ? &low : &high) = middle;
+    }
+    return low;
+}

@@ -50,4 +50,8 @@ typedef void mc_slices(mc_work *work, void *self);
 size_t mc_slices_bytes(mc_slices *cut, void *self);
 mercer_status mc_work_lay(mercer_ctx *ctx, mc_work *work, mc_slices *cut, void *self);
 
+/* The largest count from 1 to most that takes at most so many bytes, of which more never take fewer; 0: none does. */
+typedef size_t mc_bytes_of_count(const void *arg, int64_t count);
+int64_t mc_most_within(mc_bytes_of_count *bytes_of, const void *arg, int64_t most, size_t bytes);
+
 #endif

@@ -6,6 +6,7 @@
 #include "libsvm/probability.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "predict/fitted.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,7 +85,7 @@ static mercer_status split_fold(mercer_ctx *ctx, const fold_work *w, int64_t k, 
 static double predicted_value(const fold_work *w, const mc_class_groups *g, const double *decision) {
     if (w->param->svm_type == SVM_ONE_CLASS)
         return decision[0] > 0 ? 1 : -1;
-    return g->classes ? g->label[mc_pairwise_winner(g->classes, decision)] : decision[0];
+    return g->classes ? g->label[mc_pair_winner(g->classes, decision)] : decision[0];
 }
 
 static mercer_status predict_fold(mercer_ctx *ctx, const fold_work *w, int64_t k, const mc_svm_task *task,

@@ -216,7 +216,7 @@ double svm_predict_values(const struct svm_model *m, const struct svm_node *x, d
     fill_kernel_values(m, x, k);
     if (mc_svm_type_has_classes(m->param.svm_type)) {
         decide_pairs(m, k, values);
-        answer = m->label[mc_pairwise_winner(m->nr_class, values)];
+        answer = m->label[mc_pair_winner(m->nr_class, values)];
     } else {
         values[0] = decide_value(m, k);
         answer = m->param.svm_type != SVM_ONE_CLASS ? values[0] : values[0] > 0 ? 1 : -1;

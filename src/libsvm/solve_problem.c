@@ -57,23 +57,6 @@ mercer_status mc_svm_task_decide(mercer_ctx *ctx, const mc_svm_task *task, const
     return status;
 }
 
-int mc_pairwise_winner(int classes, const double *decisions) {
-    int best = 0, most = -1;
-    for (int c = 0; c < classes; c++) {
-        int votes = 0;
-        for (int other = 0; other < classes; other++)
-            if (other < c)
-                votes += !(decisions[mc_pair_of(classes, other, c)] > 0);
-            else if (other > c)
-                votes += decisions[mc_pair_of(classes, c, other)] > 0;
-        if (votes > most) {
-            most = votes;
-            best = c;
-        }
-    }
-    return best;
-}
-
 /* ---- The context ---- */
 
 mercer_status mc_svm_open_context(mercer_ctx **out) {

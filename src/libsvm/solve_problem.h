@@ -24,9 +24,6 @@ mercer_status mc_svm_task_fit(mercer_ctx *ctx, const mc_svm_task *task, mercer_m
 mercer_status mc_svm_task_decide(mercer_ctx *ctx, const mc_svm_task *task, const mercer_model *model,
                                  const struct svm_problem *asked, double *out);
 
-/* The class with the most votes, the first of equals, of decisions between all pairs. */
-int mc_pairwise_winner(int classes, const double *decisions);
-
 /* A context of all processors; failures are written to standard error. */
 mercer_status mc_svm_open_context(mercer_ctx **out);
 void mc_svm_report_failure(const mercer_ctx *ctx, const char *function);

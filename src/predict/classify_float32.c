@@ -51,24 +51,20 @@ int64_t mc_largest_index(const double *values, int64_t count) {
 typedef struct class_conclusion {
     const mc_fitted *f;
     double *values; /* n x decisions */
-    double *votes;  /* outputs of each thread */
     int64_t *out;
 } class_conclusion;
 
 static void find_winners(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
+    (void)chunk, (void)thread;
     const class_conclusion *c = arg;
     const int64_t decisions = mc_form_decisions(c->f->form, c->f->outputs);
-    double *votes = c->votes + thread * c->f->outputs;
     for (int64_t i = begin; i < end; i++)
-        c->out[i] = mc_fitted_winner(c->f, c->values + i * decisions, votes);
+        c->out[i] = mc_fitted_winner(c->f, c->values + i * decisions);
 }
 
 static mercer_status classify_float64(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, int64_t *out) {
-    const int64_t count = rows->n * mc_form_decisions(f->form, f->outputs);
     class_conclusion c = {.f = f, .out = out};
-    MC_TRY(MC_ALLOC(ctx, c.values, count + ctx->threads * f->outputs));
-    c.votes = c.values + count;
+    MC_TRY(MC_ALLOC(ctx, c.values, rows->n * mc_form_decisions(f->form, f->outputs)));
     mercer_status status = mc_fitted_decide(ctx, f, rows, c.values, NULL);
     MC_THEN(status, mc_for(ctx, rows->n, CHUNK, find_winners, &c));
     mc_free(c.values);

@@ -181,20 +181,17 @@ void mc_fitted_conclude(const mc_fitted *f, const double *decision, double *out)
     } else if (f->outputs == 2) {
         two_sides(decision[0], &out[0], &out[1]);
     } else {
-        memset(out, 0, (size_t)f->outputs * sizeof *out);
-        for (int64_t a = 0, pair = 0; a < f->outputs; a++)
-            for (int64_t b = a + 1; b < f->outputs; b++, pair++)
-                out[decision[pair] > 0 ? a : b]++;
+        for (int64_t c = 0; c < f->outputs; c++)
+            out[c] = (double)mc_pair_votes(f->outputs, decision, c);
     }
 }
 
-int64_t mc_fitted_winner(const mc_fitted *f, const double *decision, double *votes) {
+int64_t mc_fitted_winner(const mc_fitted *f, const double *decision) {
     if (f->form == MC_VALUES || f->form == MC_NEIGHBOURS)
         return mc_largest_index(decision, f->outputs);
     if (f->form == MC_REGION)
         return decision[0] > 0;
     if (f->outputs == 2)
         return !(decision[0] > 0);
-    mc_fitted_conclude(f, decision, votes);
-    return mc_largest_index(votes, f->outputs);
+    return mc_pair_winner(f->outputs, decision);
 }

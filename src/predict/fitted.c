@@ -89,6 +89,25 @@ int64_t mc_pair_of(int64_t classes, int64_t first, int64_t second) {
     return first * (2 * classes - first - 1) / 2 + second - first - 1;
 }
 
+int64_t mc_pair_votes(int64_t classes, const double *decision, int64_t c) {
+    int64_t votes = 0;
+    for (int64_t first = 0; first < c; first++)
+        votes += !(decision[mc_pair_of(classes, first, c)] > 0);
+    for (int64_t second = c + 1; second < classes; second++)
+        votes += decision[mc_pair_of(classes, c, second)] > 0;
+    return votes;
+}
+
+int64_t mc_pair_winner(int64_t classes, const double *decision) {
+    int64_t best = 0, most = -1;
+    for (int64_t c = 0; c < classes; c++) {
+        const int64_t votes = mc_pair_votes(classes, decision, c);
+        best = votes > most ? c : best;
+        most = votes > most ? votes : most;
+    }
+    return best;
+}
+
 mc_pair_part mc_pair_part_of(int64_t classes, int64_t own, int64_t other) {
     if (other < own)
         return (mc_pair_part){mc_pair_of(classes, other, own), other};

@@ -73,6 +73,10 @@ double mc_fitted_coefficient(const mc_fitted *f, int64_t centre, int64_t decisio
 /* The classes of a pair in that order, and back. */
 void mc_pair_classes(int64_t classes, int64_t pair, int64_t *first, int64_t *second);
 int64_t mc_pair_of(int64_t classes, int64_t first, int64_t second);
+/* Of every pair the first class has the vote where the decision is above 0, else the second. The class with the most
+   votes wins, the first of equals. */
+int64_t mc_pair_votes(int64_t classes, const double *decision, int64_t c);
+int64_t mc_pair_winner(int64_t classes, const double *decision);
 /* The decision between a class and another, and the column of alpha in which centres of the first of these two have
    their part of it. */
 typedef struct mc_pair_part {
@@ -92,8 +96,8 @@ mercer_status mc_decision_error(mercer_ctx *ctx, const mc_fitted *f, const merce
 void mc_fitted_conclude(const mc_fitted *f, const double *decision, double *out);
 /* The place of the first of the largest values: the class that wins. */
 int64_t mc_largest_index(const double *values, int64_t count);
-/* The class with the largest of these; votes: room for them. */
-int64_t mc_fitted_winner(const mc_fitted *f, const double *decision, double *votes);
+/* The class with the largest of these. */
+int64_t mc_fitted_winner(const mc_fitted *f, const double *decision);
 /* The class that wins each of these rows. *floats: whether to screen in float32 first (classify_float32.c); false
    afterwards where that did not pay. */
 mercer_status mc_fitted_classify(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, bool *floats,

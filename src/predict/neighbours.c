@@ -1,261 +1,29 @@
-/* neighbours.c: the rows nearest in feature space, and what they say.
-
-       |phi(x) - phi(z)|^2 = k(x,x) + k(z,z) - 2 k(x,z)
-
-   A strip of rows x meets the centres z block by block: the block of K comes from the tile engine, is turned into
-   squared distances in place, and every row keeps its k least in a heap, the worst on top. Of equal distances the
-   earlier centre stays: centres come in order and only a smaller distance displaces the worst, which is the last of the
-   largest. Nothing larger than a strip by a block is ever held. Rows are independent, so the bits are the same on any
-   number of threads.
-
-   The square is a difference of numbers of the size of k, and below the error of that difference it means nothing:
-   there it counts as zero, so that copies of a row are at distance zero and tied.
-
-   Where entries are long sums a screening in float32 goes first. With |K32 - K64| <= e a square t made of floats is
-   within d = 2 e of the one s made of doubles, and s, which counts as 0 up to c, is at most max(t + d, 0) and at least
-   t - d - c. The k-th least s is at most max(T + d, 0), T the k-th least t, so the k nearest are among those with t <=
-   max(T, 0) + 2 d + c. These alone are computed in double, to the bits that a block would have, and choose as ever: the
-   answer is the same. A row with too many of them is done in full. Where the kernel falls with the Euclidean distance
-   and votes are uniform, euclidean.c has the nearest at less. */
+/* neighbours.c: what the nearest rows say: votes, or values, uniform or by distance. Where the kernel falls with the
+   Euclidean distance and votes are uniform, euclidean.c has the nearest at less than neighbour_search.c. */
 #include "predict/neighbours.h"
+#include "predict/neighbour_search.h"
 #include "predict/euclidean.h"
+#include "base/extremes.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "base/progress.h"
-#include "base/sort.h"
 #include "base/status.h"
-#include "base/workspace.h"
 #include "data/table/data.h"
 #include "gram/operator/gram.h"
 #include "kernel/language/kernel.h"
-#include <float.h>
 #include <math.h>
-#include <string.h>
 
-enum { STRIP = 1024, BLOCK = 1024, GRAIN = 8, LANES = 16, VOTES = 512 };
-/* coordinates, neighbours and centres from, to and from which floats look first */
-enum { LONG = 64, FEW = 64, MANY = 8192 };
-
-typedef mc_neighbour neighbour;
-
-typedef struct neighbour_search {
-    const mc_fitted *f;
-    const mc_gram *gram, *fast;              /* fast: in floats; NULL: there is no first look */
-    int64_t k, capacity;                     /* capacity: candidates of a row, at most */
-    double noise;                            /* error of a computed square beside that of its sum */
-    double slack;                            /* 2 d + c */
-    double *own, *diagonal;                  /* k(x,x) of all rows, k(z,z) of all centres */
-    void *block;                             /* STRIP x BLOCK, doubles or floats */
-    void **place;                            /* STRIP: its rows */
-    neighbour *heap;                         /* STRIP x k */
-    int64_t row, rows;                       /* the strip */
-    int64_t column, columns;                 /* the block */
-    int64_t *list, listed;                   /* rows of the strip to be done in full */
-    neighbour *candidate;                    /* STRIP x capacity */
-    int64_t *held;                           /* of them, per row; above capacity: too many */
-    int64_t *pair_row, *pair_column, *order; /* STRIP x capacity, order twice that */
-    double *value;
-    double *out;
-} neighbour_search;
-
-/* Let item down from the top of a heap of count. */
-static void sift_down(neighbour *heap, int64_t count, neighbour item) {
-    int64_t at = 0;
-    for (int64_t child; (child = 2 * at + 1) < count; at = child) {
-        if (child + 1 < count && mc_is_farther(heap[child + 1], heap[child]))
-            child++;
-        if (!mc_is_farther(heap[child], item))
-            break;
-        heap[at] = heap[child];
-    }
-    heap[at] = item;
-}
-
-static void sift_up(neighbour *heap, int64_t at, neighbour item) {
-    for (; at > 0 && mc_is_farther(item, heap[(at - 1) / 2]); at = (at - 1) / 2)
-        heap[at] = heap[(at - 1) / 2];
-    heap[at] = item;
-}
-
-/* The worst to the end, again and again: nearest first. */
-static void sort_heap(neighbour *heap, int64_t count) {
-    while (count-- > 1) {
-        const neighbour last = heap[count];
-        heap[count] = heap[0];
-        sift_down(heap, count, last);
-    }
-}
-
-/* K(x, z) -> squared distances. */
-static void to_squared_distances(const neighbour_search *s, double own, const double *diagonal, int64_t count,
-                                 double *values) {
-    for (int64_t j = 0; j < count; j++) {
-        const double sum = own + diagonal[j], square = sum - 2 * values[j];
-        values[j] = square > s->noise + 4 * DBL_EPSILON * sum ? square : 0;
-    }
-}
-
-static void offer_block_to_heap(const neighbour_search *s, double *values, neighbour *heap) {
-    int64_t j = 0;
-    for (; j < s->columns && s->column + j < s->k; j++)
-        sift_up(heap, s->column + j, (neighbour){values[j], s->column + j});
-    for (double worst = heap[0].square; j < s->columns; j++)
-        if (values[j] < worst) {
-            sift_down(heap, s->k, (neighbour){values[j], s->column + j});
-            worst = heap[0].square;
-        }
-}
-
-static void look_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk, (void)thread;
-    const neighbour_search *s = arg;
-    for (int64_t r = begin; r < end; r++) {
-        const int64_t i = s->list[r] - s->row;
-        to_squared_distances(s, s->own[s->row + i], s->diagonal + s->column, s->columns, s->place[r]);
-        offer_block_to_heap(s, s->place[r], s->heap + i * s->k);
-    }
-}
-
-/* The listed rows against all centres, in double. */
-static mercer_status search_in_full(mercer_ctx *ctx, neighbour_search *s) {
-    const int64_t m = s->f->centres->n;
-    for (int64_t r = 0; r < s->listed; r++)
-        s->place[r] = (double *)s->block + r * BLOCK;
-    for (s->column = 0; s->column < m && s->listed; s->column += BLOCK) {
-        s->columns = m - s->column < BLOCK ? m - s->column : BLOCK;
-        MC_TRY(
-            mc_gram_scatter(ctx, s->gram, s->list, s->listed, s->column, s->column + s->columns, MERCER_F64, s->place));
-        MC_TRY(mc_for(ctx, s->listed, GRAIN, look_rows, s));
-    }
-    return MERCER_OK;
-}
-
-/* ---- The first look ---- */
-
-static double limit_of(const neighbour_search *s, const neighbour *heap) {
-    return fmax(heap[0].square, 0) + s->slack;
-}
-
-static int64_t prune_candidates(neighbour *list, int64_t count, double limit) {
-    int64_t left = 0;
-    for (int64_t j = 0; j < count; j++)
-        if (list[j].square <= limit)
-            list[left++] = list[j];
-    return left;
-}
-
-/* One more that may be among the nearest, of row i. */
-static void offer_candidate(const neighbour_search *s, int64_t i, neighbour item) {
-    neighbour *heap = s->heap + i * s->k, *list = s->candidate + i * s->capacity;
-    if (item.at < s->k)
-        sift_up(heap, item.at, item);
-    else if (item.square < heap[0].square)
-        sift_down(heap, s->k, item);
-    if (s->held[i] == s->capacity && item.at >= s->k)
-        s->held[i] = prune_candidates(list, s->capacity, limit_of(s, heap));
-    if (s->held[i] < s->capacity)
-        list[s->held[i]++] = item;
-    else
-        s->held[i] = s->capacity + 1;
-}
-
-/* Squares from floats, LANES at a time: most of those hold no candidate. */
-static void screen_row_float32(const neighbour_search *s, int64_t i, const float *values) {
-    const double own = s->own[s->row + i], *diagonal = s->diagonal + s->column;
-    for (int64_t j = 0; j < s->columns && s->held[i] <= s->capacity; j += LANES) {
-        const int64_t count = s->columns - j < LANES ? s->columns - j : LANES;
-        const double limit = s->column + j < s->k ? INFINITY : limit_of(s, s->heap + i * s->k);
-        double square[LANES], least = INFINITY;
-        for (int64_t q = 0; q < count; q++)
-            square[q] = own + diagonal[j + q] - 2 * (double)values[j + q];
-        for (int64_t q = 0; q < count; q++)
-            least = square[q] < least ? square[q] : least;
-        for (int64_t q = 0; q < count && least <= limit && s->held[i] <= s->capacity; q++)
-            if (square[q] <= limit || s->column + j + q < s->k)
-                offer_candidate(s, i, (neighbour){square[q], s->column + j + q});
-    }
-}
-
-static void screen_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk, (void)thread;
-    const neighbour_search *s = arg;
-    for (int64_t i = begin; i < end; i++)
-        screen_row_float32(s, i, (const float *)s->block + i * BLOCK);
-}
-
-static int by_column(const void *arg, int64_t a, int64_t b) {
-    const neighbour_search *s = arg;
-    const int64_t x = s->candidate[a].at, y = s->candidate[b].at;
-    return x < y ? -1 : x > y;
-}
-
-/* What is left of the candidates, as pairs in the order of columns; rows with too many go to the list. */
-static int64_t list_pairs(neighbour_search *s) {
-    int64_t count = 0;
-    for (int64_t i = 0; i < s->rows; i++) {
-        if (s->held[i] > s->capacity) {
-            s->list[s->listed++] = s->row + i;
-            continue;
-        }
-        s->held[i] = prune_candidates(s->candidate + i * s->capacity, s->held[i], limit_of(s, s->heap + i * s->k));
-        for (int64_t j = 0; j < s->held[i]; j++)
-            s->order[count++] = i * s->capacity + j;
-    }
-    mc_sort(s->order, s->order + STRIP * s->capacity, count, by_column, s);
-    for (int64_t k = 0; k < count; k++) {
-        s->pair_row[k] = s->row + s->order[k] / s->capacity;
-        s->pair_column[k] = s->candidate[s->order[k]].at;
-    }
-    return count;
-}
-
-/* The candidates of a row, which stand in the order of centres, choose again by their exact squares. */
-static void choose_among_candidates(const neighbour_search *s, int64_t i) {
-    neighbour *heap = s->heap + i * s->k, *list = s->candidate + i * s->capacity;
-    for (int64_t j = 0; j < s->held[i]; j++) {
-        to_squared_distances(s, s->own[s->row + i], s->diagonal + list[j].at, 1, &list[j].square);
-        if (j < s->k)
-            sift_up(heap, j, list[j]);
-        else if (list[j].square < heap[0].square)
-            sift_down(heap, s->k, list[j]);
-    }
-}
-
-static mercer_status confirm_candidates(mercer_ctx *ctx, neighbour_search *s) {
-    const int64_t count = list_pairs(s);
-    MC_TRY(mc_gram_pairs(ctx, s->gram, s->pair_row, s->pair_column, count, s->value));
-    for (int64_t k = 0; k < count; k++)
-        s->candidate[s->order[k]].square = s->value[k];
-    for (int64_t i = 0; i < s->rows; i++)
-        if (s->held[i] <= s->capacity)
-            choose_among_candidates(s, i);
-    if (s->listed > s->rows / 4)
-        s->fast = NULL; /* it does not pay */
-    return MERCER_OK;
-}
-
-static mercer_status search_by_floats(mercer_ctx *ctx, neighbour_search *s) {
-    const int64_t m = s->f->centres->n;
-    memset(s->held, 0, (size_t)s->rows * sizeof *s->held);
-    for (s->column = 0; s->column < m; s->column += BLOCK) {
-        s->columns = m - s->column < BLOCK ? m - s->column : BLOCK;
-        MC_TRY(mc_gram_block(ctx, s->fast, s->row, s->row + s->rows, s->column, s->column + s->columns, MERCER_F32,
-                             s->block, BLOCK));
-        MC_TRY(mc_for(ctx, s->rows, GRAIN, screen_rows, s));
-    }
-    return confirm_candidates(ctx, s);
-}
+enum { GRAIN = 8, VOTES = 512 };
 
 /* ---- What they say ---- */
 
 /* What a neighbour's row is multiplied by; where some stand at distance zero, they alone count. */
-static double neighbour_weight(const neighbour_search *s, const neighbour *nearest, int64_t j) {
+static double neighbour_weight(const mc_neighbour_search *s, const mc_neighbour *nearest, int64_t j) {
     if (!s->f->by_distance)
         return 1;
     return nearest[0].square == 0 ? nearest[j].square == 0 : 1 / sqrt(nearest[j].square);
 }
 
-static void vote_of_neighbours(const neighbour_search *s, const neighbour *nearest, double *out) {
+static void vote_of_neighbours(const mc_neighbour_search *s, const mc_neighbour *nearest, double *out) {
     const int64_t outputs = s->f->outputs, width = outputs + 1;
     double weight = 0;
     for (int64_t j = 0; j < s->k; j++) {
@@ -270,28 +38,18 @@ static void vote_of_neighbours(const neighbour_search *s, const neighbour *neare
 
 static void vote_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const neighbour_search *s = arg;
+    const mc_neighbour_search *s = arg;
     for (int64_t i = begin; i < end; i++) {
-        sort_heap(s->heap + i * s->k, s->k);
+        mc_neighbour_sort(s->heap + i * s->k, s->k);
         vote_of_neighbours(s, s->heap + i * s->k, s->out + (s->row + i) * s->f->outputs);
     }
 }
 
-static mercer_status search_strip(mercer_ctx *ctx, neighbour_search *s) {
-    s->listed = 0;
-    if (s->fast)
-        MC_TRY(search_by_floats(ctx, s));
-    else
-        for (; s->listed < s->rows; s->listed++)
-            s->list[s->listed] = s->row + s->listed;
-    MC_TRY(search_in_full(ctx, s));
-    return mc_for(ctx, s->rows, GRAIN, vote_rows, s);
-}
-
-static mercer_status search_rows(mercer_ctx *ctx, neighbour_search *s, int64_t n) {
-    for (s->row = 0; s->row < n; s->row += STRIP) {
-        s->rows = n - s->row < STRIP ? n - s->row : STRIP;
-        MC_TRY(search_strip(ctx, s));
+static mercer_status search_rows(mercer_ctx *ctx, mc_neighbour_search *s, int64_t n) {
+    for (s->row = 0; s->row < n; s->row += MC_NEIGHBOUR_STRIP) {
+        s->rows = mc_min_count(n - s->row, MC_NEIGHBOUR_STRIP);
+        MC_TRY(mc_neighbour_search_strip(ctx, s));
+        MC_TRY(mc_for(ctx, s->rows, GRAIN, vote_rows, s));
     }
     return MERCER_OK;
 }
@@ -315,14 +73,10 @@ mercer_status mc_neighbours_check(mercer_ctx *ctx, const mercer_kernel *kernel, 
     return status;
 }
 
-static double noise_of(const mc_gram *gram) {
-    return 2 * mc_gram_entry_error(gram);
-}
-
 mercer_status mc_neighbours_noise(mercer_ctx *ctx, const mc_fitted *f, double *out) {
     mc_gram *gram = NULL;
     MC_TRY(mc_gram_open(ctx, f->kernel, f->centres, NULL, MERCER_F64, &gram));
-    *out = noise_of(gram);
+    *out = mc_neighbour_noise(gram);
     mc_gram_close(gram);
     return MERCER_OK;
 }
@@ -336,104 +90,33 @@ static mercer_status own_values(mercer_ctx *ctx, const mc_fitted *f, const merce
     return MERCER_OK;
 }
 
-/* ---- Room ---- */
-
-/* Whether floats look first: entries that are long sums over full rows, few neighbours among many. */
-static bool screening_pays(const mercer_kernel *kernel, const mercer_data *rows, const mercer_data *centres,
-                           int64_t k) {
-    const bool full = !rows->row_start && !centres->row_start && centres->d >= LONG;
-    return full && k <= FEW && centres->n >= MANY && !mc_kernel_precomputed(kernel);
-}
-
-static int64_t candidates_for(int64_t k) {
-    return 2 * k + 64;
-}
-
-static void lay_out_search(neighbour_search *s, int64_t n, int64_t m, mc_work *work) {
-    const int64_t strip = n < STRIP ? n : STRIP;
-    s->own = mc_work_take(work, n, 8);
-    s->diagonal = mc_work_take(work, m, 8);
-    s->block = mc_work_take(work, strip * BLOCK, 8);
-    s->heap = mc_work_take(work, strip * s->k, sizeof(neighbour));
-    s->place = mc_work_take(work, strip, 8);
-    s->list = mc_work_take(work, strip, 8);
-    s->held = mc_work_take(work, strip, 8);
-    s->candidate = mc_work_take(work, strip * s->capacity, sizeof(neighbour));
-    s->pair_row = mc_work_take(work, strip * s->capacity, 8);
-    s->pair_column = mc_work_take(work, strip * s->capacity, 8);
-    s->order = mc_work_take(work, 2 * STRIP * s->capacity, 8);
-    s->value = mc_work_take(work, strip * s->capacity, 8);
-}
-
-static size_t work_bytes(int64_t n, int64_t m, int64_t k, bool floats) {
-    mc_work counted = {0};
-    lay_out_search(&(neighbour_search){.k = k, .capacity = floats ? candidates_for(k) : 0}, n, m, &counted);
-    return counted.used;
-}
+/* ---- The whole ---- */
 
 size_t mc_neighbours_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *rows,
                            const mercer_data *centres, int64_t k) {
-    const bool floats = screening_pays(kernel, rows, centres, k);
     const size_t near = mc_is_euclidean(kernel, rows, centres, k) ? mc_euclidean_bytes(ctx, rows->n, centres, k) : 0;
-    const size_t tiles = work_bytes(rows->n, centres->n, k, floats)
-                         + mc_gram_bytes(ctx, kernel, rows, centres, MERCER_F64, 0)
-                         + (floats ? mc_gram_bytes(ctx, kernel, rows, centres, MERCER_F32, 0) : 0);
+    const size_t tiles = mc_neighbour_search_bytes(ctx, kernel, rows, centres, k);
     return near > tiles ? near : tiles;
 }
 
-static mercer_status prepare_search(mercer_ctx *ctx, neighbour_search *s, const mercer_data *rows, mc_work *work) {
-    lay_out_search(s, rows->n, s->f->centres->n, work);
+static mercer_status search_neighbours(mercer_ctx *ctx, mc_neighbour_search *s, const mercer_data *rows, mc_gram **gram,
+                                       mc_gram **fast) {
     MC_TRY(own_values(ctx, s->f, rows, s->own));
-    return diagonal_of(ctx, s->f->kernel, s->f->centres, s->diagonal);
-}
-
-/* Rows of a matrix that lack k(x,x) get a number larger than any: which centres are nearest does not depend on it. */
-static void fill_unknown(neighbour_search *s, int64_t n) {
-    const double beyond = 4 * mc_gram_entry_size(s->gram);
-    for (int64_t i = 0; i < n; i++)
-        s->own[i] = isnan(s->own[i]) ? beyond : s->own[i];
-}
-
-/* The operator in floats, unless memory is short or it would be none. */
-static mercer_status open_fast(mercer_ctx *ctx, neighbour_search *s, const mercer_data *rows, mc_gram **fast) {
-    const size_t bytes = mc_gram_bytes(ctx, s->f->kernel, rows, s->f->centres, MERCER_F32, 0);
-    double largest = 0;
-    if (!s->capacity || bytes > mc_memory_left(ctx))
-        return MERCER_OK;
-    MC_TRY(mc_gram_open(ctx, s->f->kernel, rows, s->f->centres, MERCER_F32, fast));
-    for (int64_t i = 0; i < rows->n; i++)
-        largest = fmax(largest, s->own[i]);
-    double other = 0;
-    for (int64_t j = 0; j < s->f->centres->n; j++)
-        other = fmax(other, s->diagonal[j]);
-    const double rounding = 16 * DBL_EPSILON * (largest + other);
-    const double d = 2 * (mc_gram_entry_error(*fast) + mc_gram_entry_error(s->gram)) + rounding;
-    s->slack = 1.01 * (2 * d + s->noise + rounding);
-    s->fast = mc_gram_precision(*fast) == MERCER_F32 && isfinite(s->slack) ? *fast : NULL;
-    return MERCER_OK;
-}
-
-static mercer_status search_neighbours(mercer_ctx *ctx, neighbour_search *s, const mercer_data *rows, mc_work *work,
-                                       mc_gram **gram, mc_gram **fast) {
-    MC_TRY(prepare_search(ctx, s, rows, work));
-    MC_TRY(mc_gram_open(ctx, s->f->kernel, rows, s->f->centres, MERCER_F64, gram));
-    s->gram = *gram;
-    s->noise = noise_of(*gram);
-    fill_unknown(s, rows->n);
-    MC_TRY(open_fast(ctx, s, rows, fast));
+    MC_TRY(diagonal_of(ctx, s->f->kernel, s->f->centres, s->diagonal));
+    MC_TRY(mc_neighbour_search_open(ctx, s, rows, gram, fast));
     return search_rows(ctx, s, rows->n);
 }
 
 static void vote_by_distance(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
-    const neighbour_search *s = arg;
+    const mc_neighbour_search *s = arg;
     for (int64_t i = begin; i < end; i++)
         vote_of_neighbours(s, s->heap + i * s->k, s->out + i * s->f->outputs);
 }
 
 /* By Euclidean distance: uniform votes need no more than the order. */
 static mercer_status decide_by_distance(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out) {
-    neighbour_search s = {.f = f, .k = f->report.neighbors, .out = out};
+    mc_neighbour_search s = {.f = f, .k = f->report.neighbors, .out = out};
     MC_TRY(MC_ALLOC(ctx, s.heap, rows->n * s.k));
     mercer_status status = mc_euclidean_nearest(ctx, f->kernel, rows, f->centres, s.k, f->packed_cache, s.heap);
     MC_THEN(status, mc_for(ctx, rows->n, VOTES, vote_by_distance, &s));
@@ -444,13 +127,13 @@ static mercer_status decide_by_distance(mercer_ctx *ctx, const mc_fitted *f, con
 mercer_status mc_neighbours_decide(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out) {
     if (!f->by_distance && mc_is_euclidean(f->kernel, rows, f->centres, f->report.neighbors))
         return decide_by_distance(ctx, f, rows, out);
-    const bool floats = screening_pays(f->kernel, rows, f->centres, f->report.neighbors);
-    neighbour_search s = {
-        .f = f, .k = f->report.neighbors, .capacity = floats ? candidates_for(f->report.neighbors) : 0, .out = out};
+    mc_neighbour_search s = mc_neighbour_search_of(f->kernel, rows, f->centres, f->report.neighbors);
+    s.f = f;
+    s.out = out;
     mc_gram *gram = NULL, *fast = NULL;
     mc_work work;
-    MC_TRY(mc_work_open(ctx, &work, work_bytes(rows->n, f->centres->n, s.k, floats)));
-    const mercer_status status = search_neighbours(ctx, &s, rows, &work, &gram, &fast);
+    MC_TRY(mc_work_lay(ctx, &work, mc_neighbour_search_slices, &s));
+    const mercer_status status = search_neighbours(ctx, &s, rows, &gram, &fast);
     mc_gram_close(fast);
     mc_gram_close(gram);
     mc_work_close(&work);

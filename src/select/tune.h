@@ -64,6 +64,8 @@ mercer_status mc_search_method_find(mercer_ctx *ctx, const char *name, mc_search
 /* path: the setting along which an engine follows a path, "" for none. */
 mercer_status mc_search_space_open(mercer_ctx *ctx, const mercer_machine *machine, const mercer_tune *set,
                                    const char *path, mc_search_space *out);
+/* The candidates in it, by the method of the search: search_candidates.c. */
+mercer_status mc_search_space_fill(mercer_ctx *ctx, const mercer_tune *set, mc_search_space *space);
 void mc_search_space_close(mc_search_space *space);
 /* The k-th number of the candidates of a kernel: settings first; and whether it is free to take any value of its range.
    */

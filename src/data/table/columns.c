@@ -12,20 +12,20 @@ enum {
 
 /* ---- Places ---- */
 
-static int64_t find_column(const int32_t *used, int64_t d, int64_t column) {
-    int64_t low = 0, high = d;
+int64_t mc_find_column(const int32_t *columns, int64_t count, int64_t column) {
+    int64_t low = 0, high = count;
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
-        if (used[middle] < column)
+        if (columns[middle] < column)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < d && used[low] == column ? low : -1;
+    return low < count && columns[low] == column ? low : -1;
 }
 
 int64_t mc_data_place(const mercer_data *data, int64_t column) {
-    const int64_t place = data->used ? find_column(data->used, data->d, column) : column;
+    const int64_t place = data->used ? mc_find_column(data->used, data->d, column) : column;
     return place < 0 ? data->d - 1 : place;
 }
 
@@ -92,7 +92,8 @@ static mercer_status take_over(mercer_ctx *ctx, mercer_data *data, const int32_t
     data->d = kept->d;
     kept->used = NULL;
     for (int64_t k = 0; k < data->row_start[data->n]; k++)
-        data->column[k] = before ? before[data->column[k]] : (int32_t)find_column(data->used, data->d, data->column[k]);
+        data->column[k] =
+            before ? before[data->column[k]] : (int32_t)mc_find_column(data->used, data->d, data->column[k]);
     return MERCER_OK;
 }
 

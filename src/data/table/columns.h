@@ -23,6 +23,8 @@ static inline int64_t mc_data_column(const mercer_data *data, int64_t place) {
     return data->used ? data->used[place] : place;
 }
 
+/* The place of a column among increasing ones; -1: it is not there. */
+int64_t mc_find_column(const int32_t *columns, int64_t count, int64_t column);
 /* The kept column that has this number outside: the blank one where none has. */
 int64_t mc_data_place(const mercer_data *data, int64_t column);
 

@@ -130,22 +130,12 @@ void mc_data_drop_texts(mercer_data *data) {
     data->texts = 0;
 }
 
-/* The place of column j among the stored values of a sparse row; -1: a zero. */
-static int64_t find_column(const mercer_data *data, int64_t i, int64_t j) {
-    int64_t low = data->row_start[i], high = data->row_start[i + 1];
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (data->column[middle] < j)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < data->row_start[i + 1] && data->column[low] == j ? low : -1;
-}
-
 double mc_data_value(const mercer_data *data, int64_t i, int64_t j) {
-    const int64_t k = data->row_start ? find_column(data, i, j) : i * data->d + j;
-    return k < 0 ? 0.0 : mc_stored_value(data, k);
+    if (!data->row_start)
+        return mc_stored_value(data, i * data->d + j);
+    const int64_t begin = data->row_start[i],
+                  place = mc_find_column(data->column + begin, data->row_start[i + 1] - begin, j);
+    return place < 0 ? 0.0 : mc_stored_value(data, begin + place);
 }
 
 static bool has_row(const mercer_data *data, int64_t row) {

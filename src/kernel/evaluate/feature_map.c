@@ -2,9 +2,10 @@
 
      number c >= 0    sqrt(c)                          k1 + k2      (phi1, phi2)
      linear           x                                k1 * k2      all products phi1_i phi2_j
-     form A           <s_k, x>, A = sum_k s_k s_k'     k^p          all monomials of degree p in phi, times sqrt(p! /
-   (m1! m2! ...)) poly             (sqrt(gamma) x, sqrt(c))^degree  k[columns]   phi of those columns cosine           x
-   / |x|                          normalize    phi / |phi| weigh        f(x) phi
+     form A           <s_k, x>, A = sum_k s_k s_k'     poly         (sqrt(gamma) x, sqrt(c))^degree
+     cosine           x / |x|                          normalize    phi / |phi|
+     k[columns]       phi of those columns             weigh        f(x) phi
+     k^p              all monomials of degree p in phi, times sqrt(p! / (m1! m2! ...))
 
    Everything else has no finite map. A map of dimension D costs D numbers a row and no more than that in scratch. */
 #include "kernel/evaluate/feature_map.h"
@@ -18,8 +19,6 @@
 #include "kernel/language/node.h"
 #include <math.h>
 #include <string.h>
-
-enum { LIMIT = 1 << 24 }; /* no map is larger than this */
 
 /* A matrix of form, factored once: rank rows of d numbers. */
 typedef struct factor {
@@ -35,101 +34,6 @@ struct mc_features {
     factor *factors;
 };
 
-/* C(D + p - 1, p): monomials of degree p in D variables; -1 above the limit. */
-static int64_t count_monomials(int64_t D, int64_t p, int64_t limit) {
-    double count = 1;
-    for (int64_t i = 1; i <= p && count <= (double)limit; i++)
-        count = round(count * (double)(D + i - 1) / (double)i);
-    return count <= (double)limit ? (int64_t)count : -1;
-}
-
-static bool whole_power(double p) {
-    return p >= 1 && p <= 64 && p == floor(p);
-}
-
-static int64_t count_atom(const mc_node *node, int64_t d, int64_t limit) {
-    if (node->atom == MC_LINEAR || node->atom == MC_COSINE)
-        return d;
-    if (node->atom == MC_FORM)
-        return node->parameter[0].kind == MC_VALUE_MATRIX ? (int64_t)node->parameter[0].number : -1;
-    if (node->atom != MC_POLY || node->parameter[1].kind != MC_VALUE_NUMBER || !whole_power(node->parameter[0].number))
-        return -1;
-    const double c = node->parameter[1].number;
-    return c < 0 ? -1 : count_monomials(d + (c > 0), (int64_t)node->parameter[0].number, limit);
-}
-
-static int64_t count_children(const mc_node *node, int64_t d, int64_t limit) {
-    int64_t total = node->kind == MC_PRODUCT;
-    for (int i = 0; i < node->children; i++) {
-        const int64_t count = mc_features_count(node->child[i], d, limit);
-        if (count < 0)
-            return -1;
-        total = node->kind == MC_PRODUCT ? total * count : total + count;
-        if (total > limit)
-            return -1;
-    }
-    return total;
-}
-
-int64_t mc_features_count(const mc_node *node, int64_t d, int64_t limit) {
-    limit = limit < LIMIT ? limit : LIMIT;
-    switch (node->kind) {
-    case MC_NUMBER: return node->number < 0 ? -1 : 1;
-    case MC_ATOM: {
-        const int64_t count = count_atom(node, d, limit);
-        return count <= limit ? count : -1;
-    }
-    case MC_SUM:
-    case MC_PRODUCT: return count_children(node, d, limit);
-    case MC_POWER: {
-        const int64_t count = whole_power(node->number) ? mc_features_count(node->child[0], d, limit) : -1;
-        return count < 0 ? -1 : count_monomials(count, (int64_t)node->number, limit);
-    }
-    case MC_NORMALIZE:
-    case MC_WEIGH: return mc_features_count(node->child[0], d, limit);
-    case MC_COLUMNS: return mc_features_count(node->child[0], node->columns, limit);
-    case MC_EXP: return -1;
-    }
-    return -1;
-}
-
-/* ---- Rounding ---- */
-
-/* Where features are sums, or come from functions of the row, all that is said is what holds for such. */
-enum { UNKNOWN = 256 };
-
-static double rounding_of_atom(const mc_node *node, int64_t d) {
-    switch (node->atom) {
-    case MC_LINEAR: return 0;
-    case MC_COSINE: return (double)d + 8;
-    case MC_POLY: return 6 * node->parameter[0].number + 10; /* a product for every power, and a root */
-    default: return (double)d + UNKNOWN;
-    }
-}
-
-/* |computed phi(x) - phi(x)| over u |phi(x)|. */
-static double rounding_of(const mc_node *node, int64_t d) {
-    double most = 0, sum = 0;
-    if (node->kind == MC_ATOM || node->kind == MC_NUMBER)
-        return node->kind == MC_ATOM ? rounding_of_atom(node, d) : 1;
-    for (int i = 0; i < node->children; i++) {
-        const double below = rounding_of(node->child[i], node->kind == MC_COLUMNS ? node->columns : d);
-        most = fmax(most, below);
-        sum += below + 1;
-    }
-    switch (node->kind) {
-    case MC_PRODUCT: return sum;
-    case MC_POWER: return node->number * (most + 4) + 10;
-    case MC_NORMALIZE: return 2 * most + (double)mc_features_count(node, d, LIMIT) + 8;
-    case MC_WEIGH: return most + UNKNOWN;
-    default: return most;
-    }
-}
-
-double mc_features_rounding(const mc_features *map) {
-    return rounding_of(map->root, map->d);
-}
-
 /* ---- Rows ---- */
 
 /* Doubles that the row needs beside its output. */
@@ -142,10 +46,10 @@ static int64_t scratch_of(const mc_node *node, int64_t d) {
     for (int i = 0; i < node->children; i++) {
         const int64_t below = scratch_of(node->child[i], d);
         deepest = below > deepest ? below : deepest;
-        own += node->kind == MC_POWER ? mc_features_count(node->child[i], d, LIMIT) : 0;
+        own += node->kind == MC_POWER ? mc_features_count(node->child[i], d, MC_FEATURES_MOST) : 0;
     }
     if (node->kind == MC_PRODUCT) /* the product so far, and the next child */
-        own = 2 * mc_features_count(node, d, LIMIT);
+        own = 2 * mc_features_count(node, d, MC_FEATURES_MOST);
     return own + deepest;
 }
 
@@ -190,7 +94,7 @@ static double *write_poly(const mc_node *node, const mc_view *view, const double
     if (c > 0)
         scratch[view->d] = sqrt(c);
     write_power_features(scratch, D, p, out);
-    return out + count_monomials(D, p, LIMIT);
+    return out + mc_count_monomials(D, p, MC_FEATURES_MOST);
 }
 
 static double *write_form(const mc_features *map, const mc_node *node, const mc_view *view, const double *x,
@@ -244,7 +148,7 @@ static double *write_atom(const mc_features *map, const mc_node *node, const mc_
 /* out <- all products: the first child's features, then times each further child's. */
 static double *write_product(const mc_features *map, const mc_node *node, const mc_view *view, const double *x,
                              double *scratch, double *out) {
-    const int64_t capacity = mc_features_count(node, view->d, LIMIT);
+    const int64_t capacity = mc_features_count(node, view->d, MC_FEATURES_MOST);
     double *so_far = scratch, *next = scratch + capacity, *deeper = scratch + 2 * capacity;
     int64_t count = 1;
     out[0] = 1;
@@ -261,10 +165,10 @@ static double *write_product(const mc_features *map, const mc_node *node, const 
 
 static double *write_power(const mc_features *map, const mc_node *node, const mc_view *view, const double *x,
                            double *scratch, double *out) {
-    const int64_t D = mc_features_count(node->child[0], view->d, LIMIT), p = (int64_t)node->number;
+    const int64_t D = mc_features_count(node->child[0], view->d, MC_FEATURES_MOST), p = (int64_t)node->number;
     write_node(map, node->child[0], view, x, scratch + D, scratch);
     write_power_features(scratch, D, p, out);
-    return out + count_monomials(D, p, LIMIT);
+    return out + mc_count_monomials(D, p, MC_FEATURES_MOST);
 }
 
 static double *write_node(const mc_features *map, const mc_node *node, const mc_view *view, const double *x,
@@ -335,12 +239,12 @@ static mercer_status add_factors(mercer_ctx *ctx, mc_features *map, const mc_nod
 
 mercer_status mc_features_open(mercer_ctx *ctx, const mc_node *root, int64_t d, mc_features **out) {
     *out = NULL;
-    const int64_t dimension = mc_features_count(root, d, LIMIT);
+    const int64_t dimension = mc_features_count(root, d, MC_FEATURES_MOST);
     if (dimension < 0)
         return mc_fail(ctx, MERCER_INVALID,
                        "this kernel has no feature map of at most %d dimensions; linear, poly, form, cosine and their "
                        "sums, products, powers, weighings and normalisations have one",
-                       LIMIT);
+                       MC_FEATURES_MOST);
     mc_features *map = NULL;
     MC_TRY(MC_ALLOC(ctx, map, 1));
     *map = (mc_features){.root = root, .d = d, .dimension = dimension, .scratch = scratch_of(root, d)};
@@ -364,6 +268,10 @@ void mc_features_close(mc_features *map) {
 
 int64_t mc_features_dimension(const mc_features *map) {
     return map->dimension;
+}
+
+double mc_features_rounding(const mc_features *map) {
+    return mc_rounding_of_features(map->root, map->d);
 }
 
 int64_t mc_features_scratch(const mc_features *map) {

@@ -14,7 +14,7 @@
 
    The first steps from nothing are long ways to a place that some of the rows know nearly as well as all: many rows
    begin with every EVERY-th or so, each counted as often (loss_start.c has the same for kernels without features). */
-#include "learn/loss/loss_primal.h"
+#include "learn/loss/loss_primal_point.h"
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "base/progress.h"
@@ -24,206 +24,38 @@
 #include <math.h>
 #include <string.h>
 
-enum { HALVINGS = 40, REFINES = 4, IDLE = 4 };
+enum { IDLE = 4 };
 enum { MANY = 1000, EVERY = 8, EVERY_LEAST = 4, ENOUGH = 16, STEPS = 10 }; /* ENOUGH: rows of the part for a feature */
 static const double EASY = 0.1, ROUGH = 1e-3;  /* promise: a part of the rows knows no better */
-enum { ENTRIES = 1024, CHUNKS = 64 };          /* of rows that are looked at at once, and how many of these at most */
 static const double LOOSE = 0.1, TIGHT = 1e-9; /* of linear systems */
-static const double DESCENT = 1e-4;            /* share of the promised decrease that a step must bring */
 /* times the gap aimed at: a promise below is tried for the answer; of few rows, whose answer is to be that of the
    problem and not of the way to it */
 static const double NEARLY = 30, NEARLY_FEW = 1e-3;
-static const double LITTLE = 0.2;            /* of that gap may come from the residual of a linear system */
-static const double FAR = 1e-3, CLOSE = 0.1; /* as in loss_newton.c */
+static const double LITTLE = 0.2; /* of that gap may come from the residual of a linear system */
 
-typedef struct primal_newton {
-    mc_loss_primal *s;
-    mc_loss_task *t;
-    int64_t count, M, P;
-    double *F, *g, *root, *E, *trial;      /* n x k; F: Z w */
-    double *w, *G, *U, *trial_w;           /* M, intercepts included */
-    double *b;                             /* k */
-    double *found;                         /* n x k: coefficients on trial */
-    mc_loss_mean mean;                     /* scratch alone */
-    double loss, objective, promise, best; /* best: the gap of what the task holds */
-    bool begun;                            /* at what a part of the rows led to */
-} primal_newton;
-
-static void lay_out_newton(mc_work *work, int64_t n, int64_t k, int64_t M, primal_newton *s) {
+static void newton_slices(mc_work *work, void *self) {
+    mc_primal_newton *s = self;
+    const int64_t n = s->t->n, k = s->t->k;
     double **const rows[] = {&s->F, &s->g, &s->root, &s->E, &s->trial, &s->found};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         *rows[i] = mc_work_take(work, n * k, sizeof(double));
     double **const weights[] = {&s->w, &s->G, &s->U, &s->trial_w};
     for (size_t i = 0; i < sizeof weights / sizeof *weights; i++)
-        *weights[i] = mc_work_take(work, M, sizeof(double));
+        *weights[i] = mc_work_take(work, s->M, sizeof(double));
     s->b = mc_work_take(work, k, sizeof(double));
     s->mean.C = mc_work_take(work, k * k, sizeof(double));
     s->mean.scratch = mc_work_take(work, 2 * k, sizeof(double));
 }
 
 size_t mc_loss_primal_newton_bytes(int64_t n, int64_t D, int64_t k) {
-    mc_work counted = {0};
-    lay_out_newton(&counted, n, k, k * (D + 1), &(primal_newton){0});
-    return counted.used;
-}
-
-/* ---- Points ---- */
-
-static bool is_intercept(const primal_newton *s, int64_t j) {
-    return s->t->intercept && j % s->P == s->P - 1;
-}
-
-static double penalty_of(const primal_newton *s, const double *w) {
-    double sum = 0;
-    for (int64_t j = 0; j < s->M; j++)
-        sum += is_intercept(s, j) ? 0 : w[j] * w[j];
-    return s->t->lambda / 2 * sum;
-}
-
-static void take_intercepts(const primal_newton *s, const double *w, double *b) {
-    for (int64_t a = 0; a < s->t->k; a++)
-        b[a] = s->t->intercept ? w[a * s->P + s->P - 1] : 0;
-}
-
-/* The losses of all rows, on all threads; functions of the caller's own are called by one. */
-typedef struct looking {
-    const primal_newton *s;
-    const double *f;
-    bool chord;
-    long double *sums; /* per chunk: of the losses; NULL: slopes and roots are asked for */
-} looking;
-
-static mc_loss_task task_of_rows(const looking *l, int64_t begin, int64_t end) {
-    mc_loss_task part = *l->s->t;
-    part.n = end - begin;
-    part.y += begin;
-    part.cost += begin;
-    part.place += begin;
-    part.f = (double *)l->f + begin * part.k;
-    part.b = l->s->b;
-    return part;
-}
-
-static void look_at_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)thread;
-    const looking *l = arg;
-    const mc_loss_task part = task_of_rows(l, begin, end);
-    if (l->sums)
-        l->sums[chunk] = mc_loss_sum(&part, part.f, part.b);
-    else
-        mc_loss_derivatives(&part, l->chord, l->s->g + begin * part.k, l->s->root + begin * part.k);
-}
-
-static int64_t rows_at_once(const primal_newton *s) {
-    const int64_t rows = ENTRIES / s->t->k > s->t->n / CHUNKS ? ENTRIES / s->t->k : s->t->n / CHUNKS + 1;
-    return s->t->own ? s->t->n : rows;
-}
-
-static mercer_status sum_losses(mercer_ctx *ctx, primal_newton *s, const double *f) {
-    long double sums[CHUNKS + 1], all = 0;
-    looking l = {.s = s, .f = f, .sums = sums};
-    const int64_t rows = rows_at_once(s);
-    MC_TRY(mc_for(ctx, s->t->n, rows, look_at_rows, &l));
-    for (int64_t c = 0; c < mc_chunk_count(s->t->n, rows); c++)
-        all += sums[c];
-    s->loss = (double)all;
-    return MERCER_OK;
-}
-
-/* Slopes, roots and the gradient at (w, b). */
-static mercer_status evaluate_point(mercer_ctx *ctx, primal_newton *s, bool chord) {
-    looking l = {.s = s, .f = s->F, .chord = chord};
-    const mc_loss_task at = task_of_rows(&l, 0, s->t->n);
-    MC_TRY(mc_for(ctx, s->t->n, rows_at_once(s), look_at_rows, &l));
-    MC_TRY(mc_loss_check_slopes(ctx, &at, s->g, s->root));
-    MC_TRY(mc_loss_primal_project(ctx, s->s, s->t, s->g, s->G));
-    for (int64_t j = 0; j < s->M; j++)
-        s->G[j] = -(s->G[j] + (is_intercept(s, j) ? 0 : s->t->lambda * s->w[j]));
-    return MERCER_OK;
-}
-
-/* The weights of the task's coefficients, and their objective. */
-static mercer_status start_newton(mercer_ctx *ctx, primal_newton *s) {
-    const mc_loss_task *t = s->t;
-    if (t->warm || t->iterations > 0)
-        MC_TRY(mc_loss_primal_project(ctx, s->s, t, t->alpha, s->w));
-    else
-        memset(s->w, 0, (size_t)s->M * sizeof *s->w);
-    for (int64_t a = 0; a < t->k && t->intercept; a++)
-        s->w[a * s->P + s->P - 1] = t->b[a];
-    take_intercepts(s, s->w, s->b);
-    memcpy(s->F, t->f, (size_t)s->count * sizeof *s->F);
-    MC_TRY(sum_losses(ctx, s, s->F));
-    s->objective = s->loss + penalty_of(s, s->w);
-    return mc_loss_check_sum(ctx, t, s->F, s->b, s->objective);
-}
-
-/* ---- Along a step ---- */
-
-/* The objective at w + step U, which s->trial and s->trial_w then hold. */
-static mercer_status move_to(mercer_ctx *ctx, primal_newton *s, double step, double *value) {
-    for (int64_t i = 0; i < s->count; i++)
-        s->trial[i] = s->F[i] + step * s->E[i];
-    for (int64_t j = 0; j < s->M; j++)
-        s->trial_w[j] = s->w[j] + step * s->U[j];
-    take_intercepts(s, s->trial_w, s->b);
-    MC_TRY(sum_losses(ctx, s, s->trial));
-    *value = s->loss + penalty_of(s, s->trial_w);
-    return MERCER_OK;
-}
-
-/* Nearer to the lowest point on the line, as in loss_newton.c. */
-static mercer_status refine_step_length(mercer_ctx *ctx, primal_newton *s, double step, double *value) {
-    const double slope = -2 * s->promise;
-    for (int i = 0; i < REFINES && -slope > FAR * fabs(s->objective); i++) {
-        const double bend = *value - s->objective - slope * step, vertex = -slope * step * step / (2 * bend);
-        const double next = bend > 0 ? fmin(fmax(vertex, step / 4), 4 * step) : 4 * step;
-        double there;
-        if (fabs(next - step) < CLOSE * step)
-            break;
-        MC_TRY(move_to(ctx, s, next, &there));
-        if (!(there < *value))
-            return move_to(ctx, s, step, value);
-        step = next;
-        *value = there;
-    }
-    return MERCER_OK;
-}
-
-static void take_step(primal_newton *s, double value) {
-    double *const F = s->F, *const w = s->w;
-    s->F = s->trial;
-    s->trial = F;
-    s->w = s->trial_w;
-    s->trial_w = w;
-    s->objective = value;
-}
-
-/* *moved: whether the objective fell. */
-static mercer_status search_along_step(mercer_ctx *ctx, primal_newton *s, bool *moved) {
-    const double noise = 8 * DBL_EPSILON * fabs(s->objective);
-    *moved = false;
-    double step = 1;
-    for (int i = 0; i < HALVINGS && s->promise > 0; i++, step /= 2) {
-        double value;
-        MC_TRY(move_to(ctx, s, step, &value));
-        MC_TRY(mc_loss_check_sum(ctx, s->t, s->trial, s->b, value));
-        *moved = value <= s->objective - DESCENT * step * 2 * s->promise + (s->promise < noise ? noise : 0);
-        if (*moved) {
-            if (s->t->loss->probabilities)
-                MC_TRY(refine_step_length(ctx, s, step, &value));
-            take_step(s, value);
-            return MERCER_OK;
-        }
-    }
-    take_intercepts(s, s->w, s->b);
-    return MERCER_OK;
+    mc_loss_task t = {.n = n, .k = k};
+    return mc_slices_bytes(newton_slices, &(mc_primal_newton){.t = &t, .M = k * (D + 1)});
 }
 
 /* ---- The answer ---- */
 
 /* s->found becomes the task's answer where its gap is the least so far. b: its intercepts. */
-static mercer_status offer_answer(mercer_ctx *ctx, primal_newton *s, const double *b) {
+static mercer_status offer_answer(mercer_ctx *ctx, mc_primal_newton *s, const double *b) {
     mc_loss_task *t = s->t;
     double *before = s->mean.scratch; /* feasibility has used it */
     if (!mc_loss_feasible(t, s->root, &s->mean, s->trial, s->found))
@@ -244,10 +76,10 @@ static mercer_status offer_answer(mercer_ctx *ctx, primal_newton *s, const doubl
 }
 
 /* The coefficients of the full step (E = Z U), or of none. */
-static mercer_status try_answer(mercer_ctx *ctx, primal_newton *s, bool full) {
+static mercer_status try_answer(mercer_ctx *ctx, mc_primal_newton *s, bool full) {
     mc_loss_task *t = s->t;
     const int64_t k = t->k;
-    take_intercepts(s, s->w, s->b);
+    mc_primal_newton_intercepts(s, s->w, s->b);
     for (int64_t i = 0; i < t->n; i++) {
         double *e = s->found + i * k;
         for (int64_t a = 0; a < k; a++)
@@ -259,13 +91,13 @@ static mercer_status try_answer(mercer_ctx *ctx, primal_newton *s, bool full) {
     for (int64_t a = 0; a < k && full && t->intercept; a++)
         s->b[a] += s->U[a * s->P + s->P - 1];
     const mercer_status status = offer_answer(ctx, s, s->b);
-    take_intercepts(s, s->w, s->b);
+    mc_primal_newton_intercepts(s, s->w, s->b);
     return status;
 }
 
 /* ---- The search ---- */
 
-static mercer_status solve_step(mercer_ctx *ctx, primal_newton *s, double accuracy, double least) {
+static mercer_status solve_step(mercer_ctx *ctx, mc_primal_newton *s, double accuracy, double least) {
     MC_TRY(mc_loss_primal_solve(ctx, s->s, s->G, accuracy, least, s->U));
     double along = 0;
     for (int64_t j = 0; j < s->M; j++)
@@ -275,7 +107,7 @@ static mercer_status solve_step(mercer_ctx *ctx, primal_newton *s, double accura
 }
 
 /* U and E; a step that promises little is tried for the answer. */
-static mercer_status make_step(mercer_ctx *ctx, primal_newton *s, double aim, bool *arrived) {
+static mercer_status make_step(mercer_ctx *ctx, mc_primal_newton *s, double aim, bool *arrived) {
     const bool few = s->t->n <= MC_LOSS_FEW;
     const double size = fabs(s->objective), nearly = (few ? NEARLY_FEW : NEARLY) * aim * size;
     const double least = 2 * LITTLE * aim * size * s->t->lambda * s->t->lambda, last = few ? TIGHT : LOOSE;
@@ -292,25 +124,25 @@ static mercer_status make_step(mercer_ctx *ctx, primal_newton *s, double aim, bo
     return MERCER_OK;
 }
 
-static mercer_status advance_newton(mercer_ctx *ctx, primal_newton *s, double aim, bool *arrived, bool *moved) {
+static mercer_status advance_newton(mercer_ctx *ctx, mc_primal_newton *s, double aim, bool *arrived, bool *moved) {
     MC_TRY(make_step(ctx, s, aim, arrived));
     if (*arrived)
         return MERCER_OK;
-    MC_TRY(search_along_step(ctx, s, moved));
+    MC_TRY(mc_primal_newton_search(ctx, s, moved));
     if (*moved)
         return MERCER_OK;
-    MC_TRY(evaluate_point(ctx, s, true)); /* by chords when curvatures lead nowhere */
+    MC_TRY(mc_primal_newton_evaluate(ctx, s, true)); /* by chords when curvatures lead nowhere */
     s->promise = INFINITY;
     MC_TRY(make_step(ctx, s, aim, arrived));
-    return *arrived ? MERCER_OK : search_along_step(ctx, s, moved);
+    return *arrived ? MERCER_OK : mc_primal_newton_search(ctx, s, moved);
 }
 
-static mercer_status iterate_newton(mercer_ctx *ctx, primal_newton *s, double aim) {
+static mercer_status iterate_newton(mercer_ctx *ctx, mc_primal_newton *s, double aim) {
     mc_loss_task *t = s->t;
     double before = INFINITY;
     for (int64_t idle = 0; idle <= IDLE;) {
         bool arrived = false, moved = false;
-        MC_TRY(evaluate_point(ctx, s, t->iterations == 0 && !t->warm && t->k == 1 && !s->begun));
+        MC_TRY(mc_primal_newton_evaluate(ctx, s, t->iterations == 0 && !t->warm && t->k == 1 && !s->begun));
         mc_log_message(ctx, "%s %lld: objective %.10g, promise %.3g, gap %.3g", t->loss->name, (long long)t->iterations,
                        s->objective, s->promise, s->best);
         MC_TRY(
@@ -332,29 +164,28 @@ static mercer_status iterate_newton(mercer_ctx *ctx, primal_newton *s, double ai
 }
 
 /* Told to stop: the start, or the point it got to, whichever has the smaller gap. */
-static void settle_answer(mercer_ctx *ctx, primal_newton *s) {
+static void settle_answer(mercer_ctx *ctx, mc_primal_newton *s) {
     mc_shield_from_stop(ctx, true);
     if (isinf(s->best) && mc_loss_is_feasible(s->t, s->t->alpha))
         s->best = mc_loss_gap(s->t, s->t->alpha, s->t->f);
-    if (!evaluate_point(ctx, s, false))
+    if (!mc_primal_newton_evaluate(ctx, s, false))
         (void)try_answer(ctx, s, false);
     mc_shield_from_stop(ctx, false);
 }
 
 static mercer_status open_newton(mercer_ctx *ctx, mc_loss_primal *primal, mc_loss_task *t, mc_work *work,
-                                 primal_newton *s) {
-    *s = (primal_newton){.s = primal, .t = t, .promise = INFINITY, .best = INFINITY, .count = t->n * t->k};
+                                 mc_primal_newton *s) {
+    *s = (mc_primal_newton){.s = primal, .t = t, .promise = INFINITY, .best = INFINITY, .count = t->n * t->k};
     s->M = mc_loss_primal_unknowns(primal, t);
     s->P = s->M / t->k;
-    MC_TRY(mc_work_open(ctx, work, mc_loss_primal_newton_bytes(t->n, s->P, t->k)));
-    lay_out_newton(work, t->n, t->k, s->M, s);
-    return start_newton(ctx, s);
+    MC_TRY(mc_work_lay(ctx, work, newton_slices, s));
+    return mc_primal_newton_start(ctx, s);
 }
 
 /* ---- A part of the rows first ---- */
 
 /* 1: no part of the rows would do. */
-static int64_t row_stride(const primal_newton *s) {
+static int64_t row_stride(const mc_primal_newton *s) {
     const mc_loss_task *t = s->t;
     const int64_t most = t->n / (ENOUGH * s->P);
     return t->k > 1 || t->own || t->warm || t->iterations > 0 || t->n < MANY || most < EVERY_LEAST ? 1
@@ -379,17 +210,17 @@ static void take_part(const mc_loss_task *t, int64_t stride, mc_loss_task *part,
 
 /* Steps until they promise little. *begun: whether there was any; where the first promises little, all rows are soon
    there too. */
-static mercer_status descend_roughly(mercer_ctx *ctx, primal_newton *s, bool *begun) {
+static mercer_status descend_roughly(mercer_ctx *ctx, mc_primal_newton *s, bool *begun) {
     *begun = false;
     for (int step = 0; step < STEPS; step++) {
         bool moved;
-        MC_TRY(evaluate_point(ctx, s, step == 0 && s->t->k == 1));
+        MC_TRY(mc_primal_newton_evaluate(ctx, s, step == 0 && s->t->k == 1));
         MC_TRY(mc_loss_primal_set(ctx, s->s, s->t, s->root));
         MC_TRY(solve_step(ctx, s, LOOSE, 0));
         if (!(s->promise > (step ? ROUGH : EASY) * fabs(s->objective)))
             return MERCER_OK;
         MC_TRY(mc_loss_primal_expand(ctx, s->s, s->t, s->U, s->E));
-        MC_TRY(search_along_step(ctx, s, &moved));
+        MC_TRY(mc_primal_newton_search(ctx, s, &moved));
         *begun = true;
         if (!moved)
             return MERCER_OK;
@@ -397,10 +228,10 @@ static mercer_status descend_roughly(mercer_ctx *ctx, primal_newton *s, bool *be
     return MERCER_OK;
 }
 
-static mercer_status solve_part(mercer_ctx *ctx, primal_newton *s, int64_t stride, mc_loss_task *part, bool *begun) {
+static mercer_status solve_part(mercer_ctx *ctx, mc_primal_newton *s, int64_t stride, mc_loss_task *part, bool *begun) {
     mc_loss_primal *primal = NULL;
     mc_work work = {0};
-    primal_newton some;
+    mc_primal_newton some;
     mercer_status status = mc_loss_primal_sample(ctx, s->s, stride, &primal);
     MC_THEN(status, open_newton(ctx, primal, part, &work, &some));
     MC_THEN(status, descend_roughly(ctx, &some, begun));
@@ -411,20 +242,7 @@ static mercer_status solve_part(mercer_ctx *ctx, primal_newton *s, int64_t strid
     return status;
 }
 
-/* The weights of the part, where the objective of all rows is lower there than at the start. */
-static mercer_status adopt_weights(mercer_ctx *ctx, primal_newton *s) {
-    mercer_status status = mc_loss_primal_expand(ctx, s->s, s->t, s->trial_w, s->trial);
-    take_intercepts(s, s->trial_w, s->b);
-    MC_THEN(status, sum_losses(ctx, s, s->trial));
-    const double value = s->loss + penalty_of(s, s->trial_w);
-    s->begun = !status && value < s->objective;
-    if (s->begun)
-        take_step(s, value);
-    take_intercepts(s, s->w, s->b);
-    return status;
-}
-
-static mercer_status begin_with_part(mercer_ctx *ctx, primal_newton *s) {
+static mercer_status begin_with_part(mercer_ctx *ctx, mc_primal_newton *s) {
     const int64_t stride = row_stride(s);
     mc_loss_task part = *s->t;
     double *block = NULL;
@@ -436,13 +254,13 @@ static mercer_status begin_with_part(mercer_ctx *ctx, primal_newton *s) {
     bool begun = false;
     mercer_status status = solve_part(ctx, s, stride, &part, &begun);
     if (begun)
-        MC_THEN(status, adopt_weights(ctx, s));
+        MC_THEN(status, mc_primal_newton_adopt(ctx, s));
     mc_free(block);
     return status;
 }
 
 mercer_status mc_loss_primal_newton(mercer_ctx *ctx, mc_loss_primal *primal, mc_loss_task *t, double aim) {
-    primal_newton s;
+    mc_primal_newton s;
     mc_work work = {0};
     mercer_status status = open_newton(ctx, primal, t, &work, &s);
     const bool ready = !status;

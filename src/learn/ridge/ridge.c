@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/status.h"
+#include "base/workspace.h"
 #include "data/table/columns.h"
 #include "gram/operator/gram.h"
 #include "kernel/language/kernel.h"
@@ -78,19 +79,20 @@ static mc_ridge_pcg_plan pcg_of(mercer_ctx *ctx, const mercer_ridge *set, const 
     return plan;
 }
 
-/* The most landmarks that fit, all of them as a rule, else by halving: for the message when nothing exact does. */
+typedef struct nystrom_size {
+    mercer_ctx *ctx;
+    const mc_problem *p;
+    int64_t t;
+} nystrom_size;
+
+static size_t nystrom_of_landmarks_bytes(const void *arg, int64_t landmarks) {
+    const nystrom_size *s = arg;
+    return mc_nystrom_bytes(s->ctx, s->p, landmarks, s->t);
+}
+
+/* The most landmarks that fit: for the message when nothing exact does. */
 static int64_t nystrom_within(mercer_ctx *ctx, const mc_problem *p, int64_t t, size_t left) {
-    int64_t low = 0, high = mc_rank_cap(p->n);
-    if (mc_nystrom_bytes(ctx, p, high, t) <= left)
-        return high;
-    while (high - low > 1) {
-        const int64_t middle = low + (high - low) / 2;
-        if (mc_nystrom_bytes(ctx, p, middle, t) <= left)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    return mc_most_within(nystrom_of_landmarks_bytes, &(nystrom_size){ctx, p, t}, mc_rank_cap(p->n), left);
 }
 
 /* A limit that leaves time for many factorisations, at any speed one may meet, changes nothing. */

@@ -1,5 +1,6 @@
 /* ridge_pcg_size.c: what conjugate gradients take in memory, and the columns that are worth their time there. */
 #include "learn/ridge/ridge_pcg_state.h"
+#include "base/workspace.h"
 #include "gram/operator/gram_matrix.h"
 #include "data/table/data.h"
 #include <math.h>
@@ -54,17 +55,14 @@ static bool worth_storing(const mc_problem *p) {
     return mc_rank_entry(values_of_row(p->x)) > STORED_ENTRY;
 }
 
-/* The largest rank up to cap whose factor takes at most so many bytes. */
-static int64_t rank_within(mercer_ctx *ctx, int64_t n, int64_t t, int64_t cap, size_t bytes) {
-    int64_t low = 0, high = cap + 1; /* low fits, or nothing does */
-    while (high - low > 1) {
-        const int64_t middle = low + (high - low) / 2;
-        if (factor_bytes(ctx, n, middle, t) <= bytes)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+typedef struct factor_size {
+    mercer_ctx *ctx;
+    int64_t n, t;
+} factor_size;
+
+static size_t factor_of_rank_bytes(const void *arg, int64_t rank) {
+    const factor_size *s = arg;
+    return factor_bytes(s->ctx, s->n, rank, s->t);
 }
 
 void mc_ridge_pcg_size(mercer_ctx *ctx, const mc_problem *p, int64_t columns, int64_t asked, size_t left,
@@ -74,7 +72,8 @@ void mc_ridge_pcg_size(mercer_ctx *ctx, const mc_problem *p, int64_t columns, in
     *out = (mc_ridge_pcg_plan){.least = always + made + factor_bytes(ctx, p->n, 0, t)};
     out->stored = worth_storing(p) && always + fast_bytes(ctx, p, t, true) + factor_bytes(ctx, p->n, cap, t) <= left;
     const size_t fixed = always + (out->stored ? fast_bytes(ctx, p, t, true) : made);
-    out->rank = rank_within(ctx, p->n, t, cap, left > fixed ? left - fixed : 0);
+    out->rank =
+        mc_most_within(factor_of_rank_bytes, &(factor_size){ctx, p->n, t}, cap, left > fixed ? left - fixed : 0);
     out->bytes = fixed + factor_bytes(ctx, p->n, out->rank, t);
     out->trial = out->bytes + (out->stored ? made : 0);
 }

@@ -3,6 +3,7 @@
 #include "libsvm/command/svm_command.h"
 #include "libsvm/model_file.h"
 #include "libsvm/probability.h"
+#include "predict/fitted.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,7 +66,7 @@ static double predicted_value(const predicted_file *s, const double *decision) {
     if (!mc_svm_type_has_classes(m->param.svm_type))
         return m->param.svm_type != SVM_ONE_CLASS ? decision[0] : decision[0] > 0 ? 1 : -1;
     if (!s->probability)
-        return m->label[mc_pairwise_winner(m->nr_class, decision)];
+        return m->label[mc_pair_winner(m->nr_class, decision)];
     return m->label[mc_probable_class(m->nr_class, m->probA, m->probB, decision, s->room, s->estimate)];
 }
 

@@ -318,14 +318,8 @@ mercer_status mc_c_source_write(mercer_ctx *ctx, const mercer_model *model, bool
     mc_text text = mc_text_open(ctx);
     const mercer_status status =
         (is_weights(&model->f) ? compose_weights : compose_c_source)(ctx, &text, model, single, name_of(path).bytes);
-    if (status) {
-        mc_text_close(&text);
-        return status;
-    }
-    const size_t size = (size_t)text.length;
-    char *bytes = NULL;
-    MC_TRY(mc_text_take(&text, &bytes));
-    const mercer_status written = mc_file_write(ctx, path, bytes, size);
-    mc_free(bytes);
-    return written;
+    if (!status)
+        return mc_text_write(&text, path);
+    mc_text_close(&text);
+    return status;
 }

@@ -193,10 +193,5 @@ mercer_status mc_libsvm_model_write(mercer_ctx *ctx, const mercer_model *model, 
             mc_text_add(&text, "%.17g ", f->alpha[i * width + k]);
         add_vector(&text, f->centres, i, mc_kernel_precomputed(f->kernel));
     }
-    const size_t size = (size_t)text.length;
-    char *bytes = NULL;
-    MC_TRY(mc_text_take(&text, &bytes));
-    const mercer_status status = mc_file_write(ctx, path, bytes, size);
-    mc_free(bytes);
-    return status;
+    return mc_text_write(&text, path);
 }
