@@ -181,6 +181,37 @@ def size_of(a):
     return a if a[0] >= 0 else neg(a) if a[1] <= 0 else (Fraction(0), max(-a[0], a[1]))
 
 
+# ---- functions by power series: increasing, logarithmic and arcsin everywhere, bessel_i0 from 0 on
+
+def logarithmic(a):
+    return neg(log(sub(point(1), a)))
+
+
+def arcsin(a):
+    if a[0] < -1 or a[1] > 1:
+        return (-INF, INF)
+    return point(0) if is_zero(a) else sub(div(PI, point(2)), angle(a))
+
+
+def bessel_i0(a):
+    def of(v):
+        q, term, out, n = v * v / 4, Decimal(1), Decimal(0), 0
+        while term > out * Decimal(10)**-(DIGITS - 10):
+            out, n = out + term, n + 1
+            term = term * q / (n * n)
+        return out
+    a = size_of(a)
+    return monotone(of, a, Fraction(1), INF) if a[1] < 5000 else (Fraction(1), INF)
+
+
+def inverse_of_odd(n):
+    return Fraction(math.comb(n - 1, n // 2), 4**(n // 2) * n)
+
+
+POWER_SERIES = {"logarithmic": (logarithmic, lambda n: Fraction(1, n) if n else 0), "arcsin": (arcsin, lambda n: inverse_of_odd(n) if n % 2 else 0),
+                "bessel_i0": (bessel_i0, lambda n: 0 if n % 2 else Fraction(1, 4**(n // 2) * math.factorial(n // 2)**2))}
+
+
 # ---- values and terms
 
 def number(v):
@@ -557,6 +588,9 @@ class Expansion:
     def taylor(self, t, view):
         if op_of(t) == "exp":
             return self.taylor_exp(t, view)
+        if op_of(t) in POWER_SERIES:
+            factors = [point(POWER_SERIES[op_of(t)][1](n)) for n in range(self.order + 1)]
+            return self.together(self.powers(self.expand(t["of"][0], view), factors), self.remainder(t, 0, view))
         if op_of(t) == "power" and t["exponent"] < 0:
             return self.taylor_inverse(t, view)
         if op_of(t) == "power" and t["exponent"] < 1:
@@ -1213,6 +1247,8 @@ def bounds_of_operation(op, t, of, same):
         return of[0]
     if op == "normalize":
         return (Fraction(0 if of[0][0] >= 0 else -1), Fraction(1)) if same else LINE  # its sign, or 0
+    if op in POWER_SERIES:
+        return POWER_SERIES[op][0](of[0]) if -1 < of[0][0] and of[0][1] < 1 or op == "bessel_i0" else LINE
     if op == "exp":
         return exp(of[0])
     if op == "power":
@@ -1404,6 +1440,11 @@ def whole_power_of(proof, step):
 @rule("kernel", "exp", "normalize", "weigh")
 def operation(proof, step):
     return child_of(proof, step, step.rule, KERNEL)
+
+
+@rule("kernel", "power_series")
+def power_series(proof, step):
+    return op_of(step.term) in POWER_SERIES and proof.only(step, KERNEL, step.term["of"][0])
 
 
 @rule("kernel", "mean_map")
@@ -1806,7 +1847,7 @@ def remainder(proof, step):
         return False
     if atom_of(t) == "spline" or (atom_of(t) == "arccos" and t["order"] in (0, 1, 2)):
         return not step.premises
-    if op_of(t) == "exp":
+    if op_of(t) == "exp" or (op_of(t) in POWER_SERIES and at == 0):
         kernel, c = t["of"][0], -at
     elif op_of(t) == "power" and at > 0 and remainder_has_one_sign(t["exponent"], bounds(t["of"][0], same=True)[0]):
         kernel, c = negated(t["of"][0]), at
@@ -1827,7 +1868,7 @@ def stripped(t, view):
     if op_of(t) == "columns":
         view.append(key(t["columns"]))
         return t["of"][0]
-    return t | {"of": [stripped(c, view) for c in t["of"]]} if op_of(t) in ("sum", "product", "power", "exp", "normalize") else view.append(None)
+    return t | {"of": [stripped(c, view) for c in t["of"]]} if op_of(t) in ("sum", "product", "power", "exp", "normalize", *POWER_SERIES) else view.append(None)
 
 
 @rule("kernel", "common_view")
@@ -2068,6 +2109,8 @@ def value(t, x, z):
     parts = [value(c, x, z) for c in of]
     if op == "weigh":
         return mul(mul(weight_at(t, x), parts[0]), weight_at(t, z))
+    if op in POWER_SERIES:
+        return POWER_SERIES[op][0](parts[0])
     return {"sum": lambda: total(parts), "product": lambda: product(parts), "exp": lambda: exp(parts[0]),
             "power": lambda: power(parts[0], t["exponent"])}[op]()
 
@@ -2249,6 +2292,20 @@ def tanh_series(a, c):
     return y
 
 
+def composed_series(op, u):
+    """logarithmic: y' = u'/(1 - u); arcsin: y' = u'/(1 - u^2)^(1/2); bessel_i0 by Horner's rule where u has no constant."""
+    if op == "bessel_i0":
+        if not is_zero(u[0]):
+            raise Undecided("bessel_i0 around another number than 0")
+        out = padded(point(0))
+        for n in reversed(range(TERMS)):
+            out = [add(a, b) for a, b in zip(convolved(out, u), padded(point(POWER_SERIES[op][1](n))))]
+        return out
+    below = [sub(point(int(n == 0)), c) for n, c in enumerate(u if op == "logarithmic" else convolved(u, u))]
+    slope = convolved([mul(point(n + 1), c) for n, c in enumerate(u[1:])] + [point(0)], raised_series(below, Fraction(-1, 1 if op == "logarithmic" else 2)))
+    return [POWER_SERIES[op][0](u[0])] + [div(slope[n - 1], point(n)) for n in range(1, TERMS)]
+
+
 def series_of(t, sphere):
     """(coefficients in <x,z>, whether that is all of them)."""
     if number(t):
@@ -2269,10 +2326,12 @@ def series_of(t, sphere):
         if a is not None and (sphere or a[1] == 0):
             f, whole_of_it = series_of(of[0], sphere)
             return [mul(c, whole_power(a[0], 2)) for c in f], whole_of_it
-    if op not in ("sum", "product", "power", "exp"):
+    if op not in ("sum", "product", "power", "exp", *POWER_SERIES):
         raise Undecided("not a power series in <x, z>")
     parts = [series_of(c, sphere) for c in of]
     all_of_it = all(p[1] for p in parts)
+    if op in POWER_SERIES:
+        return composed_series(op, parts[0][0]), False
     if op == "exp":
         return exp_series(parts[0][0]), False
     if op == "power":

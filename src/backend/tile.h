@@ -54,6 +54,9 @@ typedef enum mc_function_of_tile {
     MC_ARC0,
     MC_ARC1,
     MC_ARC2,       /* J_0, J_1, J_2 over pi of the angle that mc_tile_ops.angle has coded */
+    MC_LOG_SERIES, /* -log(1 - s); no number from s = 1 on */
+    MC_ARC_SINE,   /* no number beyond 1 but for a rounding */
+    MC_BESSEL,     /* I0(s) */
     MC_SCALE,      /* source row_i column_j, in place of the argument above */
     MC_SCALE_SIGN, /* the same, 0 where row_i column_j is not positive */
     MC_RATIO,      /* source / (row_i + column_j - source), 1 where the denominator is 0; both carry alpha */

@@ -136,6 +136,14 @@ static void test_bytes_multiply_without_rounding(void **state) {
         bytes_multiply(&mc_bodies_of(MC_AVX512)->tile[(mercer_dtype)precision], (mercer_dtype)precision);
 }
 
+/* I0(s) is the mean of exp(s cos t) over the circle, and that of n points is off by 2 I_n(s). */
+static double cyclic_mean_of_exp(double s) {
+    double sum = 0;
+    for (int i = 0; i < 128; i++)
+        sum += exp(s * cos(acos(-1.0) * (i + 0.5) / 64));
+    return sum / 128;
+}
+
 /* f(s) in double. */
 static double step_value(const mc_tile_step *step, double s) {
     const double b = sqrt(fmax(0, s)) * log(2.0), pi = acos(-1.0), a = fabs(s), t = 2 * asin(sqrt(a) / 2),
@@ -154,6 +162,9 @@ static double step_value(const mc_tile_step *step, double s) {
     case MC_ARC0: return (pi - angle) / pi;
     case MC_ARC1: return (sin(angle) + (pi - angle) * cos(angle)) / pi;
     case MC_ARC2: return (3 * sin(angle) * cos(angle) + (pi - angle) * (1 + 2 * cos(angle) * cos(angle))) / pi;
+    case MC_LOG_SERIES: return -log1p(-s);
+    case MC_ARC_SINE: return asin(s);
+    case MC_BESSEL: return cyclic_mean_of_exp(s);
     default: return 1;
     }
 }
@@ -162,6 +173,10 @@ static double step_value(const mc_tile_step *step, double s) {
 static double argument(mc_function_of_tile f, double normal) {
     if (f == MC_ARC0 || f == MC_ARC1 || f == MC_ARC2)
         return 2 * tanh(normal);
+    if (f == MC_LOG_SERIES)
+        return 1 - exp(normal);
+    if (f == MC_ARC_SINE)
+        return 0.99 * tanh(normal);
     return f == MC_REAL_POWER ? exp(normal) : 3 * normal;
 }
 
@@ -171,7 +186,7 @@ static void steps_are_functions(const mc_tile_ops *ops, mercer_dtype precision) 
     mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 5);
     fill(precision, row, rows, 6, 0.1);
     fill(precision, column, PANELS * width, 7, 0.1);
-    for (int f = MC_SAME; f <= MC_ARC2; f++)
+    for (int f = MC_SAME; f <= MC_BESSEL; f++)
         for (int way = 0; way < 6; way++) {
             const bool adds = way >= 3 && f < MC_ARC0 && f != MC_REAL_POWER;
             const mc_tile_step step = {.function = (mc_function_of_tile)f,
@@ -199,7 +214,8 @@ static void steps_are_functions(const mc_tile_ops *ops, mercer_dtype precision) 
                 const double wanted = step.combine == MC_SET ? v : step.combine == MC_ADD ? before + v : before * v;
                 /* powers and exponentials pass on the rounding of s */
                 const double slack =
-                    1 + fabs(before) + fabs(wanted) * (1 + fabs(s) * (f == MC_EXP2 ? 1 : 6 / (fabs(s) + 1e-3)));
+                    1 + fabs(before)
+                    + fabs(wanted) * (1 + fabs(s) * (f == MC_EXP2 || f == MC_BESSEL ? 1 : 6 / (fabs(s) + 1e-3)));
                 const double near_zero = f == MC_WHOLE_POWER ? 1 + 1 / fabs(s) : 1;
                 if (!(fabs(get(precision, target, i) - wanted) <= 40 * unit(precision) * slack * near_zero))
                     fail_msg("function %d of %g, combined %d: %.17g, not %.17g", f, s, way, get(precision, target, i),

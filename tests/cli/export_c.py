@@ -82,7 +82,7 @@ def main():
                    "rq(alpha=2, length_scale=1) + periodic(period=2, length_scale=1.5)[1:3]", "normalize(poly(degree=2)) + cosine",
                    "arccos(order=0) + arccos(order=1) + arccos(order=2)", "chi2(gamma=0.5) + intersection + white",
                    "tanimoto + additive_chi2 + wendland(k=2, dimension=10, length_scale=9) + wendland(k=0, dimension=10, length_scale=9)",
-                   "sinc + brownian(hurst=0.7) + spline", "power(p=1.3, centred=1) + log(p=1, length_scale=2, centred=1)", "multiquadric(c=2, centred=1)",
+                   "sinc + brownian(hurst=0.7) + spline", "logarithmic(0.9*rbf(gamma=0.1)) + arcsin(0.9*cosine) + bessel_i0(linear)", "power(p=1.3, centred=1) + log(p=1, length_scale=2, centred=1)", "multiquadric(c=2, centred=1)",
                    "exp(0.3*linear)[x1, x2] + form([[2,1],[1,2]])[3:4]", "weigh(exp(-norm2/2) + abs(x[1])/2 - 3^norm, rbf(gamma=1)) + linear^2"]:
         check("numbers.csv", "ridge", kernel, "--lambda", "0.1", "--intercept", "--solver", "cholesky")
     for kernel in ["cosine", "normalize(linear + linear)", "arccos(order=0)", "normalize(exp(linear))"]: # where squares are beyond a double

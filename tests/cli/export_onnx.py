@@ -115,6 +115,7 @@ KERNELS = ["rbf(gamma=0.5)", "rbf(gamma=[0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9,1])
            "rq(alpha=2, length_scale=1) + periodic(period=2, length_scale=1.5)[1:3]", "normalize(poly(degree=2)) + cosine",
            "arccos(order=0) + arccos(order=1) + arccos(order=2)", "chi2(gamma=0.5) + intersection + white",
            "exp(0.3*linear)[x1, x2] + form([[2,1],[1,2]])[3:4]", "weigh(exp(-norm2/2) + abs(x[1])/2 - 3^norm, rbf(gamma=1)) + linear^2",
+           "logarithmic(0.9*rbf(gamma=0.1)) + arcsin(0.9*cosine)",
            "2", "normalize(weigh(1 + x[2], linear + 1)*intersection + arccos(order=0) + white)"]
 
 

@@ -192,6 +192,9 @@ static const char *const expressions[] = {
     "rbf(gamma=G)*(1 + G*linear)^2 + 0.1*rq(alpha=0.3, length_scale=L)*laplacian(gamma=G)",
     "(rbf(gamma=G) + 0.2)^0.5",
     "(1 + rbf(gamma=G))^-3",
+    "logarithmic(0.9*rbf(gamma=G))",
+    "arcsin(0.8*cosine)",
+    "bessel_i0(3*matern(nu=1.5, length_scale=L))",
 };
 static const char *const positive[] = {"chi2(gamma=G)", "intersection", "chi2(gamma=G)*intersection + G*linear",
                                        "tanimoto", "additive_chi2 + tanimoto"};

@@ -92,6 +92,8 @@ static void test_every_covered_atom_equals_the_reference(void **state) {
                                        "exp(0.3*linear)*rq(alpha=1, length_scale=1)",
                                        "weigh(1 + x[1]^2, 0.7*rbf(gamma=0.4))",
                                        "(0.5 + rbf(gamma=1)[2])^3",
+                                       "logarithmic(0.6*rbf(gamma=0.3)) + bessel_i0(2*matern(length_scale=2))",
+                                       "arcsin(0.7*rq(length_scale=2)*rbf(gamma=0.1))",
                                        "normalize(2*rbf(gamma=1) + 0.5*linear)",
                                        "0.3*arccos(order=1) + 2*rbf(gamma=0.2)"};
     mercer_ctx *ctx = open_ctx(2);

@@ -157,6 +157,7 @@ static const char *const kernels[] = {
     "white + rbf(gamma=1)",
     "0.5*rbf(gamma=0.2) + linear^2",
     "rbf(gamma=0.1)*(linear + 1) + 0.3*laplacian(gamma=0.1)*matern(nu=2.5, length_scale=1)",
+    "logarithmic(0.9*rbf(gamma=0.1)) + arcsin(0.9*cosine) + bessel_i0(0.3*linear)",
     "normalize(poly(degree=2, c=1))",
     "exp(0.1*linear)",
     "rbf(gamma=0.1)[1] + rbf(gamma=1)[2] + linear[1:2]*matern(nu=1.5, length_scale=2)[2]",

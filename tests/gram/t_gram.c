@@ -105,8 +105,8 @@ static const char *const atoms[] = {
     "arccos(order=1)",
     "arccos(order=2)",
     "tanh(a=0.2, c=0.1)",
+    "3.5 + logarithmic(0.9*rbf(gamma=0.3)) + arcsin(0.99*cosine)*bessel_i0(0.1*linear)",
     "white",
-    "3.5",
 };
 
 static void test_every_atom_equals_the_reference(void **state) {

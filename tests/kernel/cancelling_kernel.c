@@ -164,13 +164,24 @@ static void named_part(kernel_writer *w) {
     put_text(w, "%s", parts[draw_below(w, 13)]);
 }
 
+/* Functions by power series of one argument, and powers of it. */
+static void function_part(kernel_writer *w) {
+    static const char *const parts[] = {
+        "arcsin(cosine)", "bessel_i0(cosine)", "logarithmic(0.5*cosine)", "arcsin(cosine)^2", "cosine", "exp(cosine)"};
+    if (draw_below(w, 3))
+        put_text(w, "cosine^%d", (int)draw_below(w, 8));
+    else
+        put_text(w, "%s", parts[draw_below(w, 6)]);
+}
+
 typedef void part(kernel_writer *);
 
 void cancelling_kernel(mc_rng *rng, int64_t d, char text[RANDOM_KERNEL_SIZE]) {
-    static part *const parts[] = {polynomial_part, polynomial_part, unfolded_part,   angle_part,  equal_part,
-                                  series_part,     stationary_part, stationary_part, sphere_part, named_part};
+    static part *const parts[] = {polynomial_part, polynomial_part, unfolded_part,   angle_part,
+                                  equal_part,      series_part,     stationary_part, stationary_part,
+                                  sphere_part,     named_part,      function_part};
     kernel_writer w = {.rng = rng, .text = text, .d = d};
-    part *const one = parts[draw_below(&w, 10)];
+    part *const one = parts[draw_below(&w, 11)];
     const int64_t count = 2 + draw_below(&w, 3);
     const bool one_column = one == stationary_part && draw_below(&w, 2);
     put_text(&w, "%s", one_column ? "(" : "");

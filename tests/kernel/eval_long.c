@@ -7,8 +7,8 @@ enum { ROW_MAX = 1024 };
 /* ---- numbers ---- */
 
 #ifdef HAVE_QUADMATH
-real acosq(real), atan2q(real, real), cosq(real), expq(real), logq(real), powq(real, real), sinq(real), sqrtq(real),
-    tanhq(real);
+real acosq(real), asinq(real), atan2q(real, real), cosq(real), expq(real), logq(real), powq(real, real), sinq(real),
+    sqrtq(real), tanhq(real);
 #define CALL(name) name##q
 #define OWN_UNIT 0x1p-106L /* of the last place, with the library's few units */
 #define OWN_LEAST 0x1p-16300L
@@ -466,6 +466,47 @@ static wide combined(const mc_node *node, const double *x, const double *z, int6
     return r;
 }
 
+/* ---- functions by power series ---- */
+
+/* Over the least and the most that a may be: f is increasing, on |a| for I0. What may be beyond the end has no value in
+   double. */
+static wide increasing(function_of *f, wide a, real least, real most) {
+    const real v = f(a.v), low = a.v - a.e, high = a.v + a.e;
+    if (!(low >= least && high <= most))
+        return a.v >= least && a.v <= most && a.e == 0 ? rounded(v, 0, INFINITY) : unknown();
+    const real e = size_of(f(high) - v) + size_of(v - f(low)), first = a.v - a.f, last = a.v + a.f;
+    const wide r = rounded(v, a.e == 0 ? 0 : e, first >= least && last <= most ? f(last) - f(first) : INFINITY);
+    return (wide){r.v, 8 * r.e, 2 * r.f};
+}
+
+static real minus_log(real a) {
+    return -CALL(log)(1 - a);
+}
+
+static real bessel(real a) {
+    real sum = 0, term = 1;
+    for (int n = 1; term > OWN_UNIT / 16 * sum && n < 4000; n++) {
+        sum += term;
+        term *= a / 2 * (a / 2) / n / n;
+    }
+    return sum;
+}
+
+/* Its roundings are as many as its terms. */
+static wide bessel_of(wide a) {
+    if (!(size_of(a.v) + a.f < 600))
+        return unknown();
+    const wide r = increasing(bessel, absolute(a), -INFINITY, INFINITY);
+    const real terms = 16 + 4 * size_of(a.v);
+    return (wide){r.v, r.e + terms * OWN_UNIT * r.v, r.f + terms * DOUBLE_UNIT * r.v};
+}
+
+static wide series(mc_series f, wide a) {
+    if (f == MC_BESSEL_I0)
+        return bessel_of(a);
+    return f == MC_ARCSIN ? increasing(CALL(asin), a, -1, 1) : increasing(minus_log, a, -INFINITY, 1);
+}
+
 wide eval_wide(const mc_node *node, const double *x, const double *z, int64_t d) {
     const mc_node *child = node->children ? node->child[0] : NULL;
     switch (node->kind) {
@@ -475,6 +516,7 @@ wide eval_wide(const mc_node *node, const double *x, const double *z, int64_t d)
     case MC_PRODUCT: return combined(node, x, z, d);
     case MC_POWER: return power(eval_wide(child, x, z, d), node->number);
     case MC_EXP: return exponential(eval_wide(child, x, z, d));
+    case MC_SERIES: return series(node->series, eval_wide(child, x, z, d));
     case MC_NORMALIZE: return normalize(child, x, z, d);
     case MC_WEIGH: {
         const wide k = eval_wide(child, x, z, d);

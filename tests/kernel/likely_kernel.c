@@ -55,7 +55,7 @@ static void call(kernel_writer *w, const char *before, int depth, const char *af
 }
 
 static void part(kernel_writer *w, int depth) {
-    switch (depth ? draw_below(w, 13) : 0) {
+    switch (depth ? draw_below(w, 15) : 0) {
     case 1: call(w, "exp(0.1*(", depth - 1, "))"); break;
     case 2: call(w, "normalize(", depth - 1, ")"); break;
     case 3: call(w, "weigh(cos(x[2]), ", depth - 1, ")"); break;
@@ -71,6 +71,8 @@ static void part(kernel_writer *w, int depth) {
     case 11:
         call(w, draw_below(w, 2) ? "(-1*multiquadric - exp(" : "(power(p=1) - 0.3*exp(", depth - 1, "))^-2");
         break;
+    case 12: call(w, draw_below(w, 2) ? "arcsin(normalize(" : "logarithmic(0.9*normalize(", depth - 1, "))"); break;
+    case 13: call(w, "bessel_i0(", depth - 1, ")"); break;
     default: atom(w);
     }
 }

@@ -159,6 +159,7 @@ static void series(kernel_writer *w, int64_t d, int depth) {
 
 static void wrapped(kernel_writer *w, int64_t d, int depth) {
     static const char *const calls[] = {"(", "exp(-", "normalize(", "("};
+    static const char *const functions[] = {"arcsin(", "logarithmic(0.5*", "bessel_i0("};
     const int64_t kind = draw_below(w, 8);
     if (kind == 7) {
         series(w, d, depth);
@@ -177,7 +178,7 @@ static void wrapped(kernel_writer *w, int64_t d, int depth) {
         function(w, d, 2);
         put_text(w, ", ");
     } else
-        put_text(w, "%s", calls[kind]);
+        put_text(w, "%s", draw_below(w, 6) ? calls[kind] : functions[draw_below(w, 3)]);
     expression(w, d, depth);
     put_text(w, ")");
     if (kind == 3)

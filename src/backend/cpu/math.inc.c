@@ -180,6 +180,43 @@ INLINE V F(vangle_from_distance)(V a) {
     return 4 * F(vsqrt)(q) * F(evaluate_polynomial)(F(asin_c), ASIN_DEGREE, q);
 }
 
+/* asin s: by its polynomial near 0, where the digits count from the first that is not 0, else by the angle. */
+INLINE V F(varc_sine)(V s) {
+    const REAL half_pi = (REAL)1.57079632679489661923, least = (REAL)0.1464,
+               most = 1 + (BITS == 32 ? 0x1p-12f : 0x1p-40);
+    const V a = F(vabs)(s), q = s * s, one = F(broadcast_scalar)(1);
+    const V near = a * F(evaluate_polynomial)(F(asin_c), ASIN_DEGREE, F(vmin)(F(broadcast_scalar)(least), q));
+    const V far = half_pi - F(vangle_from_distance)(2 - 2 * F(vmin)(one, a));
+    const V v = F(select_if_positive)(least - q, near, far);
+    return F(select_if_positive)(a - most, F(broadcast_scalar)((REAL)NAN), F(select_if_positive)(-s, -v, v)) + (s - s);
+}
+
+/* -log(1 - s); what 1 - s rounds off is added again. */
+INLINE V F(vlog_series)(V s) {
+    const REAL ln2 = (REAL)0.693147180559945309417, least = BITS == 32 ? (REAL)0x1p-24 : (REAL)0x1p-53;
+    const V x = 1 - s, lost = (1 - x) - s, safe = F(vmax)(F(broadcast_scalar)(least), x);
+    const V v = -(F(vlog2)(safe) * ln2 + lost * F(vreciprocal)(safe));
+    return F(select_if_positive)(x, v, F(broadcast_scalar)((REAL)NAN)) + (s - s);
+}
+
+/* sum (s^2/4)^n/n!^2, of which all terms are positive: from n = |s| on each is less than a quarter of the one before.
+   The largest |s| says how many there are, for all alike. */
+INLINE V F(vbessel_i0)(V s) {
+    const REAL most = BITS == 32 ? 200 : 1600;
+    const V q = s * (REAL)0.5 * (s * (REAL)0.5);
+    REAL size[LANES], largest = 0;
+    F(store_vector)(size, F(vabs)(s));
+    for (int i = 0; i < LANES; i++)
+        largest = size[i] > largest ? size[i] : largest;
+    const int terms = (BITS == 32 ? 14 : 29) + (int)(largest < most ? largest : most);
+    V sum = F(broadcast_scalar)(1), term = sum;
+    for (int n = 1; n < terms; n++) {
+        term = term * q * (1 / ((REAL)n * (REAL)n));
+        sum = sum + term;
+    }
+    return sum;
+}
+
 #undef EXP2_DEGREE
 #undef LOG2_DEGREE
 #undef ASIN_DEGREE

@@ -45,6 +45,9 @@ INLINE V F(tile_function_value)(mc_function_of_tile function, const mc_tile_step
             return (sine + (pi - angle) * cosine) / pi;
         return (3 * sine * cosine + (pi - angle) * (1 + 2 * cosine * cosine)) / pi;
     }
+    case MC_LOG_SERIES: return F(vlog_series)(s);
+    case MC_ARC_SINE: return F(varc_sine)(s);
+    case MC_BESSEL: return F(vbessel_i0)(s);
     case MC_CONSTANT: return F(broadcast_scalar)(1);
     default: return s;
     }
@@ -128,6 +131,9 @@ static void F(apply_elementwise_step)(const mc_tile_step *step, int64_t panels, 
         STEP_CASE(MC_ARC1);
         STEP_CASE(MC_ARC2);
         STEP_CASE(MC_COMPACT);
+        STEP_CASE(MC_LOG_SERIES);
+        STEP_CASE(MC_ARC_SINE);
+        STEP_CASE(MC_BESSEL);
         STEP_CASE(MC_RATIO);
         STEP_CASE(MC_SCALE);
         STEP_CASE(MC_SCALE_SIGN);

@@ -346,6 +346,13 @@ static mercer_status emit_exp(compiler *c, const mc_node *node, node_place at) {
     return MERCER_OK;
 }
 
+static mercer_status emit_series(compiler *c, const mc_node *node, node_place at) {
+    static const mc_function_of_tile functions[MC_SERIES_COUNT] = {
+        [MC_LOGARITHMIC] = MC_LOG_SERIES, [MC_ARCSIN] = MC_ARC_SINE, [MC_BESSEL_I0] = MC_BESSEL};
+    mc_tile_line *line;
+    return emit_function(c, node->child[0], functions[node->series], at, &line);
+}
+
 static mercer_status emit_scaled(compiler *c, mc_vector_kind kind, const mc_node *node, node_place at) {
     const node_place there = intermediate_place(c, at);
     MC_TRY(emit_node(c, node->child[0], there));
@@ -367,6 +374,7 @@ static mercer_status emit_node(compiler *c, const mc_node *node, node_place at) 
     case MC_PRODUCT: return emit_product(c, node, at);
     case MC_POWER: return emit_power(c, node, at);
     case MC_EXP: return emit_exp(c, node, at);
+    case MC_SERIES: return emit_series(c, node, at);
     case MC_NORMALIZE: return emit_scaled(c, MC_VECTOR_NORMALIZE, node, at);
     case MC_WEIGH: return emit_scaled(c, MC_VECTOR_WEIGH, node, at);
     case MC_COLUMNS: return emit_columns(c, node, at);

@@ -195,6 +195,9 @@ static void write_function(mc_text *t, const mc_tile_step *step, int i) {
             mc_text_add(t, "rational(v, R(a->p[%d]))", i);
         break;
     case MC_COMPACT: mc_text_add(t, "compact(v, %lld, %d)", (long long)step->degree, (int)step->p); break;
+    case MC_LOG_SERIES: mc_text_add(t, "log_series(v)"); break;
+    case MC_ARC_SINE: mc_text_add(t, "arc_sine(v)"); break;
+    case MC_BESSEL: mc_text_add(t, "bessel_i0(v)"); break;
     case MC_HYPERBOLIC: mc_text_add(t, "TANH(v)"); break;
     case MC_ARC0: mc_text_add(t, "arc(v, 0)"); break;
     case MC_ARC1: mc_text_add(t, "arc(v, 1)"); break;

@@ -164,6 +164,22 @@ FUNCTION real compact(real s, int l, int k) {
     const real c1 = R(k == 0 ? 0 : k == 1 ? l + 1 : l + 2), c2 = k == 2 ? R((l + 4) * l + 3) / 3 : R(0);
     return power(t, l + k) * (1 + b * (c1 + c2 * b));
 }
+FUNCTION real log_series(real s) {
+    return s < 1 ? -LOG1P(-s) : R(NAN);
+}
+FUNCTION real arc_sine(real s) {
+    return ABS(s) <= 1 + R(sizeof(real) == 4 ? 0x1p-12 : 0x1p-40) ? ASIN(MAX(R(-1), MIN(R(1), s))) : R(NAN);
+}
+FUNCTION real bessel_i0(real s) {
+    const real q = s * R(0.5) * (s * R(0.5));
+    const int terms = (sizeof(real) == 4 ? 14 : 29) + (int)MIN(ABS(s), R(1600));
+    real sum = 1, term = 1;
+    for (int n = 1; n < terms; n++) {
+        term *= q / (R(n) * R(n));
+        sum += term;
+    }
+    return sum;
+}
 FUNCTION real ratio(real s, real both) {
     return both - s > 0 ? s / (both - s) : R(1);
 }

@@ -282,7 +282,8 @@ static mercer_status mass_of(mercer_ctx *ctx, const mc_node *node, double *out) 
         return check_draws(ctx, node, node->kind == MC_EXP ? child[0] : node->number);
     case MC_NORMALIZE: return mass_of(ctx, node->child[0], &child[0]);
     case MC_COLUMNS: return mass_of(ctx, node->child[0], out);
-    case MC_WEIGH: break;
+    case MC_WEIGH:
+    case MC_SERIES: break;
     }
     return fail_unsupported_kernel(ctx, node);
 }
@@ -315,6 +316,7 @@ static void draw_node(frequency_draw *s, const mc_node *node, const mc_view *vie
     int64_t times = 1;
     switch (node->kind) {
     case MC_NUMBER:
+    case MC_SERIES:
     case MC_WEIGH: return;
     case MC_ATOM: atoms[node->atom].draw(s, node, view); return;
     case MC_SUM: draw_one_of(s, node, view); return;

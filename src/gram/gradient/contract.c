@@ -15,6 +15,7 @@
 #include "data/table/data.h"
 #include "gram/gradient/contract_atoms.h"
 #include "gram/gradient/contract_steps.h"
+#include "kernel/evaluate/power_series.h"
 #include <math.h>
 #include <string.h>
 
@@ -69,6 +70,7 @@ static void forward_step(const tile *t, int k) {
         switch (s->node->kind) {
         case MC_NUMBER: v[i] = s->node->number; break;
         case MC_EXP: v[i] = exp(first[i]); break;
+        case MC_SERIES: v[i] = mc_series_rows[s->node->series].value(first[i]); break;
         case MC_POWER: v[i] = pow(first[i], s->node->number); break;
         default: v[i] = first[i]; break;
         }
@@ -99,6 +101,7 @@ static void single_back(const tile *t, const step *s, const double *a, const dou
     for (int64_t i = 0; i < t->rows * SIDE; i++)
         switch (s->node->kind) {
         case MC_EXP: down[i] = a[i] * v[i]; break;
+        case MC_SERIES: down[i] = a[i] * mc_series_rows[s->node->series].slope(below[i]); break;
         case MC_POWER: down[i] = a[i] == 0 ? 0 : a[i] * s->node->number * pow(below[i], s->node->number - 1); break;
         default: down[i] = a[i]; break;
         }

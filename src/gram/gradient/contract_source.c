@@ -230,7 +230,7 @@ static const atom_source atoms[MC_ATOM_COUNT] = {
 
 bool mc_contract_has_source(const mc_node *node) {
     const double nu = node->kind == MC_ATOM && node->atom == MC_MATERN ? node->parameter[0].number : 0.5;
-    bool has = node->kind != MC_ATOM || atoms[node->atom].forward;
+    bool has = node->kind == MC_ATOM ? atoms[node->atom].forward != NULL : node->kind != MC_SERIES;
     has = has && (nu == 0.5 || nu == 1.5 || nu == 2.5);
     for (int i = 0; i < MC_PARAMETERS_MAX && has && node->kind == MC_ATOM; i++)
         has = node->parameter[i].kind != MC_VALUE_MATRIX;

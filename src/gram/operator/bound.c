@@ -28,6 +28,7 @@
    square root. Values of other lines are followed by size, error and what they cannot fall below, which roots and
    negative powers need to know, rule by rule. One per cent on top covers what is of second order. */
 #include "gram/compile/tile_program.h"
+#include "kernel/evaluate/power_series.h"
 #include <float.h>
 #include <math.h>
 
@@ -226,6 +227,34 @@ static mc_bound scaled_bound(const mc_tile_line *line, mc_bound v, double own) {
     return out;
 }
 
+/* -log(1 - v), which is no smaller than v. */
+static mc_bound log_series_bound(mc_bound v, double own) {
+    const double top = v.size + v.error, size = -log1p(-v.size);
+    if (!(top < 1))
+        return unknown;
+    return (mc_bound){.size = size,
+                      .error = v.error / (1 - top) + own * size,
+                      .low = -log1p(-v.low),
+                      .share = v.share / (1 - top) + own};
+}
+
+/* Steepest next to 1; up to 1/2 the slope is below 1.2, and beyond it asin is above 1/2. */
+static mc_bound arc_sine_bound(mc_bound v, double own) {
+    const double top = fmin(v.size + v.error, 1), size = asin(fmin(v.size, 1));
+    if (!(v.size <= MC_ARCSIN_MOST && v.error < 1))
+        return unknown;
+    const double error = asin(top) - asin(fmax(top - 2 * v.error, -1)) + own * size;
+    return (mc_bound){
+        .size = size, .error = error, .low = asin(fmax(v.low, -1)), .share = fmax(1.2 * v.share, 2 * error) + own};
+}
+
+/* I0' = I1 < I0; terms are rounded as often as they are many. */
+static mc_bound bessel_bound(mc_bound v, double own, double u) {
+    const double size = mc_series_rows[MC_BESSEL_I0].value(v.size),
+                 most = mc_series_rows[MC_BESSEL_I0].value(v.size + v.error);
+    return make_bound(size, v.error * most + (own + 4 * v.size * u) * most, 1);
+}
+
 /* f of a value. */
 static mc_bound function_bound(const mc_tile_line *line, mc_bound v, arithmetic a) {
     const double M = v.size, E = v.error, u = a.u, units = a.bodies->function[line->step.function], own = units * u;
@@ -234,6 +263,9 @@ static mc_bound function_bound(const mc_tile_line *line, mc_bound v, arithmetic 
     case MC_WHOLE_POWER: return whole_power(v, (double)line->step.degree, u);
     case MC_REAL_POWER: return real_power(v, line->step.p, a);
     case MC_EXP2: return make_bound(exp2(M), exp2(M) * (expm1(ln2 * E) + (units + M) * u), exp2(v.low));
+    case MC_LOG_SERIES: return log_series_bound(v, own);
+    case MC_ARC_SINE: return arc_sine_bound(v, own);
+    case MC_BESSEL: return bessel_bound(v, own, u);
     case MC_HYPERBOLIC: return symmetric_bound(1, fmin(E + own, 2));
     case MC_ARC0: return make_bound(1, E / 3 + own, 0);
     case MC_ARC1: return make_bound(1, E + own, 0);

@@ -86,10 +86,12 @@ static mercer_status fail_pair(mercer_ctx *ctx, const mc_gram *g, int64_t i, int
                        "below 0; take a whole exponent",
                        x, z, where);
     if (isnan(value))
-        return mc_fail(ctx, MERCER_NUMERIC,
-                       "the kernel of row %lld and row %lld%s has no value: it is what is left of numbers beyond those "
-                       "that a double holds, or a function of weigh or gibbs has none there; scale %s down",
-                       x, z, where, values);
+        return mc_fail(
+            ctx, MERCER_NUMERIC,
+            "the kernel of row %lld and row %lld%s has no value: it is what is left of numbers beyond those "
+            "that a double holds, or a function (weigh, gibbs, logarithmic, arcsin) has none there; scale %s "
+            "down",
+            x, z, where, values);
     return mc_fail(ctx, MERCER_NUMERIC,
                    "the kernel of row %lld and row %lld%s is %g, beyond the numbers that %s holds; take a kernel with "
                    "a smaller factor or exponent, or scale %s down",

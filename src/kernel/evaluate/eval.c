@@ -10,6 +10,7 @@
    and pi. */
 #include "data/table/data.h"
 #include "kernel/language/node.h"
+#include "kernel/evaluate/power_series.h"
 #include "kernel/evaluate/eval_conditional.h"
 #include "kernel/evaluate/eval_special.h"
 #include "kernel/evaluate/matern_bessel.h"
@@ -319,6 +320,7 @@ double mc_eval_in_view(const mc_node *node, const mc_view *view, const double *x
     case MC_PRODUCT: return product_of(node, view, x, z);
     case MC_POWER: return pow(mc_eval_in_view(child, view, x, z), node->number);
     case MC_EXP: return exp(mc_eval_in_view(child, view, x, z));
+    case MC_SERIES: return mc_series_rows[node->series].value(mc_eval_in_view(child, view, x, z));
     case MC_NORMALIZE: return evaluate_normalize(child, view, x, z);
     case MC_WEIGH:
         return mc_function_in_view(node->function, view, x) * mc_function_in_view(node->function, view, z)

@@ -281,6 +281,40 @@ static extended combine_children(const mc_node *node, const mc_view *view, const
     return all;
 }
 
+/* ---- Functions by power series ---- */
+
+static extended logarithmic_of(extended a) {
+    const long double away = 1 - a.value - a.error, v = -log1pl(-a.value);
+    return away > 0 ? (extended){v, a.error / away + FUNCTION * UNIT * fabsl(v)} : unknown;
+}
+
+/* Steepest at the end that is nearer to 1. */
+static extended arcsine_of(extended a) {
+    const long double v = fmaxl(-1, fminl(a.value, 1)), top = fminl(fabsl(v) + a.error, 1);
+    if (!(fabsl(a.value) - a.error <= 1))
+        return unknown;
+    return (extended){asinl(v), asinl(top) - asinl(fmaxl(top - 2 * a.error, -1)) + FUNCTION * UNIT * fabsl(v)};
+}
+
+static long double bessel_i0(long double t) {
+    const long double q = t / 2 * (t / 2);
+    long double sum = 0, term = 1;
+    for (int n = 1; term > UNIT * sum && isfinite(term); n++) {
+        sum += term;
+        term *= q / n / n;
+    }
+    return sum + term;
+}
+
+/* I0' = I1 < I0 */
+static extended bessel_of(extended a) {
+    const long double v = bessel_i0(a.value), most = bessel_i0(fabsl(a.value) + a.error);
+    return (extended){v, a.error * most + (16 + 4 * fabsl(a.value)) * UNIT * v};
+}
+
+static extended (*const series_value[MC_SERIES_COUNT])(extended) = {
+    [MC_LOGARITHMIC] = logarithmic_of, [MC_ARCSIN] = arcsine_of, [MC_BESSEL_I0] = bessel_of};
+
 mc_extended mc_eval_extended(const mc_node *node, const mc_view *view, const double *x, const double *z) {
     const mc_node *child = node->children ? node->child[0] : NULL;
     switch (node->kind) {
@@ -293,6 +327,7 @@ mc_extended mc_eval_extended(const mc_node *node, const mc_view *view, const dou
     case MC_NORMALIZE:
         return normalise_value(mc_eval_extended(child, view, x, z), mc_eval_extended(child, view, x, x),
                                mc_eval_extended(child, view, z, z));
+    case MC_SERIES: return series_value[node->series](mc_eval_extended(child, view, x, z));
     case MC_WEIGH: return unknown;
     case MC_COLUMNS:
         return mc_eval_extended(child, &(mc_view){.d = node->columns, .column = node->column, .parent = view}, x, z);

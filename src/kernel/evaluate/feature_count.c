@@ -55,7 +55,8 @@ int64_t mc_features_count(const mc_node *node, int64_t d, int64_t limit) {
     case MC_NORMALIZE:
     case MC_WEIGH: return mc_features_count(node->child[0], d, limit);
     case MC_COLUMNS: return mc_features_count(node->child[0], node->columns, limit);
-    case MC_EXP: return -1;
+    case MC_EXP:
+    case MC_SERIES: return -1;
     }
     return -1;
 }

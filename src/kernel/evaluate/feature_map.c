@@ -190,7 +190,8 @@ static double *write_node(const mc_features *map, const mc_node *node, const mc_
         const mc_view inner = mc_view_columns(view, node);
         return write_node(map, node->child[0], &inner, x, scratch, out);
     }
-    case MC_EXP: break; /* has no finite map: refused at the door */
+    case MC_EXP:
+    case MC_SERIES: break; /* has no finite map: refused at the door */
     }
     return out;
 }

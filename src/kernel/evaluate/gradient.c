@@ -5,6 +5,7 @@
 
    Where a derivative does not exist it is taken as 0: at x = z for the kernels that have a corner there, at 0 for
    powers below 1, where a normalisation has no finite denominator other than 0. */
+#include "kernel/evaluate/power_series.h"
 #include "kernel/evaluate/eval_conditional.h"
 #include "kernel/evaluate/eval_special.h"
 #include "kernel/language/atoms.h"
@@ -284,6 +285,10 @@ static void differentiate_node(const mc_node *node, const mc_row_pair *p, double
     case MC_PRODUCT: differentiate_product(node, p, w, s); break;
     case MC_POWER: differentiate_power(node, p, w, s); break;
     case MC_EXP: differentiate_node(node->child[0], p, w * value_of_node(node, p), s); break;
+    case MC_SERIES:
+        differentiate_node(node->child[0], p, w * mc_series_rows[node->series].slope(value_of_node(node->child[0], p)),
+                           s);
+        break;
     case MC_NORMALIZE: differentiate_normalize(node->child[0], p, w, s); break;
     case MC_WEIGH: differentiate_weigh(node, p, w, s); break;
     case MC_COLUMNS: differentiate_columns(node, p, w, s); break;

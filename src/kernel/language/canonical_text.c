@@ -3,6 +3,7 @@
    tree.
 
    A part is put in parentheses when it binds more loosely than its place asks for. From loose to tight: */
+#include "kernel/evaluate/power_series.h"
 #include "kernel/language/canonical_text.h"
 #include "kernel/language/function.h"
 #include "kernel/language/node.h"
@@ -270,6 +271,7 @@ static void print_bare(mc_text *out, const mc_node *node) {
         break;
     case MC_POWER: (is_inverse(node) ? print_inverse : print_power)(out, node); break;
     case MC_EXP: print_call(out, "exp", node); break;
+    case MC_SERIES: print_call(out, mc_series_rows[node->series].name, node); break;
     case MC_NORMALIZE: print_call(out, "normalize", node); break;
     case MC_WEIGH: print_call(out, "weigh", node); break;
     case MC_COLUMNS:

@@ -119,8 +119,16 @@ typedef enum mc_kind {
     MC_EXP,       /* exp(child) */
     MC_NORMALIZE, /* child / sqrt(child(x,x) child(z,z)); 0 where the denominator is 0 */
     MC_WEIGH,     /* f(x) child(x,z) f(z) */
-    MC_COLUMNS    /* child on some columns */
+    MC_COLUMNS,   /* child on some columns */
+    MC_SERIES     /* a function of the child by its power series: power_series.h */
 } mc_kind;
+
+typedef enum mc_series {
+    MC_LOGARITHMIC, /* -log(1 - t) */
+    MC_ARCSIN,
+    MC_BESSEL_I0,
+    MC_SERIES_COUNT
+} mc_series;
 
 /* The function f of weigh: over norm2, norm, x[i] and numbers. */
 typedef enum mc_function_kind {
@@ -156,6 +164,7 @@ struct mc_node {
     int64_t offset; /* byte in the text, for messages */
     double number;  /* NUMBER: value; POWER: exponent */
     mc_atom atom;
+    mc_series series; /* SERIES */
     mc_value parameter[MC_PARAMETERS_MAX];
     int children;
     mc_node **child;

@@ -128,6 +128,7 @@ static mercer_status copy_into(mercer_ctx *ctx, const mc_node *node, mc_node **o
     mc_node *copy = *out;
     copy->number = node->number;
     copy->atom = node->atom;
+    copy->series = node->series;
     for (int i = 0; i < MC_PARAMETERS_MAX; i++)
         MC_TRY(mc_value_copy(ctx, &node->parameter[i], &copy->parameter[i]));
     if (node->function)
@@ -211,6 +212,8 @@ bool mc_node_equal(const mc_node *a, const mc_node *b) {
     if (a->kind != b->kind || a->children != b->children || a->number != b->number)
         return false;
     if (a->kind == MC_ATOM && !same_atom(a, b))
+        return false;
+    if (a->kind == MC_SERIES && a->series != b->series)
         return false;
     if (a->kind == MC_COLUMNS && !same_columns(a, b))
         return false;

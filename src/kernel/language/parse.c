@@ -9,11 +9,13 @@
               | 'user' '(' string ')' | 'series' '(' (sum ',')? quotient (',' quotient)* ')'
               | 'series' '(' string ',' (sum ',')? 'terms' '=' number ')'
               | 'geometric' '(' sum ')' | 'binomial' '(' sum ',' number ')'
+              | series '(' sum ')'                          a row of power_series.h
               | 'exp' '(' sum ')' | 'normalize' '(' sum ')' | 'weigh' '(' function ',' sum ')' | 'form' '(' matrix ')'
               | ('anova' | 'additive') '(' sum (',' 'order' '=' number)? ')' '[' columns ']' | 'blended' arguments
 
    Nesting is limited, so that no text can exhaust the stack here or in anything that walks the tree afterwards. */
 #include "kernel/language/parse.h"
+#include "kernel/evaluate/power_series.h"
 #include "kernel/evaluate/row_sets.h"
 #include "kernel/evaluate/text_features.h"
 #include "kernel/evaluate/word_weights.h"
@@ -71,6 +73,12 @@ static mercer_status parse_exp(mc_parser *p, mc_node **out) {
 
 static mercer_status parse_normalize(mc_parser *p, mc_node **out) {
     return parse_inside(p, MC_NORMALIZE, out);
+}
+
+static mercer_status parse_function_of(mc_parser *p, mc_series series, mc_node **out) {
+    MC_TRY(parse_inside(p, MC_SERIES, out));
+    (*out)->series = series;
+    return MERCER_OK;
 }
 
 static mercer_status parse_weigh(mc_parser *p, mc_node **out) {
@@ -157,7 +165,7 @@ static const struct {
 enum { WORDS = sizeof words / sizeof words[0] };
 
 static mercer_status unknown_name(mc_parser *p) {
-    const char *known[WORDS + 2 * MC_ATOM_COUNT];
+    const char *known[WORDS + 2 * MC_ATOM_COUNT + 2 * MC_SERIES_COUNT];
     int count = 0;
     for (int i = 0; i < WORDS; i++)
         known[count++] = words[i].name;
@@ -166,6 +174,11 @@ static mercer_status unknown_name(mc_parser *p) {
         if (mc_atoms[i].alias)
             known[count++] = mc_atoms[i].alias;
     }
+    for (int i = 0; i < MC_SERIES_COUNT; i++) {
+        known[count++] = mc_series_rows[i].name;
+        if (mc_series_rows[i].alias)
+            known[count++] = mc_series_rows[i].alias;
+    }
     return mc_lex_unknown(&p->lexer, "there is no kernel", known, count, "");
 }
 
@@ -173,6 +186,10 @@ static mercer_status parse_name(mc_parser *p, mc_node **out) {
     for (int i = 0; i < WORDS; i++)
         if (mc_lex_name_is(&p->lexer, words[i].name))
             return words[i].parse(p, out);
+    for (int i = 0; i < MC_SERIES_COUNT; i++)
+        if (mc_lex_name_is(&p->lexer, mc_series_rows[i].name)
+            || (mc_series_rows[i].alias && mc_lex_name_is(&p->lexer, mc_series_rows[i].alias)))
+            return parse_function_of(p, (mc_series)i, out);
     const int atom = mc_atom_find(p->lexer.text + p->lexer.token.offset, (size_t)p->lexer.token.length);
     return atom < 0 ? unknown_name(p) : parse_atom(p, (mc_atom)atom, out);
 }

@@ -212,6 +212,13 @@ static facts exp_facts(const mc_node *node, int64_t d) {
     return f;
 }
 
+static facts series_facts(const mc_node *node, int64_t d) {
+    facts f = facts_of(node->child[0], d);
+    f.diagonal = mc_iv_series(node->series, f.diagonal);
+    f.dimension = INFINITY;
+    return f;
+}
+
 static facts normalize_facts(const mc_node *node, int64_t d) {
     facts f = facts_of(node->child[0], d);
     const mc_interval r = f.diagonal;
@@ -242,6 +249,7 @@ static facts facts_of(const mc_node *node, int64_t d) {
     case MC_PRODUCT: return sum_or_product_facts(node, d);
     case MC_POWER: return power_facts(node, d);
     case MC_EXP: return exp_facts(node, d);
+    case MC_SERIES: return series_facts(node, d);
     case MC_NORMALIZE: return normalize_facts(node, d);
     case MC_WEIGH: return facts_of_weigh(node, d);
     case MC_COLUMNS: return columns_facts(node, d);

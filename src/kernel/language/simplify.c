@@ -79,6 +79,13 @@ static mercer_status simplify_exp(mercer_ctx *ctx, mc_node **io) {
     return child->kind == MC_NUMBER && child->number == 0 ? replace_by_number(ctx, io, 1) : MERCER_OK;
 }
 
+/* f(0) = c_0 */
+static mercer_status simplify_series(mercer_ctx *ctx, mc_node **io) {
+    const mc_node *child = (*io)->child[0];
+    return child->kind == MC_NUMBER && child->number == 0 ? replace_by_number(ctx, io, (*io)->series == MC_BESSEL_I0)
+                                                          : MERCER_OK;
+}
+
 static mercer_status simplify_weigh(mercer_ctx *ctx, mc_node **io) {
     mc_node *node = *io;
     const mc_function *f = node->function;
@@ -170,7 +177,7 @@ static mercer_status (*const rules[])(mercer_ctx *, mc_node **) = {
     [MC_SUM] = mc_collect_sum,           [MC_PRODUCT] = mc_collect_product,
     [MC_POWER] = simplify_power,         [MC_EXP] = simplify_exp,
     [MC_NORMALIZE] = simplify_normalize, [MC_WEIGH] = simplify_weigh,
-    [MC_COLUMNS] = simplify_columns,
+    [MC_COLUMNS] = simplify_columns,     [MC_SERIES] = simplify_series,
 };
 
 mercer_status mc_simplify_expression(mercer_ctx *ctx, mc_node **io) {

@@ -48,6 +48,10 @@ static bool verify_exp(checker *c, const mc_proof_line *line) {
     return of_child(c, line, MC_T_EXP, MC_IS_KERNEL);
 }
 
+static bool verify_power_series(checker *c, const mc_proof_line *line) {
+    return of_child(c, line, MC_T_SERIES, MC_IS_KERNEL);
+}
+
 static bool verify_normalize(checker *c, const mc_proof_line *line) {
     return of_child(c, line, MC_T_NORMALIZE, MC_IS_KERNEL);
 }
@@ -251,6 +255,7 @@ static const struct {
     [MC_RULE_PRODUCT] = {MC_IS_KERNEL, verify_product},
     [MC_RULE_POWER] = {MC_IS_KERNEL, verify_power},
     [MC_RULE_EXP] = {MC_IS_KERNEL, verify_exp},
+    [MC_RULE_POWER_SERIES] = {MC_IS_KERNEL, verify_power_series},
     [MC_RULE_NORMALIZE] = {MC_IS_KERNEL, verify_normalize},
     [MC_RULE_WEIGH] = {MC_IS_KERNEL, verify_weigh},
     [MC_RULE_COLUMNS] = {MC_IS_KERNEL, verify_columns},

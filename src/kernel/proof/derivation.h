@@ -49,6 +49,7 @@ typedef enum mc_rule {
     MC_RULE_PRODUCT,
     MC_RULE_POWER,
     MC_RULE_EXP,
+    MC_RULE_POWER_SERIES,
     MC_RULE_NORMALIZE,
     MC_RULE_WEIGH,
     MC_RULE_COLUMNS,

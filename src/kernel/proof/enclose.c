@@ -100,6 +100,8 @@ static mc_interval of_child(const mc_node *node, const mc_view *view, const doub
     const mc_interval k = enclose_node(node->child[0], view, x, z);
     if (is_unknown(k))
         return k;
+    if (node->kind == MC_SERIES)
+        return mc_iv_series(node->series, k);
     return node->kind == MC_EXP ? mc_iv_exp(k) : mc_iv_power(k, node->number);
 }
 
@@ -110,6 +112,7 @@ static mc_interval enclose_node(const mc_node *node, const mc_view *view, const 
     case MC_SUM:
     case MC_PRODUCT: return enclose_sum_or_product(node, view, x, z);
     case MC_POWER:
+    case MC_SERIES:
     case MC_EXP: return of_child(node, view, x, z);
     case MC_NORMALIZE: return enclose_normalize(node->child[0], view, x, z);
     case MC_WEIGH: return enclose_weigh(node, view, x, z);

@@ -3,6 +3,7 @@
      exp(u)       e^c sum_n (u - c)^n/n! + R                where u - c is a kernel
      b^-a         sum_n C(a + n - 1, n) c^(-a-n) (c - b)^n + R    where c - b is a kernel and b > 0
      b^a, 0 < a < 1   c^a - sum_{n > 0} |C(a, n)| c^(a-n) (c - b)^n - R   where c - b is a kernel and b >= 0
+     f(u)         f_0 + f_1 u + f_2 u^2 + ... + R  of power_series.h, where u is a kernel
      arccos       |x|^order |z|^order (c_0 + c_1 cosine + c_2 cosine^2 + ...) + R
      spline       1 + <x,z> + R
 
@@ -52,6 +53,8 @@ const mc_term *mc_remainder_kernel(mc_pool *pool, const mc_term *remainder) {
         return NULL;
     if (function->kind == MC_T_EXP)
         return plus_number(pool, function->child[0], -at);
+    if (function->kind == MC_T_SERIES)
+        return at == 0 ? function->child[0] : NULL;
     if (function->kind != MC_T_POWER || !(at > 0))
         return NULL;
     const double least = mc_term_diagonal_range(function->child[0]).lo;
@@ -181,6 +184,25 @@ static bool expand_inverse(mc_expander *x, const mc_term *term, const mc_node *s
         ok = mc_expand_as_generator(x, term, scope, out);
     mc_free(k.item);
     return ok;
+}
+
+/* The series of logarithmic, arcsin and bessel_i0. */
+static bool expand_series(mc_expander *x, const mc_term *term, const mc_node *scope, mc_monomials *out) {
+    mc_monomials k = {0}, power = {0};
+    bool ok = mc_expand_into(x, term->child[0], scope, &k) && mc_add_constant(x, &power, mc_iv(1));
+    for (int n = 0; ok && n <= x->order; n++) {
+        const mc_interval c = mc_series_coefficient(term->node->series, n);
+        if (n > 0)
+            ok = mc_multiply_monomials(x, &power, &k);
+        for (int i = 0; ok && !mc_iv_is_zero(&c) && i < power.count; i++) {
+            mc_monomial m = power.item[i];
+            m.factor = mc_iv_mul(m.factor, c);
+            ok = mc_add_monomial(x, out, &m);
+        }
+    }
+    mc_free(k.item);
+    mc_free(power.item);
+    return ok && add_remainder(x, term, 0, scope, out);
 }
 
 static bool subtract_remainder(mc_expander *x, const mc_term *function, double at, const mc_node *scope,
@@ -358,10 +380,13 @@ static bool expand_spline(mc_expander *x, const mc_term *term, const mc_node *sc
 }
 
 bool mc_expand_taylor(mc_expander *x, const mc_term *term, const mc_node *scope, mc_monomials *out, bool *taken) {
-    *taken = term->kind == MC_T_EXP || (term->kind == MC_T_POWER && term->amount.factor < 0)
+    *taken = term->kind == MC_T_EXP || term->kind == MC_T_SERIES
+             || (term->kind == MC_T_POWER && term->amount.factor < 0)
              || (term->kind == MC_T_ATOM && term->node->atom == MC_SPLINE);
     if (term->kind == MC_T_EXP)
         return expand_exp(x, term, scope, out);
+    if (term->kind == MC_T_SERIES)
+        return expand_series(x, term, scope, out);
     if (*taken)
         return term->kind == MC_T_POWER ? expand_inverse(x, term, scope, out) : expand_spline(x, term, scope, out);
     if (is_root(term))

@@ -13,6 +13,7 @@
 #ifndef MC_KERNEL_PROOF_INTERVAL_H
 #define MC_KERNEL_PROOF_INTERVAL_H
 
+#include "kernel/language/kernel.h"
 #include "kernel/proof/big_float.h"
 
 /* The number is U / (2^shift L) with algebraic integers U and L of degree `degree` at most, all conjugates of which are
@@ -56,7 +57,10 @@ mc_interval mc_iv_sin(mc_interval a);
 mc_interval mc_iv_cos(mc_interval a);
 mc_interval mc_iv_acos(mc_interval a); /* of what lies in [-1, 1] */
 mc_interval mc_iv_tanh(mc_interval a);
-mc_interval mc_iv_log_gamma(mc_interval a); /* of what lies above 0 */
+/* Ends beyond where the series converges count as the end of that; entirely beyond: everything. */
+mc_interval mc_iv_series(mc_series series, mc_interval a);
+mc_interval mc_series_coefficient(mc_series series, int n); /* of t^n */
+mc_interval mc_iv_log_gamma(mc_interval a);                 /* of what lies above 0 */
 mc_interval mc_iv_pi(void);
 
 /* For the two files: an interval of its ends alone, and one with ends of at most so many digits. */

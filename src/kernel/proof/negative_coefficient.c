@@ -93,6 +93,60 @@ static void exp_series(power_series *f) {
     *f = g;
 }
 
+/* y = -log(1 - u): y' (1 - u) = u'. */
+static bool logarithmic_series(power_series *u) {
+    power_series y = {.polynomial = false};
+    const mc_interval rest = mc_iv_sub(mc_iv(1), u->c[0]);
+    if (!(rest.lo > 0))
+        return false;
+    y.c[0] = mc_iv_series(MC_LOGARITHMIC, u->c[0]);
+    for (int n = 1; n < TERMS; n++) {
+        mc_interval sum = mc_iv_mul(mc_iv(n), u->c[n]);
+        for (int k = 1; k < n; k++)
+            sum = mc_iv_add(sum, mc_iv_mul(mc_iv(n - k), mc_iv_mul(u->c[k], y.c[n - k])));
+        y.c[n] = mc_iv_div(sum, mc_iv_mul(mc_iv(n), rest));
+    }
+    *u = y;
+    return true;
+}
+
+/* y = arcsin(u): y' = u' (1 - u^2)^(-1/2). */
+static bool arcsine_series(power_series *u) {
+    power_series g = *u, y = {.polynomial = false};
+    multiply_series(&g, u);
+    for (int n = 0; n < TERMS; n++)
+        g.c[n] = n ? mc_iv_neg(g.c[n]) : mc_iv_sub(mc_iv(1), g.c[0]);
+    if (!real_power(&g, -0.5))
+        return false;
+    y.c[0] = mc_iv_series(MC_ARCSIN, u->c[0]);
+    for (int n = 1; n < TERMS; n++) {
+        y.c[n] = mc_iv(0);
+        for (int k = 1; k <= n; k++)
+            y.c[n] = mc_iv_add(y.c[n], mc_iv_mul(mc_iv(k), mc_iv_mul(u->c[k], g.c[n - k])));
+        y.c[n] = mc_iv_div(y.c[n], mc_iv(n));
+    }
+    *u = y;
+    return true;
+}
+
+/* Of u without a constant: then the n-th power of u begins with that of t. */
+static bool bessel_series(power_series *u) {
+    power_series y;
+    clear_series(&y);
+    if (!mc_iv_is_zero(&u->c[0]))
+        return false;
+    for (int n = TERMS - 1; n >= 0; n--) {
+        multiply_series(&y, u);
+        y.c[0] = mc_iv_add(y.c[0], mc_series_coefficient(MC_BESSEL_I0, n));
+    }
+    *u = y;
+    u->polynomial = false;
+    return true;
+}
+
+static bool (*const composed[MC_SERIES_COUNT])(power_series *) = {
+    [MC_LOGARITHMIC] = logarithmic_series, [MC_ARCSIN] = arcsine_series, [MC_BESSEL_I0] = bessel_series};
+
 /* ---- atoms ---- */
 
 /* a t + b */
@@ -196,6 +250,7 @@ static bool read_series(const mc_term *term, bool sphere, power_series *out) {
             return false;
         exp_series(out);
         return true;
+    case MC_T_SERIES: return read_series(term->child[0], sphere, out) && composed[term->node->series](out);
     case MC_T_WEIGH: return weighed_series(term, sphere, out);
     default: return false;
     }

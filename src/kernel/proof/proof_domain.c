@@ -3,6 +3,7 @@
    holds at every point is left out. */
 #include "base/memory.h"
 #include "base/status.h"
+#include "kernel/evaluate/power_series.h"
 #include "kernel/language/atoms.h"
 #include "kernel/language/function.h"
 #include "kernel/language/node.h"
@@ -33,22 +34,51 @@ static mercer_status fail_nowhere(domain_writer *w, const char *condition) {
 }
 
 /* Once each, the first after "with", the others after "and". */
+static void add_words(domain_writer *w, bool nowhere, mc_text *words) {
+    char *condition = NULL;
+    if ((w->status = mc_text_take(words, &condition)))
+        return;
+    if (w->kernel && nowhere)
+        w->status = fail_nowhere(w, condition);
+    if (!w->out->length || !strstr(w->out->bytes, condition))
+        mc_text_add(w->out, "%s%s", w->out->length ? " and " : "with ", condition);
+    mc_free(condition);
+}
+
 static void add_condition(domain_writer *w, const mc_function *f, const char *holds, const mc_node *view) {
     mc_text words = mc_text_open(w->ctx);
-    char *condition = NULL;
     mc_function_print(&words, f);
     mc_text_add(&words, " %s", holds);
     if (view) {
         mc_text_add(&words, " among their columns ");
         mc_columns_print(&words, view);
     }
-    if ((w->status = mc_text_take(&words, &condition)))
-        return;
-    if (w->kernel && holds_nowhere(f, holds))
-        w->status = fail_nowhere(w, condition);
-    if (!w->out->length || !strstr(w->out->bytes, condition))
-        mc_text_add(w->out, "%s%s", w->out->length ? " and " : "with ", condition);
-    mc_free(condition);
+    add_words(w, holds_nowhere(f, holds), &words);
+}
+
+/* ---- where power series converge ---- */
+
+static bool lies_within(mc_interval range, const char *holds) {
+    return strcmp(holds, "< 1") == 0 ? range.hi < 1 : range.hi <= 1;
+}
+
+/* Of a kernel the diagonal is asked alone: |k(x, z)| is at most the larger of k(x, x) and k(z, z). */
+static void visit_series(domain_writer *w, const mc_node *node) {
+    const char *holds = mc_series_rows[node->series].holds;
+    mc_pool pool = mc_pool_open(w->ctx);
+    const mc_term *term = holds && !w->status ? mc_term_from(&pool, node->child[0]) : NULL;
+    const mc_interval range = term ? mc_term_diagonal_range(term) : mc_iv_everything();
+    char *text = NULL;
+    if (term && !lies_within(range, holds))
+        w->status = mc_node_print(w->ctx, node->child[0], &text);
+    if (text) {
+        mc_text words = mc_text_open(w->ctx);
+        mc_text_add(&words, "k(x, x) %s of k = %s", holds, text);
+        add_words(w, holds[1] == '=' ? range.lo > 1 : range.lo >= 1, &words);
+    }
+    mc_free(text);
+    w->status = w->status ? w->status : pool.status;
+    mc_pool_close(&pool);
 }
 
 static bool holds_zero(mc_interval a) {
@@ -93,6 +123,8 @@ static void collect_domain_conditions(domain_writer *w, const mc_node *node, con
     visit_function(w, node->function, view);
     if (node->kind == MC_ATOM && node->atom == MC_GIBBS && !w->status && !(mc_function_range(node->function).lo > 0))
         add_condition(w, node->function, "> 0", view);
+    if (node->kind == MC_SERIES)
+        visit_series(w, node);
     for (int i = 0; i < node->children; i++)
         collect_domain_conditions(w, node->child[i], node->kind == MC_COLUMNS ? node : view);
 }

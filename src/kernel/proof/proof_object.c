@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/table/data.h"
+#include "kernel/evaluate/power_series.h"
 #include "kernel/language/atoms.h"
 #include "kernel/language/function.h"
 #include "kernel/language/user_function.h"
@@ -41,6 +42,7 @@ static const char *const rule_names[MC_RULE_COUNT] = {
     [MC_RULE_PRODUCT] = "product",
     [MC_RULE_POWER] = "power",
     [MC_RULE_EXP] = "exp",
+    [MC_RULE_POWER_SERIES] = "power_series",
     [MC_RULE_NORMALIZE] = "normalize",
     [MC_RULE_WEIGH] = "weigh",
     [MC_RULE_COLUMNS] = "columns",
@@ -313,7 +315,8 @@ static void write_details(object_writer *w, const mc_term *term) {
 }
 
 static void write_operation(object_writer *w, const mc_term *term) {
-    mc_text_add(w->out, "{\"op\":\"%s\"", operation_names[term->kind]);
+    mc_text_add(w->out, "{\"op\":\"%s\"",
+                term->kind == MC_T_SERIES ? mc_series_rows[term->node->series].name : operation_names[term->kind]);
     write_details(w, term);
     mc_text_add(w->out, ",\"of\":[");
     for (int i = 0; i < term->children; i++) {

@@ -64,6 +64,7 @@ static int by_its_top(mc_prover *p, const mc_term *term, int64_t d) {
     case MC_T_PRODUCT: return prove_children(p, term, d, MC_IS_KERNEL, MC_RULE_PRODUCT, true);
     case MC_T_POWER: return prove_power(p, term, d);
     case MC_T_EXP: return of_child(p, term, d, MC_RULE_EXP);
+    case MC_T_SERIES: return of_child(p, term, d, MC_RULE_POWER_SERIES);
     case MC_T_NORMALIZE: return of_child(p, term, d, MC_RULE_NORMALIZE);
     case MC_T_WEIGH: return of_child(p, term, d, MC_RULE_WEIGH);
     case MC_T_REMAINDER: return mc_claim_remainder(p, term, d);
@@ -180,7 +181,8 @@ static int exp_conditional(mc_prover *p, mc_judgement judgement, const mc_term *
 
 static int by_algebra(mc_prover *p, const mc_term *term, int64_t d) {
     if (term->kind != MC_T_SUM && term->kind != MC_T_PRODUCT && term->kind != MC_T_POWER && term->kind != MC_T_EXP
-        && term->kind != MC_T_WEIGH && term->kind != MC_T_COLUMNS && term->kind != MC_T_NORMALIZE)
+        && term->kind != MC_T_SERIES && term->kind != MC_T_WEIGH && term->kind != MC_T_COLUMNS
+        && term->kind != MC_T_NORMALIZE)
         return MC_NO_LINE;
     int line = as_a_sum(p, term, MC_GENERATORS, d);
     if (line == MC_NO_LINE)

@@ -53,6 +53,9 @@ static const struct {
     [MC_RULE_PRODUCT] = {"S2", "a product of kernels is one"},
     [MC_RULE_POWER] = {"S2", "a product of a kernel with itself is one"},
     [MC_RULE_EXP] = {"S6", "exp of a kernel is one, its power series has no negative coefficient"},
+    [MC_RULE_POWER_SERIES] = {"S6",
+                              "its power series has no negative coefficient, and converges where k(x, x) allows it, "
+                              "since |k(x, z)| is at most the larger of k(x, x) and k(z, z)"},
     [MC_RULE_NORMALIZE] = {"S7", "f(x) k(x,z) f(z) with f(x) = 1/sqrt(k(x,x)), or f(x) = 0 where k(x,x) = 0"},
     [MC_RULE_WEIGH] = {"S3", "f(x) k(x,z) f(z) is one for any function f"},
     [MC_RULE_COLUMNS] = {"S4", "a kernel of some of the columns is one of the whole row"},

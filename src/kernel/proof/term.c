@@ -171,6 +171,7 @@ static const mc_term_kind kind_of[] = {
     [MC_NUMBER] = MC_T_NUMBER,       [MC_ATOM] = MC_T_ATOM,   [MC_SUM] = MC_T_SUM,
     [MC_PRODUCT] = MC_T_PRODUCT,     [MC_POWER] = MC_T_POWER, [MC_EXP] = MC_T_EXP,
     [MC_NORMALIZE] = MC_T_NORMALIZE, [MC_WEIGH] = MC_T_WEIGH, [MC_COLUMNS] = MC_T_COLUMNS,
+    [MC_SERIES] = MC_T_SERIES,
 };
 
 const mc_term *mc_term_from(mc_pool *pool, const mc_node *node) {
@@ -225,6 +226,7 @@ static bool same_head(const mc_term *a, const mc_term *b) {
     case MC_T_ATOM: return same_atom(a->node, b->node);
     case MC_T_REMAINDER: return a->order == b->order && mc_amount_equal(a->amount, b->amount);
     case MC_T_WEIGH: return same_weight(a, b);
+    case MC_T_SERIES: return a->node->series == b->node->series;
     case MC_T_COLUMNS: return same_list(a->node, b->node);
     case MC_T_SPECIAL:
         return a->special == b->special && same_atom(a->node, b->node) && mc_amount_equal(a->amount, b->amount);
@@ -298,6 +300,7 @@ const mc_term *mc_term_without_view(mc_pool *pool, const mc_term *term, const mc
     case MC_T_PRODUCT:
     case MC_T_POWER:
     case MC_T_EXP:
+    case MC_T_SERIES:
     case MC_T_NORMALIZE: return children_without_view(pool, term, view);
     default: return NULL;
     }

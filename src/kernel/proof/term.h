@@ -70,6 +70,7 @@ typedef enum mc_term_kind {
     MC_T_WEIGH,    /* by node->function, or by exp(-sum_j amount_j x_j^2) when node is NULL */
     MC_T_COLUMNS,  /* node's columns */
     MC_T_SPECIAL,  /* special; node: its owner or NULL */
+    MC_T_SERIES,   /* a function of child by its power series; node says which */
     MC_T_REMAINDER /* child, a function of a kernel, less its powers up to `order` around amount: expand_taylor.c */
 } mc_term_kind;
 

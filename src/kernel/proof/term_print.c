@@ -2,6 +2,7 @@
    blackboard. */
 #include "base/memory.h"
 #include "kernel/proof/term_print.h"
+#include "kernel/evaluate/power_series.h"
 #include "kernel/language/function.h"
 #include "kernel/language/node.h"
 #include "kernel/language/canonical_text.h"
@@ -318,6 +319,7 @@ static void print_bare(const mc_term *term, mc_text *out) {
         mc_text_number(out, term->amount.factor);
         break;
     case MC_T_EXP: print_call("exp", term, out); break;
+    case MC_T_SERIES: print_call(mc_series_rows[term->node->series].name, term, out); break;
     case MC_T_NORMALIZE: print_call("normalize", term, out); break;
     case MC_T_WEIGH: print_weigh(term, out); break;
     case MC_T_COLUMNS:

@@ -57,6 +57,7 @@ mc_interval mc_term_range(const mc_term *term) {
     case MC_T_PRODUCT: return sum_or_product_range(term);
     case MC_T_POWER: return mc_iv_power(mc_term_range(term->child[0]), term->amount.factor);
     case MC_T_EXP: return mc_iv_exp(mc_term_range(term->child[0]));
+    case MC_T_SERIES: return mc_iv_series(term->node->series, mc_term_range(term->child[0]));
     case MC_T_COLUMNS: return mc_term_range(term->child[0]);
     default: return mc_iv_everything();
     }
@@ -129,6 +130,7 @@ mc_interval mc_term_diagonal_range(const mc_term *term) {
     case MC_T_PRODUCT: return combined_diagonal(term);
     case MC_T_POWER: return mc_iv_power(mc_term_diagonal_range(term->child[0]), term->amount.factor);
     case MC_T_EXP: return mc_iv_exp(mc_term_diagonal_range(term->child[0]));
+    case MC_T_SERIES: return mc_iv_series(term->node->series, mc_term_diagonal_range(term->child[0]));
     case MC_T_WEIGH: return weighed_diagonal(term);
     case MC_T_NORMALIZE: return normalised_diagonal(term);
     case MC_T_COLUMNS: return mc_term_diagonal_range(term->child[0]);

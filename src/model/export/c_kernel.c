@@ -1,6 +1,7 @@
 /* c_kernel.c: a kernel expression as C functions, one per node, each the formula of kernel/evaluate/eval.c for the
    columns it sees. */
 #include "base/status.h"
+#include "kernel/evaluate/power_series.h"
 #include "model/export/c_writer.h"
 
 static mercer_status write_node(mc_c_writer *w, const mc_node *node, int64_t d, int *out);
@@ -81,6 +82,8 @@ static mercer_status write_one(mc_c_writer *w, const mc_node *node, int64_t d) {
         mc_text_add(w->text, "    return pow(k%d(x, z), %.17g);\n", child, node->number);
     else if (node->kind == MC_EXP)
         mc_text_add(w->text, "    return exp(k%d(x, z));\n", child);
+    else if (node->kind == MC_SERIES)
+        mc_text_add(w->text, "    return %s(k%d(x, z));\n", mc_series_rows[node->series].code, child);
     else if (exponent)
         mc_text_add(w->text, "    return exp(k%d(x, z) - (k%d(x, x) / 2 + k%d(z, z) / 2));\n", child, child, child);
     else
@@ -109,6 +112,7 @@ static mercer_status write_body(mc_c_writer *w, const mc_node *node, int64_t d) 
     case MC_PRODUCT: return write_many(w, node, d);
     case MC_POWER:
     case MC_EXP:
+    case MC_SERIES:
     case MC_NORMALIZE: return write_one(w, node, d);
     case MC_WEIGH: return write_weigh(w, node, d);
     case MC_COLUMNS: return write_columns(w, node);

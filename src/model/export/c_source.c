@@ -123,6 +123,13 @@ static const struct {
                "    return s;\n}\n\n"},
     {"largest(", "static double largest(const double *x, int d) {\n    double s = 0;\n    for (int j = 0; j < d; j++)\n"
                  "        s = fabs(x[j]) > s ? fabs(x[j]) : s;\n    return s > 0 ? s : 1;\n}\n\n"},
+    {"logarithmic(", "static double logarithmic(double t) {\n    return -log1p(-t);\n}\n\n"},
+    {"arcsine(",
+     "static double arcsine(double t) {\n    return asin(fabs(t) <= 1 || fabs(t) > 1 + 1e-12 ? t : t > 0 ? 1 : "
+     "-1);\n}\n\n"},
+    {"bessel_i0(", "static double bessel_i0(double t) {\n    double s = 0, a = 1;\n"
+                   "    for (int n = 1; a > 1e-17 * s && a < 1e308; n++) {\n        s += a;\n"
+                   "        a *= t / 2 * (t / 2) / n / n;\n    }\n    return s + a;\n}\n\n"},
     {"normalised(",
      "static double normalised(double v, double a, double b) {\n    if (a == 0 || b == 0 || (a < 0) != (b < 0))\n"
      "        return 0;\n    return a == b ? v / fabs(a) : v / (sqrt(fabs(a)) * sqrt(fabs(b)));\n}\n\n"},

@@ -350,6 +350,22 @@ static mercer_status onnx_columns(const mc_onnx_view *v, const mc_node *node, in
     return status;
 }
 
+/* ONNX has no Bessel function. */
+static mercer_status onnx_series(const mc_onnx_view *v, const mc_node *node, int *out) {
+    int child = 0;
+    if (node->series == MC_BESSEL_I0)
+        return mc_fail(v->g->ctx, MERCER_INVALID,
+                       "export: ONNX has no operator for bessel_i0; write C code instead, or the first terms, "
+                       "series(\"bessel_i0\", ..., terms=12)");
+    MC_TRY(onnx_kernel_node(v, node->child[0], &child));
+    if (node->series == MC_ARCSIN) {
+        child = onnx_binary(v, "Max", onnx_number(v, -1), onnx_binary(v, "Min", onnx_number(v, 1), child));
+        *out = onnx_unary(v, "Asin", child);
+    } else
+        *out = onnx_unary(v, "Neg", onnx_unary(v, "Log", onnx_binary(v, "Sub", onnx_number(v, 1), child)));
+    return MERCER_OK;
+}
+
 static mercer_status onnx_kernel_node(const mc_onnx_view *v, const mc_node *node, int *out) {
     switch (node->kind) {
     case MC_NUMBER: *out = onnx_number(v, node->number); return MERCER_OK;
@@ -359,6 +375,7 @@ static mercer_status onnx_kernel_node(const mc_onnx_view *v, const mc_node *node
     case MC_NORMALIZE: return onnx_normalize(v, node->child[0], out);
     case MC_WEIGH: return onnx_weigh(v, node, out);
     case MC_COLUMNS: return onnx_columns(v, node, out);
+    case MC_SERIES: return onnx_series(v, node, out);
     case MC_POWER:
     case MC_EXP: break;
     }
