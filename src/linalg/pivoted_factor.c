@@ -32,11 +32,11 @@ typedef struct pivoting {
     int64_t first, j; /* columns: the panel's first, and the one being made */
 } pivoting;
 
-static double *at(const pivoting *p, int64_t i, int64_t j) {
+static double *entry_of(const pivoting *p, int64_t i, int64_t j) {
     return p->a + i * p->down + j * p->across;
 }
 
-static void exchange(double *x, double *y, int64_t count, int64_t x_step, int64_t y_step) {
+static void swap_numbers(double *x, double *y, int64_t count, int64_t x_step, int64_t y_step) {
     for (int64_t k = 0; k < count; k++) {
         const double kept = x[k * x_step];
         x[k * x_step] = y[k * y_step];
@@ -49,9 +49,9 @@ static void exchange(double *x, double *y, int64_t count, int64_t x_step, int64_
 static int64_t find_pivot(pivoting *p) {
     int64_t best = p->j;
     for (int64_t i = p->j; i < p->n; i++) {
-        const double last = p->j > p->first ? *at(p, i, p->j - 1) : 0;
+        const double last = p->j > p->first ? *entry_of(p, i, p->j - 1) : 0;
         p->taken[i] += last * last;
-        p->left[i] = *at(p, i, i) - p->taken[i];
+        p->left[i] = *entry_of(p, i, i) - p->taken[i];
         if (p->left[i] > p->left[best])
             best = i;
     }
@@ -61,13 +61,13 @@ static int64_t find_pivot(pivoting *p) {
 /* Rows and columns j and q > j of the lower half change places. */
 static void swap_rows(pivoting *p, int64_t q) {
     const int64_t j = p->j;
-    exchange(at(p, j, 0), at(p, q, 0), j, p->across, p->across);
-    *at(p, q, q) = *at(p, j, j); /* column j is made from what is left, not from its diagonal */
-    exchange(at(p, j + 1, j), at(p, q, j + 1), q - j - 1, p->down, p->across);
+    swap_numbers(entry_of(p, j, 0), entry_of(p, q, 0), j, p->across, p->across);
+    *entry_of(p, q, q) = *entry_of(p, j, j); /* column j is made from what is left, not from its diagonal */
+    swap_numbers(entry_of(p, j + 1, j), entry_of(p, q, j + 1), q - j - 1, p->down, p->across);
     if (q + 1 < p->n)
-        exchange(at(p, q + 1, j), at(p, q + 1, q), p->n - q - 1, p->down, p->down);
-    exchange(&p->taken[j], &p->taken[q], 1, 1, 1);
-    exchange(&p->left[j], &p->left[q], 1, 1, 1);
+        swap_numbers(entry_of(p, q + 1, j), entry_of(p, q + 1, q), p->n - q - 1, p->down, p->down);
+    swap_numbers(&p->taken[j], &p->taken[q], 1, 1, 1);
+    swap_numbers(&p->left[j], &p->left[q], 1, 1, 1);
     const int64_t row = p->pivots[j];
     p->pivots[j] = p->pivots[q];
     p->pivots[q] = row;
@@ -82,9 +82,9 @@ static void finish_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, in
     if (before)
         mc_gemv(-1, mc_submatrix(p->A, below + begin, p->first, rows, before),
                 mc_transposed(mc_submatrix(p->A, p->j, p->first, 1, before)), 1, column);
-    const double root = *at(p, p->j, p->j);
+    const double root = *entry_of(p, p->j, p->j);
     for (int64_t i = below + begin; i < below + end; i++)
-        *at(p, i, p->j) /= root;
+        *entry_of(p, i, p->j) /= root;
 }
 
 /* Column j; *done: nothing is left that is more than the tolerance. */
@@ -95,7 +95,7 @@ static mercer_status make_column(mercer_ctx *ctx, pivoting *p, double tolerance,
         return MERCER_OK;
     if (q > p->j)
         swap_rows(p, q);
-    *at(p, p->j, p->j) = sqrt(p->left[p->j]);
+    *entry_of(p, p->j, p->j) = sqrt(p->left[p->j]);
     return mc_for(ctx, p->n - p->j - 1, ROWS, finish_rows, p);
 }
 
