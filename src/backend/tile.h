@@ -31,8 +31,15 @@ typedef enum mc_statistic {
     MC_CHI,      /* (x_k - z_k)^2 / (x_k + z_k), 0 where both are 0 */
     MC_MINIMUM,  /* min(x_k, z_k) */
     MC_HARMONIC, /* x_k z_k / (x_k + z_k), 0 where both are 0 */
+    /* products over the coordinates instead */
+    MC_SINC_PRODUCT,   /* sin(pi t) / (pi t), t = x_k - z_k */
+    MC_SPLINE_PRODUCT, /* 1 + x_k z_k + m^2 (3 M - m) / 6, m = min(x_k, z_k), M the other */
     MC_STATISTICS
 } mc_statistic;
+
+static inline bool mc_statistic_is_product(mc_statistic kind) {
+    return kind == MC_SINC_PRODUCT || kind == MC_SPLINE_PRODUCT;
+}
 
 /* The functions of a step; s is the argument, b = sqrt(max(0, s)). */
 typedef enum mc_function_of_tile {
@@ -51,6 +58,7 @@ typedef enum mc_function_of_tile {
     /* t^(l + k) times a polynomial of b, t = max(0, 1 - b): the functions of Wendland with l = degree, k = p
        from 0 to 2 */
     MC_COMPACT,
+    MC_DISTANCE_POWER, /* max(0, s)^p, p > 0 */
     MC_ARC0,
     MC_ARC1,
     MC_ARC2,       /* J_0, J_1, J_2 over pi of the angle that mc_tile_ops.angle has coded */
@@ -61,7 +69,9 @@ typedef enum mc_function_of_tile {
     MC_SCALE_SIGN, /* the same, 0 where row_i column_j is not positive */
     MC_RATIO,      /* source / (row_i + column_j - source), 1 where the denominator is 0; both carry alpha */
     MC_EQUAL,      /* 1 where row_i = column_j as whole numbers of the width of real, else 0; reads no source */
-    MC_CONSTANT,   /* 1 */
+    /* 2^(s / t) (4 row_i column_j / t^2)^p, t = row_i + column_j: Gibbs, of squares of lengths */
+    MC_MEAN_LENGTH,
+    MC_CONSTANT, /* 1 */
     MC_TILE_FUNCTIONS
 } mc_function_of_tile;
 

@@ -66,6 +66,8 @@ static double term(mc_statistic kind, double x, double z) {
     case MC_ABSOLUTE: return fabs(x - z);
     case MC_CHI: return x + z > 0 ? (x - z) * (x - z) / (x + z) : 0;
     case MC_HARMONIC: return x + z > 0 ? x * z / (x + z) : 0;
+    case MC_SINC_PRODUCT: return mc_sinc_value(x - z);
+    case MC_SPLINE_PRODUCT: return 1 + x * z + fmin(x, z) * fmin(x, z) * (3 * fmax(x, z) - fmin(x, z)) / 6;
     default: return fmin(x, z);
     }
 }
@@ -91,10 +93,13 @@ static void statistics_are_sums_over_coordinates(const mc_tile_ops *ops, mercer_
         for (int64_t p = 0; p < PANELS; p++)
             for (int64_t r = 0; r < rows; r++)
                 for (int64_t j = 0; j < width; j++) {
-                    double sum = 0;
-                    for (int64_t k = 0; k < D; k++)
-                        sum += term((mc_statistic)kind, get(precision, a, k * rows + r),
-                                    get(precision, b, p * stride + k * width + j));
+                    const bool product = mc_statistic_is_product((mc_statistic)kind);
+                    double sum = product;
+                    for (int64_t k = 0; k < D; k++) {
+                        const double v = term((mc_statistic)kind, get(precision, a, k * rows + r),
+                                              get(precision, b, p * stride + k * width + j));
+                        sum = product ? sum * v : sum + v;
+                    }
                     assert_close(get(precision, out, (p * rows + r) * width + j), sum, 20 * unit(precision));
                 }
     }
@@ -158,6 +163,7 @@ static double step_value(const mc_tile_step *step, double s) {
     case MC_MATERN5: return (1 + b + b * b / 3) * exp(-b);
     case MC_RATIONAL: return pow(1 + fmax(0, s), -step->p);
     case MC_COMPACT: return mc_wendland_value(step->p, 2 * ((double)step->degree - step->p - 1), sqrt(fmax(0, s)));
+    case MC_DISTANCE_POWER: return pow(fmax(0, s), step->p);
     case MC_HYPERBOLIC: return tanh(s);
     case MC_ARC0: return (pi - angle) / pi;
     case MC_ARC1: return (sin(angle) + (pi - angle) * cos(angle)) / pi;
@@ -362,6 +368,30 @@ static void test_vectors_scale_and_compare(void **state) {
     on_all(vectors_scale_and_compare);
 }
 
+static void mean_lengths_are_those_of_gibbs(const mc_tile_ops *ops, mercer_dtype precision) {
+    static double source[MOST], target[MOST], row[MC_TILE_ROWS_MAX], column[MC_TILE_COLUMNS_MAX];
+    const int64_t width = ops->columns, count = ops->rows * width;
+    const mc_tile_step step = {.function = MC_MEAN_LENGTH, .alpha = 0.5, .coefficient = 1, .p = 1.25};
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 15);
+    for (int64_t i = 0; i < count; i++)
+        put(precision, source, i, -3 * mc_rng_uniform(&rng));
+    for (int64_t i = 0; i < ops->rows; i++)
+        put(precision, row, i, exp(mc_rng_normal(&rng)));
+    for (int64_t j = 0; j < width; j++)
+        put(precision, column, j, exp(mc_rng_normal(&rng)));
+    ops->step(&step, 1, row, column, source, target);
+    for (int64_t i = 0; i < count; i++) {
+        const double f2 = get(precision, row, i / width), g2 = get(precision, column, i % width), t = f2 + g2;
+        const double wanted = exp2(0.5 * get(precision, source, i) / t) * pow(4 * f2 * g2 / (t * t), 1.25);
+        assert_close(get(precision, target, i), wanted, 30 * unit(precision));
+    }
+}
+
+static void test_mean_lengths_are_those_of_gibbs(void **state) {
+    (void)state;
+    on_all(mean_lengths_are_those_of_gibbs);
+}
+
 /* Points far from the origin: the guard finds the distance of near pairs that the norms have lost. */
 static void the_guard_sees_near_pairs(const mc_tile_ops *ops, mercer_dtype precision) {
     static double a[MC_TILE_ROWS_MAX], b[MC_TILE_COLUMNS_MAX], dot[MOST], out[MOST], row[MC_TILE_ROWS_MAX],
@@ -447,6 +477,7 @@ int main(void) {
         cmocka_unit_test(test_large_exponents_lose_no_digits),
         cmocka_unit_test(test_what_is_no_number_stays_so),
         cmocka_unit_test(test_vectors_scale_and_compare),
+        cmocka_unit_test(test_mean_lengths_are_those_of_gibbs),
         cmocka_unit_test(test_the_guard_sees_near_pairs),
         cmocka_unit_test(test_products_multiply),
     };

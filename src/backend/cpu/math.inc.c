@@ -6,10 +6,12 @@
 #define EXP2_DEGREE 5
 #define LOG2_DEGREE 3
 #define ASIN_DEGREE 4
+#define SINC_DEGREE 4
 #else
 #define EXP2_DEGREE 11
 #define LOG2_DEGREE 7
 #define ASIN_DEGREE 10
+#define SINC_DEGREE 8
 #endif
 
 /* c_0 + c_1 x + ... by Horner's rule. */
@@ -162,6 +164,28 @@ INLINE V F(vtanh)(V x) {
     return 1 - 2 * F(vreciprocal)(1 + F(vexp2_any)(bounded));
 }
 
+/* sin(pi r) / (pi r) as a polynomial of r^2 up to 1/4, 1 at 0. */
+static const REAL F(sinc_c)[] = {
+#if BITS == 32
+    1.0f, -1.6449339975e+00f, 8.1173354175e-01f, -1.9057367531e-01f, 2.4999967743e-02f
+#else
+    1.000000000000000000e+00, -1.644934066848226433e+00, 8.117424252833519424e-01,
+    -1.907518241219412791e-01, 2.614784781307880723e-02, -2.346080963492399610e-03,
+    1.484281681769361754e-04, -6.972960555564220376e-06, 2.459180384815939380e-07
+#endif
+};
+
+/* sin(pi t) / (pi t), which is +-(r/t) of its value at r = t - n, n the whole number nearest to t: + where that is
+   even. From where on all t are whole numbers r is anything up to 1/2, and the value below a rounding of 1. */
+INLINE V F(vsinc)(V t) {
+    const REAL shift = BITS == 32 ? (REAL)0x1.8p23 : (REAL)0x1.8p52;
+    const V half = F(broadcast_scalar)((REAL)0.5), a = F(vabs)(t), shifted = a + shift;
+    const V r = F(vmax)(-half, F(vmin)(half, a - (shifted - shift)));
+    const V share = F(select_if_positive)(half - a, F(broadcast_scalar)(1), r / F(vmax)(half, a));
+    const V value = share * F(evaluate_polynomial)(F(sinc_c), SINC_DEGREE, r * r);
+    return (V)((VU)value ^ ((VU)shifted << (BITS - 1)));
+}
+
 /* asin(sqrt(q)) / sqrt(q) for q up to sin^2(pi/8). */
 static const REAL F(asin_c)[] = {
 #if BITS == 32
@@ -220,3 +244,4 @@ INLINE V F(vbessel_i0)(V s) {
 #undef EXP2_DEGREE
 #undef LOG2_DEGREE
 #undef ASIN_DEGREE
+#undef SINC_DEGREE

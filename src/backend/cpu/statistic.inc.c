@@ -18,8 +18,10 @@ INLINE void F(store_tile)(F(tile) s, REAL *p) {
         F(store_vector)(p + r * COLUMNS + g * LANES, s[r][g]);
 }
 
-INLINE void F(zero_tile)(F(tile) s) {
-    UNROLL for (int r = 0; r < ROWS; r++) UNROLL for (int g = 0; g < GROUPS; g++) s[r][g] = (V){0};
+/* What a sum or a product starts from. */
+INLINE void F(start_tile)(mc_statistic kind, F(tile) s) {
+    const V start = F(broadcast_scalar)(mc_statistic_is_product(kind) ? 1 : 0);
+    UNROLL for (int r = 0; r < ROWS; r++) UNROLL for (int g = 0; g < GROUPS; g++) s[r][g] = start;
 }
 
 /* The term of one coordinate. */
@@ -32,6 +34,11 @@ INLINE V F(add_coordinate_term)(mc_statistic kind, V s, V x, V z) {
     case MC_CHI: return s + u * u / (x + z + (BITS == 32 ? (REAL)0x1p-126 : (REAL)0x1p-1022));
     case MC_MINIMUM: return s + F(vmin)(x, z);
     case MC_HARMONIC: return s + x * (z / (x + z + (BITS == 32 ? (REAL)0x1p-126 : (REAL)0x1p-1022)));
+    case MC_SINC_PRODUCT: return s * F(vsinc)(u);
+    case MC_SPLINE_PRODUCT: {
+        const V least = F(vmin)(x, z), most = F(vmax)(x, z);
+        return s * (1 + x * z + least * least * (3 * most - least) * (REAL)(1.0 / 6));
+    }
     case MC_STATISTICS: break;
     }
     return s;
@@ -49,21 +56,22 @@ INLINE void F(accumulate_tile)(mc_statistic kind, F(tile) s, int64_t d, const RE
 }
 
 /* The sums of floats are made in parts of MC_TILE_RUN coordinates, added up: their rounding grows with the root of the
-   number of terms and the size of the sum so far, and parts are small. */
+   number of terms and the size of the sum so far, and parts are small. Products are taken on as they are. */
 enum { F(run) = BITS == 32 ? MC_TILE_RUN : MC_TILE_COORDINATES };
 
 INLINE void F(one_statistic)(mc_statistic kind, const mc_operands *o, bool add, REAL *out) {
     const REAL *b = o->b;
+    const bool in_parts = BITS == 32 && !mc_statistic_is_product(kind);
     for (int64_t p = 0; p < o->panels; p++, b += o->stride, out += ROWS * COLUMNS)
         for (int64_t k = 0; k < o->d || k == 0; k += F(run)) {
             F(tile) s;
-            if (BITS == 64 && (add || k))
+            if (!in_parts && (add || k))
                 F(load_tile)(s, out);
             else
-                F(zero_tile)(s);
+                F(start_tile)(kind, s);
             F(accumulate_tile)
             (kind, s, o->d - k < F(run) ? o->d - k : F(run), (const REAL *)o->a + k * ROWS, b + k * COLUMNS);
-            if (BITS == 32 && (add || k))
+            if (in_parts && (add || k))
                 F(add_tile)(s, out);
             F(store_tile)(s, out);
         }
@@ -77,6 +85,8 @@ static void F(accumulate_statistic)(mc_statistic kind, const mc_operands *o, boo
     case MC_CHI: F(one_statistic)(MC_CHI, o, add, out); break;
     case MC_MINIMUM: F(one_statistic)(MC_MINIMUM, o, add, out); break;
     case MC_HARMONIC: F(one_statistic)(MC_HARMONIC, o, add, out); break;
+    case MC_SINC_PRODUCT: F(one_statistic)(MC_SINC_PRODUCT, o, add, out); break;
+    case MC_SPLINE_PRODUCT: F(one_statistic)(MC_SPLINE_PRODUCT, o, add, out); break;
     case MC_STATISTICS: break;
     }
 }

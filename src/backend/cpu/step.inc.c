@@ -32,6 +32,10 @@ INLINE V F(tile_function_value)(mc_function_of_tile function, const mc_tile_step
         const REAL c1 = k == 0 ? 0 : k == 1 ? l + 1 : l + 2, c2 = k == 2 ? ((l + 4) * l + 3) / 3 : 0;
         return F(vpower_by_squaring)(t, (uint64_t)(step->degree + (int64_t)step->p)) * (1 + b * (c1 + c2 * b));
     }
+    case MC_DISTANCE_POWER: {
+        const V square = F(vmax)(zero, s);
+        return step->p == 0.5 ? F(vsqrt)(square) : F(vreal_power)(square, (REAL)step->p, 0);
+    }
     case MC_HYPERBOLIC: return F(vtanh)(s);
     case MC_ARC0:
     case MC_ARC1:
@@ -54,7 +58,7 @@ INLINE V F(tile_function_value)(mc_function_of_tile function, const mc_tile_step
 }
 
 /* What the function is applied to, or the whole of it for those that read the vectors in their own way. */
-INLINE V F(function_argument)(mc_function_of_tile function, REAL row, V column, V source) {
+INLINE V F(function_argument)(mc_function_of_tile function, const mc_tile_step *step, REAL row, V column, V source) {
     switch (function) {
     case MC_SCALE: return source * (row * column);
     case MC_SCALE_SIGN: return source * F(vmax)((V){0}, row * column);
@@ -63,6 +67,10 @@ INLINE V F(function_argument)(mc_function_of_tile function, REAL row, V column, 
         return F(select_if_positive)(
             rest, source / F(vmax)(rest, F(broadcast_scalar)(BITS == 32 ? (REAL)0x1p-126 : (REAL)0x1p-1022)),
             F(broadcast_scalar)(1));
+    }
+    case MC_MEAN_LENGTH: {
+        const V total = row + column, even = 4 * row * column / (total * total);
+        return F(vexp2_any)(source / total) * F(vexp2_any)(F(vlog2)(even) * (REAL)step->p);
     }
     case MC_EQUAL: {
         const VI same = (VI)((VI)F(broadcast_scalar)(row) == (VI)column);
@@ -80,7 +88,7 @@ INLINE void F(row_values)(mc_function_of_tile function, const mc_tile_step *step
         raw ? F(load_vector)(source + g * LANES) : F(load_vector)(source + g * LANES) * alpha;
     if (row)
         UNROLL for (int g = 0; g < GROUPS; g++) v[g] =
-            F(function_argument)(function, row[r], F(load_vector)(column + g * LANES), v[g]);
+            F(function_argument)(function, step, row[r], F(load_vector)(column + g * LANES), v[g]);
     UNROLL for (int g = 0; g < GROUPS; g++) v[g] = F(tile_function_value)(function, step, v[g]);
 }
 
@@ -134,6 +142,8 @@ static void F(apply_elementwise_step)(const mc_tile_step *step, int64_t panels, 
         STEP_CASE(MC_LOG_SERIES);
         STEP_CASE(MC_ARC_SINE);
         STEP_CASE(MC_BESSEL);
+        STEP_CASE(MC_DISTANCE_POWER);
+        STEP_CASE(MC_MEAN_LENGTH);
         STEP_CASE(MC_RATIO);
         STEP_CASE(MC_SCALE);
         STEP_CASE(MC_SCALE_SIGN);

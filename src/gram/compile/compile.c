@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "gram/compile/compile_parts.h"
+#include "gram/features/form_factor.h"
 #include "kernel/language/atoms.h"
 #include "kernel/language/node.h"
 #include <math.h>
@@ -72,6 +73,10 @@ static double square_weight(double v) {
     return v * v;
 }
 
+static double inverse_length(double v) {
+    return 1 / v;
+}
+
 static double inverse_square(double v) {
     return 1 / (v * v);
 }
@@ -131,13 +136,13 @@ static mercer_status emit_periodic(compiler *c, const mc_node *node, node_place 
     return emit_want(c, w, MC_EXP2, at, &line);
 }
 
-/* A line that multiplies by vectors: t <- t row_i column_j. */
+/* A line that takes vectors: t <- t row_i column_j, and the like. */
 static mercer_status emit_vector(compiler *c, mc_vector_kind kind, const mc_node *node, int source, node_place at,
                                  mc_tile_line **out) {
-    const mc_function_of_tile function = kind == MC_VECTOR_NORMALIZE  ? MC_SCALE_SIGN
-                                         : kind == MC_VECTOR_IDENTITY ? MC_EQUAL
-                                                                      : MC_SCALE;
-    MC_TRY(new_line(c, function, at, out));
+    static const mc_function_of_tile functions[] = {
+        [MC_VECTOR_NORMALIZE] = MC_SCALE_SIGN, [MC_VECTOR_WEIGH] = MC_SCALE,        [MC_VECTOR_NORM] = MC_SCALE,
+        [MC_VECTOR_POWER] = MC_SAME,           [MC_VECTOR_LENGTH] = MC_MEAN_LENGTH, [MC_VECTOR_IDENTITY] = MC_EQUAL};
+    MC_TRY(new_line(c, functions[kind], at, out));
     (*out)->step.source = source;
     (*out)->vector = kind;
     (*out)->node = node;
@@ -179,11 +184,65 @@ static mercer_status emit_wendland(compiler *c, const mc_node *node, node_place 
     return MERCER_OK;
 }
 
+/* factor |x - z|^p, and what is centred at the origin beside it: -factor (|x|^p + |z|^p). */
+static mercer_status emit_distance_power(compiler *c, const mc_node *node, double p, bool centred, double factor,
+                                         node_place at) {
+    const node_place there = centred ? intermediate_place(c, at) : at;
+    mc_tile_line *line;
+    MC_TRY(emit_want(c, distance_of(-1, NULL, NULL), MC_DISTANCE_POWER, there, &line));
+    line->step.p = p / 2;
+    line->step.coefficient *= centred ? 1 : factor;
+    if (!centred)
+        return MERCER_OK;
+    at.factor *= factor;
+    MC_TRY(emit_vector(c, MC_VECTOR_POWER, node, there.target, at, &line));
+    line->power = p;
+    return MERCER_OK;
+}
+
+/* 2^(-|x - z|^2 log2(e) / t) (4 f^2 g^2 / t^2)^(d/4), t = f^2 + g^2. */
+static mercer_status emit_gibbs(compiler *c, const mc_node *node, node_place at) {
+    mc_part_want w = distance_of(-log2e, NULL, NULL);
+    mc_tile_line *line;
+    int part = 0;
+    MC_TRY(mc_tile_program_find_part(c->ctx, c->plan, &w, at.view, &part));
+    MC_TRY(emit_vector(c, MC_VECTOR_LENGTH, node, at.target, at, &line));
+    line->part = part;
+    line->use = w.use;
+    line->a = w.a;
+    line->step.p = 0.25 * (double)at.view->d;
+    return MERCER_OK;
+}
+
 /* Values that come from elsewhere, or from the reference evaluator. */
 static mercer_status emit_pairwise(compiler *c, const mc_node *node, node_place at) {
     mc_tile_line *line;
     return emit_want(c, (mc_part_want){.kind = MC_MINIMUM, .use = MC_USE_SUM, .a = 1, .precomputed = node}, MC_SAME, at,
                      &line);
+}
+
+/* A Gaussian of rows times a factor of the matrix, where it has one that is good enough. */
+static mercer_status emit_rbf_form(compiler *c, const mc_node *node, node_place at) {
+    mc_part_want w = distance_of(-log2e, NULL, NULL);
+    mc_tile_line *line;
+    mc_factor factor;
+    w.feature = MC_FACTOR;
+    w.matrix = &node->parameter[0];
+    MC_TRY(mc_form_factor(c->ctx, w.matrix, &factor));
+    if (!factor.L)
+        return emit_pairwise(c, node, at);
+    const mercer_status status = emit_want(c, w, MC_EXP2, at, &line);
+    if (status || c->plan->part[line->part].factor.L)
+        mc_factor_free(&factor);
+    else
+        c->plan->part[line->part].factor = factor;
+    return status;
+}
+
+static mercer_status emit_product_of_columns(compiler *c, mc_statistic kind, const mc_value *scale, node_place at) {
+    mc_tile_line *line;
+    const mc_part_want w = {.kind = kind, .use = MC_USE_SUM, .a = 1, .weight = scale, .to_weight = inverse_length};
+    return emit_want(c, w, MC_SAME, at, &line);
 }
 
 static mercer_status emit_atom(compiler *c, const mc_node *node, node_place at) {
@@ -218,12 +277,12 @@ static mercer_status emit_atom(compiler *c, const mc_node *node, node_place at) 
     case MC_TANIMOTO: return emit_want(c, sum_of(MC_MINIMUM, 1, NULL), MC_RATIO, at, &line);
     case MC_ADDITIVE_CHI2: return emit_want(c, sum_of(MC_HARMONIC, 2, NULL), MC_SAME, at, &line);
     case MC_WENDLAND: return emit_wendland(c, node, at);
-    case MC_SINC:
-    case MC_BROWNIAN:
-    case MC_SPLINE:
-    case MC_GIBBS:
-    case MC_RBF_FORM:
-    case MC_POWER_DISTANCE:
+    case MC_SINC: return emit_product_of_columns(c, MC_SINC_PRODUCT, &p[0], at);
+    case MC_SPLINE: return emit_product_of_columns(c, MC_SPLINE_PRODUCT, NULL, at);
+    case MC_BROWNIAN: return emit_distance_power(c, node, 2 * p[0].number, true, -0.5, at);
+    case MC_POWER_DISTANCE: return emit_distance_power(c, node, p[0].number, mc_atom_is_centred(node), -1, at);
+    case MC_GIBBS: return emit_gibbs(c, node, at);
+    case MC_RBF_FORM: return emit_rbf_form(c, node, at);
     case MC_LOG:
     case MC_MULTIQUADRIC:
     case MC_THIN_PLATE:

@@ -2,6 +2,7 @@
 #include "gram/compile/compile_parts.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "gram/features/form_factor.h"
 #include "gram/pack/aligned_texts.h"
 #include "gram/pack/string_features.h"
 #include "kernel/language/node.h"
@@ -50,6 +51,7 @@ void mc_tile_part_free(mc_tile_part *p) {
     mc_free(p->column);
     mc_free(p->weight);
     mc_free(p->period);
+    mc_factor_free(&p->factor);
     mc_free(p->length);
     mc_free(p->is_zero_column);
     mc_free(p->centre);
@@ -62,7 +64,7 @@ static double weight_or_nan(double weight) {
 }
 
 /* Weights relative to the first, whose value goes into the factor a: rbf(gamma=[1, 2]) and rbf(gamma=[3, 6]) share a
-   part. */
+   part. A product over the columns has no factor to give them to. */
 static mercer_status fill_part(mercer_ctx *ctx, mc_part_want *w, const mc_view *view, mc_tile_part *p) {
     *p = (mc_tile_part){.kind = w->kind,
                         .feature = w->feature,
@@ -73,7 +75,8 @@ static mercer_status fill_part(mercer_ctx *ctx, mc_part_want *w, const mc_view *
                         .scale = 1};
     MC_TRY(mc_flatten_view(ctx, view, &p->column));
     MC_TRY(MC_ALLOC(ctx, p->weight, view->d));
-    const double first = w->weight && view->d ? weight_or_nan(w->to_weight(mc_value_at(w->weight, 0))) : 1;
+    const bool relative = w->weight && view->d && !mc_statistic_is_product(w->kind);
+    const double first = relative ? weight_or_nan(w->to_weight(mc_value_at(w->weight, 0))) : 1;
     for (int64_t j = 0; j < view->d; j++)
         p->weight[j] = w->weight ? weight_or_nan(w->to_weight(mc_value_at(w->weight, j))) / first : 1;
     w->a *= first;

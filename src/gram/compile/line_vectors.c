@@ -42,8 +42,10 @@ static double row_factor(const void *arg, const mc_view *row, const double *x) {
     const mc_view view = {.d = line->columns, .column = line->column, .parent = row};
     if (line->vector == MC_VECTOR_NORMALIZE)
         return inverse_root(mc_eval_in_view(line->node->child[0], &view, x, x));
-    return line->vector == MC_VECTOR_WEIGH ? mc_function_in_view(line->node->function, &view, x)
-                                           : norm_power(&view, x, line->power);
+    if (line->vector == MC_VECTOR_NORM || line->vector == MC_VECTOR_POWER)
+        return (line->vector == MC_VECTOR_POWER ? -1 : 1) * norm_power(&view, x, line->power);
+    const double f = mc_function_in_view(line->node->function, &view, x);
+    return line->vector == MC_VECTOR_WEIGH ? f : f > 0 && f * f > 0 ? f * f : NAN;
 }
 
 static mercer_status node_vector(mercer_ctx *ctx, const mc_tile_line *line, const mercer_data *data, double **out) {
@@ -111,6 +113,7 @@ static mercer_status measure_columns(mercer_ctx *ctx, const mc_gram *g, mc_tile_
     else
         line->col_double = line->row_double;
     line->col_max = mc_largest_magnitude(line->col_double, g->z->n);
+    line->col_least = mc_least_magnitude(line->col_double, g->z->n);
     return MERCER_OK;
 }
 
@@ -119,9 +122,11 @@ static mercer_status measure_line(mercer_ctx *ctx, mc_gram *g, mc_tile_line *lin
         return number_equal_rows(ctx, g, line);
     MC_TRY(node_vector(ctx, line, g->x, &line->row_double));
     line->row_max = mc_largest_magnitude(line->row_double, g->x->n);
+    line->row_least = mc_least_magnitude(line->row_double, g->x->n);
     if (!reused)
         return measure_columns(ctx, g, line);
     line->col_max = reused->col_max;
+    line->col_least = reused->col_least;
     return MERCER_OK;
 }
 
@@ -208,7 +213,8 @@ static mercer_status from_double(mercer_ctx *ctx, const mc_gram *g, const mc_til
 
 /* The radial functions that take a root or a power want their argument positive. */
 static bool wants_positive(mc_function_of_tile f) {
-    return f == MC_ROOT || f == MC_MATERN3 || f == MC_MATERN5 || f == MC_RATIONAL || f == MC_COMPACT;
+    return f == MC_ROOT || f == MC_MATERN3 || f == MC_MATERN5 || f == MC_RATIONAL || f == MC_COMPACT
+           || f == MC_DISTANCE_POWER;
 }
 
 static mercer_status fill_part_line(mercer_ctx *ctx, const mc_gram *g, mc_tile_line *line, const mc_tile_line *reused) {
@@ -230,6 +236,8 @@ static mercer_status fill_part_line(mercer_ctx *ctx, const mc_gram *g, mc_tile_l
 }
 
 static mercer_status fill_node_line(mercer_ctx *ctx, const mc_gram *g, mc_tile_line *line, const mc_tile_line *reused) {
+    if (line->part >= 0)
+        line->step.alpha = recipe_of(line, &g->plan.part[line->part]).alpha;
     MC_TRY(from_double(ctx, g, line, line->row_double, g->x->n, &line->row));
     if (g->symmetric || reused) {
         line->col = reused ? reused->col : line->row;

@@ -21,7 +21,8 @@ typedef enum mc_feature {
     /* weight_k (cos t - 1), weight_k sin t, t = 2 pi (x_k - centre_k)/period_k: |difference|^2 = 4 weight^2 sin^2(pi
        u/period) */
     MC_COS_SIN,
-    MC_IMAGE /* A x on the right side, x on the left */
+    MC_IMAGE, /* A x on the right side, x on the left */
+    MC_FACTOR /* L' (x - centre), A = L L' */
 } mc_feature;
 
 /* How the lines read a part: <x, z>, |x - z|^2, the angle, or the sum itself (absolute, chi, minimum). */
@@ -52,6 +53,12 @@ typedef struct mc_packed_points {
     double least2; /* while opening: the least |x|^2 before centring that is not 0 */
 } mc_packed_points;
 
+/* A = L L', a column of L after the other (form_factor.c); left: the largest entry of what is left of A. */
+typedef struct mc_factor {
+    int64_t columns, rank;
+    double *L, left;
+} mc_factor;
+
 typedef struct mc_tile_part {
     mc_statistic kind;
     mc_feature feature;
@@ -60,7 +67,9 @@ typedef struct mc_tile_part {
     double *weight;         /* per column, relative to the first: shared parts differ by a factor only */
     double *period;         /* COS_SIN */
     double *length;         /* COS_SIN: the length scales, whose squares the weights may not hold */
-    const mc_value *matrix; /* IMAGE */
+    const mc_value *matrix; /* IMAGE, FACTOR */
+    mc_factor factor;       /* FACTOR */
+    double form_error;      /* FACTOR: how far |L' (x - z)|^2 can be from (x - z)' A (x - z) */
     /* the atom of texts whose features are the coordinates (string_features.c); NULL: they come from columns */
     const mc_node *strings;
     /* the atom whose values come from elsewhere (precomputed.c): no coordinates; NULL: a statistic */
@@ -80,7 +89,7 @@ typedef struct mc_tile_part {
     double uint8_unit;
     bool narrow;     /* of texts: coordinates are whole numbers up to 255, bytes in an unpacked panel */
     double rounding; /* of texts: units in the last place that a coordinate may be off by */
-    double phase;    /* COS_SIN: how far rounding of x can move a point, at most */
+    double phase;    /* COS_SIN, FACTOR: how far rounding of x can move a point, at most */
     mc_distance_method distance_method;
     bool norms_in_line;           /* its one distance line adds the norms itself: no strip of distances is made */
     mc_packed_points left, right; /* right has no arrays of its own when it is the left */
@@ -110,6 +119,8 @@ typedef enum mc_vector_kind {
     MC_VECTOR_NORMALIZE,
     MC_VECTOR_WEIGH,
     MC_VECTOR_NORM,
+    MC_VECTOR_POWER,  /* the same, added: -|x|^power of both rows */
+    MC_VECTOR_LENGTH, /* squares of the length of gibbs; the line reads a part as well */
     MC_VECTOR_IDENTITY
 } mc_vector_kind;
 
@@ -123,9 +134,10 @@ typedef struct mc_tile_line {
     const mc_node *node; /* of the vector */
     int64_t columns;     /* in the node's view */
     int64_t *column;
-    double power;                    /* NORM: |x|^power */
+    double power;                    /* NORM, POWER: |x|^power */
     double *row_double, *col_double; /* while opening: the vectors of the node */
     double row_max, col_max;         /* their largest absolute values */
+    double row_least, col_least;     /* the least that are not 0; POWER, LENGTH */
     void *row, *col; /* the vectors in the tile's precision, padded; col is row when both sides are one */
 } mc_tile_line;
 
@@ -175,8 +187,9 @@ typedef struct mc_bound {
 /* temporary: one per temporary; *reach bounds every value on the way to K_ij, infinite where nothing is known. */
 mc_bound mc_tile_program_bound(const mc_tile_program *plan, const mc_tile_ops *bodies, bool worst, mc_bound *temporary,
                                double *reach);
-/* The largest |v_i|; infinite where one is no number. */
+/* The largest |v_i|; infinite where one is no number. The least that is not 0; infinite where there is none. */
 double mc_largest_magnitude(const double *v, int64_t n);
+double mc_least_magnitude(const double *v, int64_t n);
 /* The worst error in two terms, relative |K_ij| + rest: those of a Gaussian, otherwise all of it in the rest. */
 void mc_tile_program_terms(const mc_tile_program *plan, const mc_tile_ops *bodies, double all, double *relative,
                            double *rest);

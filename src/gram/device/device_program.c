@@ -15,7 +15,7 @@
 enum { SPARSE_COORDINATES = 4096 };
 
 static bool part_fits(const mc_tile_part *p) {
-    return !p->precomputed && !p->strings && !(p->uint8_unit > 0) && p->d >= 1
+    return !mc_statistic_is_product(p->kind) && !p->precomputed && !p->strings && !(p->uint8_unit > 0) && p->d >= 1
            && p->d < (p->sparse ? SPARSE_COORDINATES : 1 << 20)
            && (!p->sparse || p->kind == MC_DOT || p->kind == MC_MINIMUM);
 }
@@ -26,6 +26,8 @@ bool mc_device_can(const mc_gram *g) {
                && plan->lines <= MC_DEVICE_LINES && !g->both_triangles;
     for (int i = 0; i < plan->parts && can; i++)
         can = part_fits(&plan->part[i]);
+    for (int i = 0; i < plan->lines && can; i++)
+        can = plan->line[i].step.function != MC_MEAN_LENGTH && plan->line[i].step.function != MC_DISTANCE_POWER;
     return can;
 }
 

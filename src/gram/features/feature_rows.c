@@ -3,7 +3,7 @@
    on circles. */
 #include "base/memory.h"
 #include "base/status.h"
-#include "gram/compile/tile_program.h"
+#include "gram/features/form_factor.h"
 #include <math.h>
 
 static const double two_pi = 6.28318530717958647692, root_log2e = 1.20112240878644980;
@@ -84,6 +84,7 @@ void mc_feature_row(const mc_tile_part *p, const mercer_data *data, int64_t i, b
         if (right)
             map_image_features(p, scratch + data->d, out);
         break;
+    case MC_FACTOR: mc_factor_row(p, scratch, scratch + data->d, out); break;
     }
 }
 

@@ -40,6 +40,17 @@ typedef struct argument_error {
     double share; /* of a dot product or a plain sum: its error over what the rows of the pair make of it */
 } argument_error;
 
+/* Of a function whose error is told by the largest value it can have. */
+static mc_bound make_bound(double size, double error, double low) {
+    return (mc_bound){.size = size, .error = error, .low = low, .share = error / size};
+}
+
+static mc_bound symmetric_bound(double size, double error) {
+    return make_bound(size, error, -size);
+}
+
+static const mc_bound unknown = {.size = INFINITY, .error = INFINITY, .low = -INFINITY, .share = INFINITY};
+
 /* What is counted with: the unit roundoff, whether the worst is to be met, and what the bodies say of themselves. */
 typedef struct arithmetic {
     double u;
@@ -81,6 +92,7 @@ static argument_error distance_argument(const mc_tile_part *p, double alpha, ari
         s.e0 += fabs(alpha) * e0;
     else
         s.e2 = (c + 4) * u * (p->distance_method == MC_DISTANCE_GUARDED ? 1 / MC_GUARD_SHARE : 1);
+    s.e0 += 0.5 * fabs(alpha) * p->form_error;
     if (a.worst)
         s.e2 += 8 * u; /* the weights, a common factor of the coordinates, and alpha */
     return s;
@@ -97,6 +109,24 @@ static argument_error dot_argument(const mc_tile_part *p, double a, double c, ar
     const double least = fabs(a) * sqrt(p->left.least2 * p->right.least2) + fabs(c);
     return (argument_error){
         .size = size, .e0 = e0, .share = shifts > 0 ? e0 / least : u * (f + 5) + 2 * double_u * p->rounding};
+}
+
+/* Arguments of sinc that have lost their digits in the tiles. */
+static bool is_beyond_sinc(const mc_tile_part *p, arithmetic a) {
+    const double most = a.u > 0x1p-50 ? 1e-4 : 1e-6;
+    return a.reference && !(9 * a.u * (p->left.norm2_max + p->right.norm2_max) < most);
+}
+
+/* Products over the columns, of values that are wrong by some u each: those of sinc are at most 1, and fall by 1.4 at
+   most where an argument moves by 1; the reference evaluator has the differences right to u. */
+static mc_bound product_bound(const mc_tile_part *p, arithmetic a) {
+    const double d = (double)p->d, left = p->left.norm2_max, right = p->right.norm2_max;
+    if (p->kind == MC_SINC_PRODUCT)
+        return make_bound(1, a.u * ((is_beyond_sinc(p, a) ? 0 : 9 * (left + right)) + 14 * d), -1);
+    const double size = sqrt(left) * sqrt(right);
+    mc_bound out = make_bound(size, 14 * d * a.u * size, -size);
+    out.share = 14 * d * a.u;
+    return out;
 }
 
 static argument_error sum_argument(const mc_tile_part *p, double a, double c, arithmetic by) {
@@ -141,11 +171,6 @@ static const function_slopes radial[MC_TILE_FUNCTIONS] = {
     [MC_RATIONAL] = {1, 1, 0.368}, /* by0 and by1 times p, below */
 };
 
-/* Of a function whose error is told by the largest value it can have. */
-static mc_bound make_bound(double size, double error, double low) {
-    return (mc_bound){.size = size, .error = error, .low = low, .share = error / size};
-}
-
 /* The functions of Wendland: what -f'(q)/(2q) is at most; of k = 0, where it is infinite at 0, of -f'(q)/2. */
 static double compact_slope(const mc_tile_step *step) {
     const double l = (double)step->degree;
@@ -157,6 +182,42 @@ static mc_bound compact_bound(const mc_tile_step *step, argument_error s, arithm
     double error = slope * ((step->p == 0 ? 0 : e0) + s.e1 + s.e2) / fmax(1 - 0x1p-6 - s.e2, 0x1p-10);
     error += (a.bodies->function[MC_COMPACT] + 4 * n) * a.u + (step->p == 0 ? 2 * slope * sqrt(s.e0) : 0);
     return make_bound(1, fmin(error, 1), 0);
+}
+
+/* max(0, t)^h of a distance t that is wrong by e0 + e1 sqrt t + e2 t: the h-th power of e0 and, where t > 4 e1^2, so
+   that the slope is at most twice that of t itself, 2 h (e1 t^(h - 1/2) + e2 t^h); below, (2 e1^2)^h. */
+static mc_bound power_bound(const mc_tile_step *step, argument_error s, arithmetic a) {
+    const double h = step->p, size = pow(s.size, h), *by = a.bodies->power;
+    const double steep = h >= 0.5 ? 2 * h * s.e1 * pow(s.size, h - 0.5) : h * pow(2 * s.e1, 2 * h);
+    const double passed = pow(s.e0, h) + fmax(pow(2 * s.e1 * s.e1, h), steep) + 2 * h * s.e2 * size;
+    const double own = by[0] + h * (by[1] + by[2] * fabs(log(fmax(s.size, 2))));
+    return make_bound(size, passed + a.u * own * size, 0);
+}
+
+/* -|x|^p and -|z|^p beside |x - z|^p, of rows that make |x|^(p/2) |z|^(p/2) of it. */
+static mc_bound centred_bound(const mc_tile_line *line, mc_bound v, arithmetic a) {
+    const double size = v.size + line->row_max + line->col_max;
+    mc_bound out = symmetric_bound(size, v.error + 4 * a.u * size);
+    out.share = out.error / sqrt(line->row_least * line->col_least);
+    return out;
+}
+
+/* The Gaussian of Gibbs: the distance over t, which is at least the sum of the least squares of lengths, and a power
+   of the share 4 f^2 g^2 / t^2. Floats have room for squares from 1e-14 to 1e14, doubles from 1e-140 to 1e140. */
+static bool is_beyond_lengths(const mc_tile_line *line, arithmetic a) {
+    const double limit = a.u > 0x1p-50 ? 1e14 : 1e140;
+    return !(line->row_least + line->col_least > 1 / limit && line->row_max + line->col_max < limit);
+}
+
+static mc_bound mean_length_bound(const mc_tile_line *line, argument_error s, arithmetic a) {
+    const double least = line->row_least + line->col_least, most = line->row_max + line->col_max;
+    if (is_beyond_lengths(line, a) && a.reference)
+        return make_bound(1, (64 + 40 * line->step.p) * a.u, 0);
+    const double e0 = s.e0 / least + 16 * s.e1 * s.e1 / least, e2 = s.e2 + 8 * a.u;
+    const function_slopes *f = &radial[MC_EXP2];
+    const double passed = (f->by0 * e0 + f->by1 * s.e1 / sqrt(least) + f->by2 * e2) / fmax(1 - 0x1p-6 - e2, 0x1p-10);
+    const double own = 3 * a.bodies->function[MC_EXP2] + line->step.p * (16 + 8 * log2(most / least));
+    return make_bound(1, fmin(passed + own * a.u, 1), 0);
 }
 
 /* s / (a + b - s) with s <= min(a, b): the denominator is at least half of a + b, so that errors of a share e of each
@@ -175,12 +236,6 @@ static mc_bound radial_bound(const mc_tile_line *line, argument_error s, arithme
     if (line->step.function == MC_RATIONAL)
         error += (line->step.degree ? a.bodies->inverse[0] * by : a.bodies->inverse[1]) * u;
     return make_bound(1, fmin(error, 1), 0);
-}
-
-static const mc_bound unknown = {.size = INFINITY, .error = INFINITY, .low = -INFINITY, .share = INFINITY};
-
-static mc_bound symmetric_bound(double size, double error) {
-    return make_bound(size, error, -size);
 }
 
 /* v^n; a negative n wants v away from 0, as far as its error. */
@@ -291,15 +346,23 @@ static mc_bound line_bound(const mc_tile_program *plan, const mc_tile_line *line
     const double u = by.u;
     const bool node = line->vector != MC_VECTOR_NONE, constant = line->step.function == MC_CONSTANT;
     const mc_bound in = temporary[line->step.source];
+    if (line->vector == MC_VECTOR_LENGTH)
+        return mean_length_bound(line, argument_of(plan, line, by), by);
+    if (line->vector == MC_VECTOR_POWER)
+        return centred_bound(line, in, by);
     if (constant || node)
         return function_bound(line, in, by);
     if (line->part < 0)
         return function_bound(line, bound_times_factor(in, line->step.alpha, u), by);
+    if (mc_statistic_is_product(plan->part[line->part].kind))
+        return product_bound(&plan->part[line->part], by);
     const argument_error s = argument_of(plan, line, by);
     /* a radial function of an argument that is never positive; a weight that no double holds makes it no number */
     const bool falls = !(line->a > 0) && line->use != MC_USE_DOT;
     if (line->step.function == MC_RATIO)
         return ratio_bound(s, by);
+    if (line->step.function == MC_DISTANCE_POWER)
+        return power_bound(&line->step, s, by);
     if (falls && line->step.function == MC_COMPACT)
         return compact_bound(&line->step, s, by);
     if (falls && radial[line->step.function].by2 > 0)
@@ -338,10 +401,25 @@ double mc_largest_magnitude(const double *v, int64_t n) {
     return most;
 }
 
-/* The argument of a line, where it is one of a part. */
+double mc_least_magnitude(const double *v, int64_t n) {
+    double least = INFINITY;
+    for (int64_t i = 0; i < n; i++)
+        least = v[i] != 0 ? fmin(least, fabs(v[i])) : least;
+    return least;
+}
+
+/* The argument of a line, where it is one of a part; infinite where the tiles cannot hold it. */
 static double argument_size(const mc_tile_program *plan, const mc_tile_line *line, arithmetic by) {
-    const bool part = line->part >= 0 && line->vector == MC_VECTOR_NONE && line->step.function != MC_CONSTANT;
-    return part ? argument_of(plan, line, by).size : 0;
+    const bool part = line->part >= 0 && line->step.function != MC_CONSTANT;
+    const mc_tile_part *p = part ? &plan->part[line->part] : NULL;
+    if (part && p->kind == MC_SINC_PRODUCT)
+        return is_beyond_sinc(p, by) ? INFINITY : 0;
+    if (!part || p->kind == MC_SPLINE_PRODUCT)
+        return 0;
+    if (line->vector == MC_VECTOR_LENGTH && is_beyond_lengths(line, by))
+        return INFINITY;
+    const double size = argument_of(plan, line, by).size;
+    return line->vector == MC_VECTOR_LENGTH ? fmax(size, size / (line->row_least + line->col_least)) : size;
 }
 
 mc_bound mc_tile_program_bound(const mc_tile_program *plan, const mc_tile_ops *bodies, bool worst, mc_bound *temporary,

@@ -36,9 +36,9 @@ typedef struct need {
 /* Atoms that read plain coordinates with one weight for all columns share them where they see all columns. */
 static bool is_plain(const mc_node *node) {
     static const bool special[MC_ATOM_COUNT] = {
-        [MC_LAPLACIAN] = true, [MC_PERIODIC] = true,     [MC_COSINE] = true,
-        [MC_CHI2] = true,      [MC_INTERSECTION] = true, [MC_ARCCOS] = true,
-        [MC_FORM] = true,      [MC_TANIMOTO] = true,     [MC_ADDITIVE_CHI2] = true};
+        [MC_LAPLACIAN] = true,    [MC_PERIODIC] = true, [MC_COSINE] = true,   [MC_CHI2] = true,
+        [MC_INTERSECTION] = true, [MC_ARCCOS] = true,   [MC_SINC] = true,     [MC_SPLINE] = true,
+        [MC_RBF_FORM] = true,     [MC_FORM] = true,     [MC_TANIMOTO] = true, [MC_ADDITIVE_CHI2] = true};
     for (int i = 0; i < MC_PARAMETERS_MAX; i++)
         if (node->parameter[i].kind == MC_VALUE_VECTOR)
             return false;
@@ -84,6 +84,11 @@ static void count_atom(const mc_node *node, int64_t columns, bool all, need *n) 
     n->shared |= all && is_plain(node);
     n->parts++;
     n->coordinates += node->atom == MC_PERIODIC ? 2 * columns : columns;
+    if (node->atom
+        == MC_RBF_FORM) { /* a factor of the matrix while it is found, or the rows for the reference evaluator */
+        n->precomputed_columns += columns;
+        n->sets += mc_work_need(2 * columns * columns, sizeof(double)) + 4 * HEADER;
+    }
 }
 
 static void count_expression(const mc_node *node, int64_t columns, bool all, need *n) {

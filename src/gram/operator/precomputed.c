@@ -29,7 +29,8 @@ static bool is_user(const mc_tile_part *p) {
 }
 
 bool mc_part_is_pairwise(const mc_tile_part *p) {
-    return p->precomputed && !p->by_reference && mc_atom_is_pairwise(p->precomputed);
+    return p->precomputed && !p->by_reference && p->precomputed->atom != MC_USER
+           && p->precomputed->atom != MC_PRECOMPUTED;
 }
 
 /* Its rows are kept, the columns in view one after the other. */

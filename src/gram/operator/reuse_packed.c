@@ -12,11 +12,11 @@
 #include <string.h>
 
 /* Compressed rows lay out both sides together, as do texts, values from elsewhere and numbers of equal rows; angles on
-   circles are bounded over both sides. */
+   circles, and rows times a factor, are bounded over both sides. */
 bool mc_gram_right_stands_alone(const mc_gram *g) {
     for (int i = 0; i < g->plan.parts; i++) {
         const mc_tile_part *p = &g->plan.part[i];
-        if (p->sparse || p->precomputed || p->strings || p->feature == MC_COS_SIN)
+        if (p->sparse || p->precomputed || p->strings || p->feature == MC_COS_SIN || p->feature == MC_FACTOR)
             return false;
     }
     for (int i = 0; i < g->plan.lines; i++)

@@ -70,7 +70,7 @@ static bool reads_bare(const mc_tile_program *plan, int part) {
         const mc_tile_line *line = &plan->line[i];
         if (line->part == part && line->use == MC_USE_DISTANCE) {
             count++;
-            as_it_is &= -2 * line->a == mc_part_unit(&plan->part[part]);
+            as_it_is &= line->vector == MC_VECTOR_NONE && -2 * line->a == mc_part_unit(&plan->part[part]);
         }
     }
     return count == 1 && as_it_is;

@@ -92,10 +92,25 @@ static double square_sum(const double *x, int64_t count) {
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
+/* k(x, x) of spline; of rows with values below 0, whose terms may be larger, the square of a larger product. */
+static double spline_size(const double *x, int64_t count) {
+    double product = 1, larger = 1;
+    bool negative = false;
+    for (int64_t k = 0; k < count; k++) {
+        const double a = fabs(x[k]);
+        product *= 1 + a * a * (1 + a / 3);
+        larger *= 1 + a * a * (1 + a);
+        negative |= x[k] < 0;
+    }
+    return negative ? larger * larger : product;
+}
+
 static double size_of(const mc_tile_part *p, const double *x, int64_t count) {
     double sum = 0;
     if (p->kind == MC_DOT)
         return square_sum(x, count);
+    if (p->kind == MC_SPLINE_PRODUCT)
+        return spline_size(x, count);
     for (int64_t k = 0; k < count; k++)
         sum += fabs(x[k]);
     return sum;

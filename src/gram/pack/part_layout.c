@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "data/table/columns.h"
+#include "gram/features/form_factor.h"
 #include "gram/pack/string_features.h"
 #include <math.h>
 #include <string.h>
@@ -22,6 +23,10 @@ static int64_t longest_row(const mercer_data *data) {
         longest = count > longest ? count : longest;
     }
     return longest;
+}
+
+static int64_t coordinates_of(const mc_tile_part *p) {
+    return p->feature == MC_COS_SIN ? 2 * p->columns : p->feature == MC_FACTOR ? p->factor.rank : p->columns;
 }
 
 /* Coordinates that one row can have. */
@@ -98,20 +103,33 @@ static mercer_status take_products_of_bits(mercer_ctx *ctx, const mc_gram *g, mc
     return MERCER_OK;
 }
 
+/* How far rounding moves the points of both sides. */
+static mercer_status bound_phase(mercer_ctx *ctx, const mc_gram *g, mc_tile_part *p) {
+    mercer_status (*const bound)(mercer_ctx *, mc_tile_part *, const mercer_data *) =
+        p->feature == MC_COS_SIN  ? mc_part_phase
+        : p->feature == MC_FACTOR ? mc_part_factor_phase
+                                  : NULL;
+    if (!bound)
+        return MERCER_OK;
+    MC_TRY(bound(ctx, p, g->x));
+    return g->symmetric ? MERCER_OK : bound(ctx, p, g->z);
+}
+
 /* The first line that reads the part finds its argument in the tile as it stands: coordinates carry the factor. */
 mercer_status mc_part_settle(mercer_ctx *ctx, mc_gram *g, mc_tile_part *p, const mc_tile_part *reused,
                              mercer_dtype wanted) {
-    const bool distances = p->uses[MC_USE_DISTANCE] || p->kind == MC_ABSOLUTE;
+    const bool distances = p->uses[MC_USE_DISTANCE] || p->kind == MC_ABSOLUTE || p->kind == MC_SINC_PRODUCT;
     if (p->precomputed || p->strings) {
         p->shared = g->symmetric;
         p->sparse = p->strings != NULL;
         return p->strings ? mc_string_features_open(ctx, p, g->x, g->z) : MERCER_OK;
     }
-    p->sparse = is_sparse(g->x) && is_sparse(g->z) && p->feature != MC_IMAGE;
+    p->sparse = is_sparse(g->x) && is_sparse(g->z) && p->feature != MC_IMAGE && p->feature != MC_FACTOR
+                && !mc_statistic_is_product(p->kind);
     p->shared = g->symmetric && p->feature != MC_IMAGE;
     MC_TRY(take_products_of_bits(ctx, g, p));
     MC_TRY(drop_zeros(ctx, g, p, reused));
-    p->d = p->feature == MC_COS_SIN ? 2 * p->columns : p->columns;
+    p->d = coordinates_of(p);
     p->longest = longest_of(g, p);
     if (g->symmetric && wanted == MERCER_F64)
         MC_TRY(mc_part_uint8_unit(ctx, p, g->x));
@@ -123,9 +141,5 @@ mercer_status mc_part_settle(mercer_ctx *ctx, mc_gram *g, mc_tile_part *p, const
         const double m = p->centre && p->feature == MC_PLAIN ? p->weight[k] * p->centre[k] : 0;
         p->centre2 += m * m;
     }
-    if (p->feature == MC_COS_SIN) {
-        MC_TRY(mc_part_phase(ctx, p, g->x));
-        MC_TRY(mc_part_phase(ctx, p, g->z));
-    }
-    return MERCER_OK;
+    return bound_phase(ctx, g, p);
 }

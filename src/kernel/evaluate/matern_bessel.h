@@ -10,5 +10,7 @@ bool mc_matern_is_elementary(double nu);
 double mc_matern_value(double nu, double s);
 /* -f'(s)/s of that f = 2^(1-nu)/Gamma(nu) s^(nu-1) K_(nu-1)(s); 0 stands for what is infinite at s = 0. */
 double mc_matern_slope(double nu, double s);
+/* The derivative of f with respect to nu where s = sqrt(2 nu) r and r stays. */
+double mc_matern_nu_slope(double nu, double s);
 
 #endif
