@@ -2,6 +2,7 @@
 #include "certify/cached_product.h"
 #include "base/ctx.h"
 #include "base/memory.h"
+#include "base/workspace.h"
 #include "base/rng.h"
 #include "base/status.h"
 #include "certify/ridge_certificate.h"
@@ -60,8 +61,18 @@ void mc_cached_product_use_matrix(mc_cached_product *w, const mc_matrix *K) {
 
 enum { SAMPLED_ROWS = 8 }; /* rows made anew */
 
+typedef struct sampled_rows {
+    int64_t n;
+    double *K; /* SAMPLED_ROWS x n */
+} sampled_rows;
+
+static void lay_out_sampled_rows(mc_work *work, void *self) {
+    sampled_rows *s = self;
+    s->K = mc_work_take(work, SAMPLED_ROWS * s->n, sizeof *s->K);
+}
+
 size_t mc_cached_product_check_bytes(int64_t n) {
-    return mc_work_need(SAMPLED_ROWS * n, sizeof(double)) + 2 * MC_ALIGN;
+    return mc_slices_bytes(lay_out_sampled_rows, &(sampled_rows){.n = n}) + 2 * MC_ALIGN;
 }
 
 /* Row i of K V, from row i of K in double, against the product that is remembered. */
@@ -86,18 +97,19 @@ static mercer_status compare_row(mercer_ctx *ctx, const mc_cached_product *w, in
 }
 
 mercer_status mc_cached_product_compute(mercer_ctx *ctx, mc_cached_product *w, const double *V) {
-    double *rows = NULL;
+    sampled_rows rows = {.n = w->n};
+    mc_work work;
     int64_t sampled[SAMPLED_ROWS];
     mc_rng rng = mc_rng_at(ctx->options.seed, MC_STREAM_SAMPLE, 1);
     for (int i = 0; i < SAMPLED_ROWS; i++)
         sampled[i] = mc_rng_below(&rng, w->n);
     memcpy(w->V, V, (size_t)(w->n * w->outputs) * sizeof *V);
     MC_TRY(w->K.apply(ctx, w->K.self, w->outputs, w->V, w->KV));
-    MC_TRY(MC_ALLOC(ctx, rows, SAMPLED_ROWS * w->n));
-    mercer_status status = mc_gram_take(ctx, w->gram, sampled, SAMPLED_ROWS, MERCER_F64, rows, w->n);
+    MC_TRY(mc_work_lay(ctx, &work, lay_out_sampled_rows, &rows));
+    mercer_status status = mc_gram_take(ctx, w->gram, sampled, SAMPLED_ROWS, MERCER_F64, rows.K, w->n);
     for (int i = 0; i < SAMPLED_ROWS && !status; i++)
-        status = compare_row(ctx, w, sampled[i], rows + i * w->n);
-    mc_free(rows);
+        status = compare_row(ctx, w, sampled[i], rows.K + i * w->n);
+    mc_work_close(&work);
     w->filled = !status;
     return status;
 }

@@ -63,26 +63,27 @@ int64_t mc_pcg_iteration_bound(double kappa, double tolerance) {
     return bound < 1e15 ? (int64_t)fmax(1, bound) : (int64_t)1e15;
 }
 
+/* t numbers of a column's own, and what sums of products of columns take. */
 static int64_t small_numbers(int64_t n, int64_t t) {
-    return 6 * t + mc_dot_columns_scratch(n, t);
+    return t + mc_dot_columns_scratch(n, t);
+}
+
+/* As they stand in a checkpoint, one after the other; s->block NULL: their bytes alone. */
+static size_t lay_out_pcg_state(mc_pcg *s) {
+    const int64_t t = s->p.t, size = s->p.n * t;
+    double **const part[] = {&s->rz, &s->norm_b, &s->start, &s->step, &s->beta, &s->R, &s->Z, &s->P, &s->AP, &s->dX};
+    size_t bytes = (sizeof(pcg_head) + 7) / 8 * 8;
+    s->h = s->block;
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+        *part[i] = s->block ? (double *)(void *)((char *)s->block + bytes) : NULL;
+        bytes += (size_t)(i < 5 ? t : size) * sizeof(double);
+    }
+    s->part = s->block ? (double *)(void *)((char *)s->block + bytes) : NULL;
+    return bytes + (size_t)small_numbers(s->p.n, t) * sizeof(double);
 }
 
 size_t mc_pcg_bytes(int64_t n, int64_t t) {
-    return sizeof(mc_pcg) + sizeof(pcg_head) + (size_t)(small_numbers(n, t) + 5 * n * t) * sizeof(double)
-           + 8 * MC_ALIGN;
-}
-
-static void lay_out_pcg_state(mc_pcg *s) {
-    const int64_t t = s->p.t, size = s->p.n * t;
-    s->h = s->block;
-    double *next = (double *)(void *)((char *)s->block + (sizeof(pcg_head) + 7) / 8 * 8);
-    double **numbers[] = {&s->rz, &s->norm_b, &s->start, &s->step, &s->beta};
-    for (int i = 0; i < 5; i++, next += t)
-        *numbers[i] = next;
-    double **blocks[] = {&s->R, &s->Z, &s->P, &s->AP, &s->dX};
-    for (int i = 0; i < 5; i++, next += size)
-        *blocks[i] = next;
-    s->part = next;
+    return sizeof(mc_pcg) + lay_out_pcg_state(&(mc_pcg){.p = {.n = n, .t = t}}) + 8 * MC_ALIGN;
 }
 
 mercer_status mc_pcg_open(mercer_ctx *ctx, const mc_pcg_problem *problem, double *X, mc_pcg **out) {
@@ -94,8 +95,7 @@ mercer_status mc_pcg_open(mercer_ctx *ctx, const mc_pcg_problem *problem, double
     s->p.floor = problem->floor > 0 ? problem->floor : FLOOR;
     s->X = X;
     mc_progress_start(ctx);
-    const int64_t numbers = small_numbers(problem->n, problem->t) + 5 * problem->n * problem->t;
-    s->bytes = (sizeof(pcg_head) + 7) / 8 * 8 + (size_t)numbers * sizeof(double);
+    s->bytes = lay_out_pcg_state(s);
     s->block = mc_alloc(ctx, (int64_t)s->bytes, 1);
     if (!s->block) {
         mc_pcg_close(s);

@@ -93,7 +93,20 @@ typedef struct feature_product {
     double *block;      /* per thread: block_rows of Z and scratch; NULL: Z lies in memory */
     int64_t block_each;
     double *sums; /* per thread: t x D */
+    int64_t threads, segments;
+    mc_work work; /* of block and sums, and of to where there are segments to add up */
 } feature_product;
+
+static void lay_out_product(mc_work *work, void *self) {
+    feature_product *p = self;
+    const int64_t size = p->t * p->z->D;
+    if (p->block_each)
+        p->block = mc_work_take(work, p->block_each * p->threads, sizeof *p->block);
+    if (p->segments)
+        p->sums = mc_work_take(work, size * p->threads, sizeof *p->sums);
+    if (p->segments > 1)
+        p->to = mc_work_take(work, size * p->segments, sizeof *p->to);
+}
 
 /* Rows of Z that a thread writes at once. */
 static int64_t block_rows(int64_t n) {
@@ -229,28 +242,28 @@ static void project_segment(void *arg, int64_t chunk, int64_t begin, int64_t end
     }
 }
 
-static mercer_status open_blocks(mercer_ctx *ctx, feature_product *p, int64_t chunks) {
-    if (p->z->Z || is_sparse(p->z))
-        return MERCER_OK;
-    p->block_each = block_rows(p->z->n) * p->z->D + scratch_of(p->z);
-    return MC_ALLOC(ctx, p->block, p->block_each * mc_for_threads(ctx, chunks));
+static mercer_status open_product(mercer_ctx *ctx, feature_product *p, int64_t chunks) {
+    p->threads = mc_for_threads(ctx, chunks);
+    if (!p->z->Z && !is_sparse(p->z))
+        p->block_each = block_rows(p->z->n) * p->z->D + scratch_of(p->z);
+    return mc_work_lay(ctx, &p->work, lay_out_product, p);
 }
 
 mercer_status mc_feature_expand(mercer_ctx *ctx, const mc_feature_products *z, int64_t t, const double *W, double *Y) {
     const int64_t grain = rows_worth(z, t, CHUNK);
     feature_product p = {.z = z, .isa = ctx->isa, .t = t, .from = W, .to = Y};
-    MC_TRY(open_blocks(ctx, &p, mc_chunk_count(z->n, grain)));
+    MC_TRY(open_product(ctx, &p, mc_chunk_count(z->n, grain)));
     const mercer_status status = mc_for(ctx, z->n, grain, is_sparse(z) ? expand_sparse : expand_rows, &p);
-    mc_free(p.block);
+    mc_work_close(&p.work);
     return status;
 }
 
 mercer_status mc_feature_squares(mercer_ctx *ctx, const mc_feature_products *z, double *out) {
     const int64_t grain = rows_worth(z, 1, CHUNK);
     feature_product p = {.z = z, .isa = ctx->isa, .t = 1, .to = out};
-    MC_TRY(open_blocks(ctx, &p, mc_chunk_count(z->n, grain)));
+    MC_TRY(open_product(ctx, &p, mc_chunk_count(z->n, grain)));
     const mercer_status status = mc_for(ctx, z->n, grain, square_rows, &p);
-    mc_free(p.block);
+    mc_work_close(&p.work);
     return status;
 }
 
@@ -263,28 +276,25 @@ static void add_segments(int64_t segments, int64_t count, const double *part, do
 
 mercer_status mc_feature_project(mercer_ctx *ctx, const mc_feature_products *z, int64_t t, const double *V, double *W) {
     const int64_t grain = segment_rows(z, t), segments = mc_chunk_count(z->n, grain);
-    feature_product p = {.z = z, .isa = ctx->isa, .t = t, .from = V, .to = W};
+    feature_product p = {.z = z, .isa = ctx->isa, .t = t, .from = V, .to = W, .segments = segments};
     if (segments == 0) {
         memset(W, 0, (size_t)(t * z->D) * sizeof *W);
         return MERCER_OK;
     }
-    mercer_status status = open_blocks(ctx, &p, segments);
-    MC_THEN(status, MC_ALLOC(ctx, p.sums, t * z->D * mc_for_threads(ctx, segments)));
-    if (!status && segments > 1)
-        status = MC_ALLOC(ctx, p.to, segments * t * z->D);
-    MC_THEN(status, mc_for(ctx, z->n, grain, project_segment, &p));
+    MC_TRY(open_product(ctx, &p, segments));
+    const mercer_status status = mc_for(ctx, z->n, grain, project_segment, &p);
     if (!status && segments > 1)
         add_segments(segments, t * z->D, p.to, W);
-    if (segments > 1)
-        mc_free(p.to == W ? NULL : p.to);
-    mc_free(p.sums);
-    mc_free(p.block);
+    mc_work_close(&p.work);
     return status;
 }
 
 size_t mc_feature_products_bytes(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, bool keep,
                                  int64_t D, int64_t t) {
-    const size_t parts = mc_work_need((SEGMENTS + ctx->threads) * t * D, 8) + 2 * MC_ALIGN;
-    const size_t block = mc_work_need(ctx->threads * (block_rows(x->n) + 4) * (D + x->d), 8) + MC_ALIGN;
-    return parts + (is_plain(kernel, x) ? 0 : block + (keep ? mc_work_need(x->n * D, 8) + MC_ALIGN : 0));
+    const mc_feature_products z = {.x = x, .n = x->n, .D = D};
+    feature_product p = {.z = &z, .t = t, .threads = ctx->threads, .segments = SEGMENTS};
+    if (!is_plain(kernel, x))
+        p.block_each = (block_rows(x->n) + 4) * (D + x->d); /* a map takes no more scratch */
+    const size_t own = keep && p.block_each ? mc_work_need(x->n * D, sizeof *z.own) + MC_ALIGN : 0;
+    return mc_slices_bytes(lay_out_product, &p) + own + 3 * MC_ALIGN;
 }

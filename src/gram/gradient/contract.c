@@ -9,7 +9,9 @@
    Expressions with a part that is not covered there (normalize, arccos, ...) go through the reference evaluator, pair
    by pair. Each pair is visited once; the tile rows are the chunks, their sums are added in order. */
 #include "gram/gradient/contract.h"
+#include "base/extremes.h"
 #include "base/memory.h"
+#include "base/workspace.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "data/table/data.h"
@@ -33,7 +35,8 @@ typedef struct plan {
     double *rows;    /* n x width: whole rows as the reference evaluator reads them */
     double *part;    /* slots per chunk */
     double *scratch; /* per thread */
-    int64_t scratch_size;
+    int64_t scratch_size, threads;
+    mc_work work;
 } plan;
 
 /* ---- one tile ---- */
@@ -190,60 +193,68 @@ static void contract_reference_row(void *arg, int64_t chunk, int64_t begin, int6
 
 /* ---- the whole ---- */
 
-static mercer_status contract_in_chunks(mercer_ctx *ctx, plan *p, mc_body *body, int64_t scratch, double *gradient) {
-    const int64_t chunks = mc_chunk_count(p->n, SIDE);
-    p->scratch_size = scratch;
-    MC_TRY(MC_ALLOC(ctx, p->part, chunks * p->slots));
-    MC_TRY(MC_ALLOC(ctx, p->scratch, scratch * mercer_threads(ctx)));
+static void lay_out_plan(mc_work *work, void *self) {
+    plan *p = self;
+    p->rows = mc_work_take(work, p->n * p->width, sizeof *p->rows);
+    p->part = mc_work_take(work, mc_chunk_count(p->n, SIDE) * p->slots, sizeof *p->part);
+    p->scratch = mc_work_take(work, p->scratch_size * p->threads, sizeof *p->scratch);
+}
+
+static plan plan_for(const mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x) {
+    return (plan){.kernel = kernel,
+                  .x = x,
+                  .n = x->n,
+                  .d = x->d,
+                  .width = mc_data_row_width(x),
+                  .slots = kernel->slots,
+                  .threads = mercer_threads(ctx)};
+}
+
+static int64_t tiles_scratch(int64_t steps, int64_t d) {
+    return 3 * steps * TILE + 2 * d * SIDE;
+}
+
+static mercer_status add_chunks(mercer_ctx *ctx, plan *p, mc_body *body, double *gradient) {
     MC_TRY(mc_for(ctx, p->n, SIDE, body, p));
-    for (int64_t c = 0; c < chunks; c++)
+    for (int64_t c = 0; c < mc_chunk_count(p->n, SIDE); c++)
         for (int64_t k = 0; k < p->slots; k++)
             gradient[k] += p->part[c * p->slots + k];
     return MERCER_OK;
 }
 
-static mercer_status run_tiles(mercer_ctx *ctx, plan *p, double *gradient) {
-    MC_TRY(mc_contract_steps_open(ctx, p->kernel, p->d, &p->steps));
-    MC_TRY(mc_contract_weights(ctx, &p->steps, p->n, p->d, p->rows, p->width));
-    return contract_in_chunks(ctx, p, tile_row, 3 * (int64_t)p->steps.count * TILE + 2 * p->d * SIDE, gradient);
-}
-
 static mercer_status compute_gradient(mercer_ctx *ctx, plan *p, double *gradient) {
-    MC_TRY(MC_ALLOC(ctx, p->rows, p->n * p->width));
+    const bool tiles = mc_contract_covers(p->kernel->root);
+    if (tiles)
+        MC_TRY(mc_contract_steps_open(ctx, p->kernel, p->d, &p->steps));
+    p->scratch_size = tiles ? tiles_scratch(p->steps.count, p->d) : TILE + p->slots;
+    MC_TRY(mc_work_lay(ctx, &p->work, lay_out_plan, p));
     for (int64_t i = 0; i < p->n; i++)
         mc_data_row(p->x, i, p->rows + i * p->width);
-    if (mc_contract_covers(p->kernel->root))
-        return run_tiles(ctx, p, gradient);
-    return contract_in_chunks(ctx, p, contract_reference_row, TILE + p->slots, gradient);
+    if (tiles)
+        MC_TRY(mc_contract_weights(ctx, &p->steps, p->n, p->d, p->rows, p->width));
+    return add_chunks(ctx, p, tiles ? tile_row : contract_reference_row, gradient);
 }
 
+/* The steps and the weights of rows that they keep are counted by nodes. */
 size_t mc_gram_contract_bytes(const mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x) {
     const int64_t nodes = mc_contract_count(kernel->root) + 2; /* a search may put an amplitude before it */
-    const int64_t tiles = 3 * nodes * TILE + 2 * x->d * SIDE, pairs = TILE + kernel->slots + 1;
-    const int64_t scratch = (tiles > pairs ? tiles : pairs) * mercer_threads(ctx);
-    const int64_t numbers =
-        x->n * mc_data_row_width(x) + mc_chunk_count(x->n, SIDE) * kernel->slots + scratch + nodes * (x->d + x->n);
-    return sizeof(plan) + (size_t)numbers * sizeof(double) + (size_t)(5 + 2 * nodes) * 2 * MC_ALIGN;
+    plan p = plan_for(ctx, kernel, x);
+    p.scratch_size = mc_max_count(tiles_scratch(nodes, x->d), TILE + kernel->slots + 1);
+    return sizeof(plan) + mc_slices_bytes(lay_out_plan, &p) + (size_t)(nodes * (x->d + x->n)) * sizeof(double)
+           + (size_t)(3 + 2 * nodes) * 2 * MC_ALIGN;
 }
 
 mercer_status mc_gram_contract(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x,
                                mc_block_source *block, const void *self, double *gradient) {
     plan *p = NULL;
     MC_TRY(MC_ALLOC(ctx, p, 1));
-    *p = (plan){.kernel = kernel,
-                .x = x,
-                .block = block,
-                .self = self,
-                .n = x->n,
-                .d = x->d,
-                .width = mc_data_row_width(x),
-                .slots = kernel->slots};
+    *p = plan_for(ctx, kernel, x);
+    p->block = block;
+    p->self = self;
     memset(gradient, 0, (size_t)kernel->slots * sizeof *gradient);
     const mercer_status status = compute_gradient(ctx, p, gradient);
     mc_contract_steps_close(&p->steps);
-    mc_free(p->rows);
-    mc_free(p->part);
-    mc_free(p->scratch);
+    mc_work_close(&p->work);
     mc_free(p);
     return status;
 }

@@ -9,14 +9,21 @@ static int64_t writer_groups(const mc_gram *gram) {
     return suits < WRITTEN ? suits : WRITTEN;
 }
 
+static mc_gram_writer lay_out_writer(const mc_gram *gram, mc_work *work) {
+    mc_tile_workspace counted;
+    const mc_gram_writer writer = {gram, mc_work_take(work, 1, sizeof *writer.space)};
+    mc_tile_workspace_lay_out(gram, writer_groups(gram), work, writer.space ? writer.space : &counted);
+    return writer;
+}
+
 size_t mc_gram_writer_bytes(const mc_gram *gram) {
-    return mc_tile_workspace_bytes(gram, writer_groups(gram)) + mc_work_need(1, sizeof(mc_tile_workspace));
+    mc_work counted = {0};
+    lay_out_writer(gram, &counted);
+    return counted.used;
 }
 
 mc_gram_writer mc_gram_writer_open(const mc_gram *gram, mc_work *work) {
-    const mc_gram_writer writer = {gram, mc_work_take(work, 1, sizeof *writer.space)};
-    mc_tile_workspace_lay_out(gram, writer_groups(gram), work, writer.space);
-    return writer;
+    return lay_out_writer(gram, work);
 }
 
 static void write_rectangle(const mc_gram_writer *writer, mc_rectangle *r) {

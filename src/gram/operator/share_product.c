@@ -29,6 +29,7 @@ typedef struct shared_product {
     int64_t own, *own_task, *place;           /* of this rank in the stage, and where in out their two parts go */
     int64_t *out_counts, *in_counts, *cursor; /* by rank */
     int64_t most_out, most_in;                /* numbers of any stage */
+    int64_t most_mine, most_all;              /* numbers of this rank's rows, and of all */
     double *out, *in, *mine, *all;
 } shared_product;
 
@@ -244,11 +245,10 @@ static void cut_counts(mc_work *work, void *self) {
 
 static void cut_parts(mc_work *work, void *self) {
     shared_product *s = self;
-    const mc_product *p = s->p;
     s->out = mc_work_take(work, s->most_out, sizeof *s->out);
     s->in = mc_work_take(work, s->most_in, sizeof *s->in);
-    s->mine = mc_work_take(work, own_blocks(p->blocks, s->ranks) * p->rows_each * p->t, sizeof *s->mine);
-    s->all = mc_work_take(work, p->g->x->n * p->t, sizeof *s->all);
+    s->mine = mc_work_take(work, s->most_mine, sizeof *s->mine);
+    s->all = mc_work_take(work, s->most_all, sizeof *s->all);
 }
 
 static mercer_status open_shared(mercer_ctx *ctx, shared_product *s, mc_work *counts, mc_work *parts) {
@@ -267,7 +267,9 @@ mercer_status mc_product_share(mercer_ctx *ctx, const mc_product *p) {
                         .rank = ctx->ranks->rank,
                         .ranks = ctx->ranks->count,
                         .tasks = mc_product_tasks(p),
-                        .each = tasks_each(p->blocks)};
+                        .each = tasks_each(p->blocks),
+                        .most_mine = own_blocks(p->blocks, ctx->ranks->count) * p->rows_each * p->t,
+                        .most_all = p->g->x->n * p->t};
     mc_work counts = {0}, parts = {0};
     mercer_status status = mc_ranks_agree(ctx, MC_RANKS_PRODUCT, 1, open_shared(ctx, &s, &counts, &parts));
     if (!status)
@@ -291,8 +293,11 @@ size_t mc_product_share_bytes(const mercer_ctx *ctx, const mc_product_size *size
                   all = size->symmetric ? split.blocks + 1 : split.ranges,
                   stage = split.blocks ? parts * each * ranks / split.blocks + 2 : 0,
                   rounds = stage < all ? stage : all;
-    return mc_work_need(parts * each * row, sizeof(double))
-           + mc_work_need((rounds + 1) * own_blocks(split.blocks, ranks) * row, sizeof(double))
-           + mc_work_need(size->n * t, sizeof(double)) + mc_work_need(3 * each + 3 * ranks, sizeof(int64_t))
-           + 9 * MC_ALIGN;
+    shared_product s = {.ranks = ranks,
+                        .each = each,
+                        .most_out = parts * each * row,
+                        .most_in = rounds * own_blocks(split.blocks, ranks) * row,
+                        .most_mine = own_blocks(split.blocks, ranks) * row,
+                        .most_all = size->n * t};
+    return mc_slices_bytes(cut_counts, &s) + mc_slices_bytes(cut_parts, &s) + 4 * MC_ALIGN;
 }

@@ -13,6 +13,7 @@
 #include "learn/gp/evidence_estimate.h"
 #include "base/ctx.h"
 #include "base/memory.h"
+#include "base/workspace.h"
 #include "base/parallel.h"
 #include "base/progress.h"
 #include "base/rng.h"
@@ -48,6 +49,7 @@ typedef struct estimate {
     double *left, *right;
     double logs[MC_ESTIMATED_OUTPUTS + PROBES], squares[MC_ESTIMATED_OUTPUTS + PROBES];
     uint64_t seed;
+    mc_work solving, differentiating;
 } estimate;
 
 int64_t mc_estimate_evidence_columns(const mc_problem *p) {
@@ -56,6 +58,21 @@ int64_t mc_estimate_evidence_columns(const mc_problem *p) {
 
 static int64_t count_terms(const estimate *e) {
     return e->t + 2 * PROBES;
+}
+
+static void lay_out_columns(mc_work *work, void *self) {
+    estimate *e = self;
+    e->B = mc_work_take(work, e->n * e->columns, sizeof *e->B);
+    e->X = mc_work_take(work, e->n * e->columns, sizeof *e->X);
+    if (e->p->root)
+        e->V = mc_work_take(work, e->n * e->columns, sizeof *e->V);
+}
+
+static void lay_out_terms(mc_work *work, void *self) {
+    estimate *e = self;
+    e->W = mc_work_take(work, e->n * PROBES, sizeof *e->W);
+    e->left = mc_work_take(work, e->n * count_terms(e), sizeof *e->left);
+    e->right = mc_work_take(work, e->n * count_terms(e), sizeof *e->right);
 }
 
 /* ---- S K S ---- */
@@ -187,9 +204,7 @@ static void block_of(const void *self, int64_t i0, int64_t i1, int64_t j0, int64
 }
 
 static mercer_status find_gradient(mercer_ctx *ctx, estimate *e, double *gradient) {
-    MC_TRY(MC_ALLOC(ctx, e->W, e->n * PROBES));
-    MC_TRY(MC_ALLOC(ctx, e->left, e->n * count_terms(e)));
-    MC_TRY(MC_ALLOC(ctx, e->right, e->n * count_terms(e)));
+    MC_TRY(mc_work_lay(ctx, &e->differentiating, lay_out_terms, e));
     MC_TRY(find_probe_products(ctx, e));
     double trace = 0;
     for (int64_t i = 0; i < e->n; i++)
@@ -202,10 +217,7 @@ static mercer_status find_gradient(mercer_ctx *ctx, estimate *e, double *gradien
 /* ---- All together ---- */
 
 static mercer_status solve_columns(mercer_ctx *ctx, estimate *e, mc_quadrature_result *out) {
-    MC_TRY(MC_ALLOC(ctx, e->B, e->n * e->columns));
-    MC_TRY(MC_ALLOC(ctx, e->X, e->n * e->columns));
-    if (e->p->root)
-        MC_TRY(MC_ALLOC(ctx, e->V, e->n * e->columns));
+    MC_TRY(mc_work_lay(ctx, &e->solving, lay_out_columns, e));
     MC_TRY(open_kernel_matrix(ctx, e));
     MC_TRY(open_preconditioner(ctx, e));
     MC_TRY(write_right_hand_sides(ctx, e));
@@ -237,9 +249,9 @@ static mercer_status estimate_all(mercer_ctx *ctx, estimate *e, double *alpha, d
 }
 
 static void close_estimate(estimate *e) {
-    double *all[] = {e->B, e->X, e->V, e->u, e->W, e->left, e->right};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        mc_free(all[i]);
+    mc_work_close(&e->solving);
+    mc_work_close(&e->differentiating);
+    mc_free(e->u);
     mc_precondition_close(e->P);
     mc_lowrank_close(e->f);
     mc_gram_close(e->gram);
@@ -248,10 +260,11 @@ static void close_estimate(estimate *e) {
 size_t mc_estimate_evidence_bytes(mercer_ctx *ctx, const mc_problem *p) {
     const int64_t n = p->n, columns = mc_estimate_evidence_columns(p),
                   rank = mc_rank_cap(n) < 256 ? mc_rank_cap(n) : 256;
+    estimate e = {.p = p, .n = n, .t = p->outputs, .columns = columns};
     return mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, columns)
            + mc_gram_part_bytes(ctx, p->kernel, p->x, MERCER_F64, PAIRS) + mc_lowrank_bytes(ctx, n, rank)
            + mc_precondition_bytes(ctx, n, rank, columns) + mc_quadrature_bytes(n, columns, STEPS)
-           + (size_t)(n * (3 * columns + 5 * PROBES + 2 * p->outputs)) * sizeof(double)
+           + mc_slices_bytes(lay_out_columns, &e) + mc_slices_bytes(lay_out_terms, &e)
            + mc_gram_contract_bytes(ctx, p->kernel, p->x) + 16 * MC_ALIGN;
 }
 

@@ -80,7 +80,7 @@ static size_t own_bytes(mercer_ctx *ctx, int64_t n, int64_t D, int64_t k) {
 static size_t sample_bytes(mercer_ctx *ctx, int64_t n, int64_t D, int64_t k) {
     const int64_t m = n / 4 + 1;
     return sizeof(mc_loss_primal) + own_bytes(ctx, m, D, k) + mc_loss_primal_newton_bytes(m, D, k)
-           + mc_work_need(m * (D + 2 * k + 2) + k, 8) + 8 * MC_ALIGN;
+           + mc_loss_primal_part_bytes(m, k) + mc_work_need(m * D, 8) + 8 * MC_ALIGN;
 }
 
 size_t mc_loss_primal_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t columns) {

@@ -37,5 +37,7 @@ mercer_status mc_loss_primal_expand(mercer_ctx *ctx, const mc_loss_primal *s, co
 
 mercer_status mc_loss_primal_newton(mercer_ctx *ctx, mc_loss_primal *s, mc_loss_task *t, double aim);
 size_t mc_loss_primal_newton_bytes(int64_t n, int64_t D, int64_t k);
+/* What the part of n rows is copied to that the first steps see. */
+size_t mc_loss_primal_part_bytes(int64_t n, int64_t k);
 
 #endif

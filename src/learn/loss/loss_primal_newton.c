@@ -193,18 +193,34 @@ static int64_t row_stride(const mc_primal_newton *s) {
                                                                                                    : EVERY;
 }
 
-static void take_part(const mc_loss_task *t, int64_t stride, mc_loss_task *part, double *block) {
-    double *cost = block, *y = block + part->n;
-    part->cost = cost;
-    part->y = y;
-    part->alpha = y + part->n;
-    part->f = part->alpha + part->n * t->k;
-    part->b = part->f + part->n * t->k;
+typedef struct part_rows {
+    int64_t n, k;
+    double *cost, *y, *alpha, *f, *b;
+} part_rows;
+
+static void lay_out_part(mc_work *work, void *self) {
+    part_rows *r = self;
+    r->cost = mc_work_take(work, r->n, sizeof *r->cost);
+    r->y = mc_work_take(work, r->n, sizeof *r->y);
+    r->alpha = mc_work_take(work, r->n * r->k, sizeof *r->alpha);
+    r->f = mc_work_take(work, r->n * r->k, sizeof *r->f);
+    r->b = mc_work_take(work, r->k, sizeof *r->b);
+}
+
+size_t mc_loss_primal_part_bytes(int64_t n, int64_t k) {
+    return mc_slices_bytes(lay_out_part, &(part_rows){.n = n, .k = k});
+}
+
+static void take_part(const mc_loss_task *t, int64_t stride, mc_loss_task *part, const part_rows *rows) {
+    part->cost = rows->cost;
+    part->y = rows->y;
+    part->alpha = rows->alpha;
+    part->f = rows->f;
+    part->b = rows->b;
     for (int64_t i = 0; i < part->n; i++) {
-        cost[i] = (double)stride * t->cost[i * stride];
-        y[i] = t->y[i * stride];
+        rows->cost[i] = (double)stride * t->cost[i * stride];
+        rows->y[i] = t->y[i * stride];
     }
-    memset(part->alpha, 0, (size_t)(2 * part->n * t->k) * sizeof *part->alpha);
     memcpy(part->b, t->b, (size_t)t->k * sizeof *part->b);
 }
 
@@ -245,17 +261,18 @@ static mercer_status solve_part(mercer_ctx *ctx, mc_primal_newton *s, int64_t st
 static mercer_status begin_with_part(mercer_ctx *ctx, mc_primal_newton *s) {
     const int64_t stride = row_stride(s);
     mc_loss_task part = *s->t;
-    double *block = NULL;
+    mc_work work;
     if (stride == 1)
         return MERCER_OK;
     part.n = mc_chunk_count(s->t->n, stride);
-    MC_TRY(MC_ALLOC(ctx, block, part.n * (2 + 2 * part.k) + part.k));
-    take_part(s->t, stride, &part, block);
+    part_rows rows = {.n = part.n, .k = part.k};
+    MC_TRY(mc_work_lay(ctx, &work, lay_out_part, &rows));
+    take_part(s->t, stride, &part, &rows);
     bool begun = false;
     mercer_status status = solve_part(ctx, s, stride, &part, &begun);
     if (begun)
         MC_THEN(status, mc_primal_newton_adopt(ctx, s));
-    mc_free(block);
+    mc_work_close(&work);
     return status;
 }
 

@@ -21,8 +21,19 @@ static const double CLOSE = 0.5;   /* what the surrogate misses beside lambda: b
 static const double SURE = 0.05;   /* of the aim: a forecast below needs no product */
 static const double CLOSER = 1e-3; /* of the gap, to which the surrogate is solved */
 
+typedef struct corrected {
+    int64_t n, k;
+    double *f, *shift; /* n x k */
+} corrected;
+
+static void lay_out_corrected(mc_work *work, void *self) {
+    corrected *c = self;
+    c->f = mc_work_take(work, c->n * c->k, sizeof *c->f);
+    c->shift = mc_work_take(work, c->n * c->k, sizeof *c->shift);
+}
+
 size_t mc_loss_correct_bytes(int64_t n, int64_t k) {
-    return 2 * mc_work_need(n * k, sizeof(double)) + mc_loss_find_start_bytes(n, k);
+    return mc_slices_bytes(lay_out_corrected, &(corrected){.n = n, .k = k}) + mc_loss_find_start_bytes(n, k);
 }
 
 mercer_status mc_loss_solve_surrogate(mercer_ctx *ctx, mc_loss_workspace *workspace, mc_loss_task *t, double aim) {
@@ -88,8 +99,9 @@ mercer_status mc_loss_correct(mercer_ctx *ctx, mc_loss_workspace *workspace, mc_
                               bool *arrived) {
     mc_work work;
     *arrived = false;
-    double *f = NULL, *shift = NULL;
-    MC_TRY(MC_WORK_SLICES(ctx, &work, MC_SLICE(f, t->n * t->k), MC_SLICE(shift, t->n * t->k)));
+    corrected c = {.n = t->n, .k = t->k};
+    MC_TRY(mc_work_lay(ctx, &work, lay_out_corrected, &c));
+    double *const f = c.f, *const shift = c.shift;
     memset(shift, 0, (size_t)(t->n * t->k) * sizeof *shift);
     t->shift = shift;
     mercer_status status =

@@ -48,6 +48,7 @@ typedef struct primal {
     double *C, *R;     /* lanes x (D x D, column-major), lanes x (D x outputs) */
     double *diagonal;  /* D: of Z'Z + lambda, then eigenvalues, then h */
     double *G, *V;     /* spectral: D x outputs; a panel in the coordinates of U */
+    double *targets;   /* spectral: D x outputs in the coordinates of the eigenvectors of K, and outputs more */
     double *loo_terms; /* n: what each row adds to the leave-one-out error; NaN: it broke down */
 } primal;
 
@@ -63,6 +64,7 @@ static void lay_out_primal_workspace(mc_work *work, int64_t n, int64_t outputs, 
     p->R = mc_work_take(work, p->lanes * D * outputs, 8);
     p->loo_terms = loo ? mc_work_take(work, n, 8) : NULL;
     p->G = p->spectral ? mc_work_take(work, D * outputs, 8) : NULL;
+    p->targets = p->spectral ? mc_work_take(work, D * outputs + outputs, 8) : NULL;
     p->V = loo && p->spectral ? mc_work_take(work, p->lanes * LANE * D, 8) : NULL;
 }
 
@@ -75,8 +77,7 @@ static size_t own_bytes(int64_t n, int64_t D, int64_t outputs, bool loo, bool sp
 size_t mc_ridge_primal_bytes(const mc_ridge_primal_size *s) {
     if (s->D > INT32_MAX / 8)
         return SIZE_MAX / 4;
-    const size_t beside = s->spectral ? mc_eigen_bytes(s->D) + mc_work_need(s->D * s->outputs + s->outputs, 8) : 0;
-    return own_bytes(s->n, s->D, s->outputs, s->loo, s->spectral) + beside
+    return own_bytes(s->n, s->D, s->outputs, s->loo, s->spectral) + (s->spectral ? mc_eigen_bytes(s->D) : 0)
            + mc_panels_bytes(s->d, s->D, lanes_for(s->D), s->threads, s->scratch);
 }
 
@@ -255,8 +256,7 @@ static mercer_status solve_factor(mercer_ctx *ctx, primal *p) {
    null space. */
 static mercer_status choose_lambda(mercer_ctx *ctx, primal *p, double cutoff) {
     const int64_t t = p->r->p->outputs;
-    double *Y = NULL;
-    MC_TRY(MC_ALLOC(ctx, Y, p->D * t + t));
+    double *const Y = p->targets;
     for (int64_t j = 0; j < p->D * t; j++)
         Y[j] = p->diagonal[j / t] > cutoff ? p->G[j] / sqrt(p->diagonal[j / t]) : 0;
     const mc_ridge_spectrum s = {.n = p->D,
@@ -266,9 +266,7 @@ static mercer_status choose_lambda(mercer_ctx *ctx, primal *p, double cutoff) {
                                  .m = p->diagonal,
                                  .cutoff = cutoff,
                                  .G = Y};
-    const mercer_status status = mc_ridge_find_lambda(ctx, p->r, &s, Y + p->D * t);
-    mc_free(Y);
-    return status;
+    return mc_ridge_find_lambda(ctx, p->r, &s, Y + p->D * t);
 }
 
 static mercer_status solve_spectrum(mercer_ctx *ctx, primal *p) {
