@@ -1817,6 +1817,172 @@ def sphere(proof, step):
     return proof.multiplied(step, step.term, lambda e, p: is_on_sphere(e, p, step.d))
 
 
+# ---- S11: k(x, z) - c f(x) f(z) where f(x) = s k(x, 0). Functions of x are {monomial: factor}, a monomial being a set of (symbol, exponent), symbols
+#      (j, 0): a power of |x| (j = 0) or |x_j|      (j, q): exp(rate |x_j|^q), q 1 or 2      ("b", b): a power of 1 + b |x|^2
+
+ONE = {frozenset(): point(1)}
+
+
+def monomial(symbol, exponent, factor=1):
+    return {frozenset({(symbol, Fraction(exponent))}): point(factor)}
+
+
+def section_sum(*parts):
+    out = {}
+    for part in parts:
+        for m, c in part.items():
+            out[m] = add(out.get(m, point(0)), c)
+    return {m: c for m, c in out.items() if not is_zero(c)}
+
+
+def section_product(*parts):
+    out = ONE
+    for part in parts:
+        made = []
+        for m, c in out.items():
+            for n, e in part.items():
+                exponents = dict(m)
+                for s, v in n:
+                    exponents[s] = exponents.get(s, 0) + v
+                made.append({frozenset((s, v) for s, v in exponents.items() if v): mul(c, e)})
+        out = section_sum(*made)
+    return out
+
+
+def section_power(a, p):
+    if p.denominator == 1 and 0 <= p <= 8:
+        return section_product(*[a] * int(p))
+    square, plain = frozenset({((0, 0), Fraction(2))}), frozenset()
+    if set(a) == {square, plain} and a[plain][0] == a[plain][1] > 0 and a[square][0] == a[square][1]:
+        return {frozenset({(("b", a[square][0] / a[plain][0]), p)}): power(a[plain], p)}
+    if len(a) != 1 or not next(iter(a.values()))[0] > 0:
+        raise Undecided("a power of this function")
+    (m, c), = a.items()
+    return {frozenset((s, v * p) for s, v in m): power(c, p)}
+
+
+def section_exp(a):
+    out = ONE
+    for m, c in a.items():
+        if not m:
+            out = section_product(out, {frozenset(): exp(c)})
+            continue
+        if len(m) != 1 or c[0] != c[1]:
+            raise Undecided("an exponential of this function")
+        ((j, kind), v), = m
+        if kind != 0 or v not in (1, 2):
+            raise Undecided("an exponential of this function")
+        out = section_product(out, monomial((j, int(v)), c[0]))
+    return out
+
+
+class Sight:
+    """The columns that are seen: all d (0: any number), or one."""
+    def __init__(self, d, column=None):
+        self.d, self.column, self.norm = d, column, 0 if column is None or d == 1 else column
+
+    def symbol(self, j):
+        return (self.norm if self.column is not None or self.d == 1 else int(j), 0)
+
+
+def section_of_function(f, s):
+    if number(f):
+        return {frozenset(): point(f)} if f else {}
+    name, of = f.get("function"), f.get("of", [])
+    column = of[0].get("column") if of and isinstance(of[0], dict) else None
+    if name in ("norm", "norm2"):
+        return monomial((s.norm, 0), 1 if name == "norm" else 2)
+    if name == "abs" and column:
+        return monomial(s.symbol(column), 1)
+    if name == "power" and column and number(of[1]) and of[1] % 2 == 0:
+        return monomial(s.symbol(column), of[1])
+    parts = [section_of_function(g, s) for g in of if not (name == "power" and g is of[1])]
+    minus = {frozenset(): point(-1)}
+    ways = {"add": lambda: section_sum(*parts), "subtract": lambda: section_sum(parts[0], section_product(minus, parts[1])),
+            "multiply": lambda: section_product(*parts), "divide": lambda: section_product(parts[0], section_power(parts[1], Fraction(-1))),
+            "negate": lambda: section_product(minus, parts[0]), "sqrt": lambda: section_power(parts[0], Fraction(1, 2)),
+            "power": lambda: section_power(parts[0], of[1]), "exp": lambda: section_exp(parts[0])}
+    if name not in ways or (name == "power" and not number(of[1])):
+        raise Undecided("a function that is not compared")
+    return ways[name]()
+
+
+def value_at_zero(f):
+    if any(kind == 0 and v < 0 for m in f for (j, kind), v in m if j != "b"):
+        raise Undecided("a function without a value at 0")
+    return total([point(0)] + [c for m, c in f.items() if all(j == "b" or kind for (j, kind), v in m)])
+
+
+def section(t, s):
+    """t(x, 0)"""
+    if number(t):
+        return {frozenset(): point(t)} if t else {}
+    name, op, of = atom_of(t), op_of(t), t.get("of")
+    if name and not all_fixed(t):
+        raise Undecided("open parameters")
+    norm = (s.norm, 0)
+    if name in ("linear", "cosine", "brownian"):
+        return {}
+    if name == "poly":
+        return {frozenset(): power(point(t["c"]), t["degree"])} if t["c"] else {}
+    if name in ("rbf", "exponential") or (name == "laplacian" and (s.d == 1 or s.column is not None)):
+        return section_exp(monomial(norm, 2 if name == "rbf" else 1, -t["gamma"]))
+    if name == "laplacian" and s.d > 0:
+        return section_exp(section_sum(*[monomial((j, 0), 1, -t["gamma"]) for j in range(1, s.d + 1)]))
+    if name == "rq" and s.norm == 0:
+        return section_power(section_sum(ONE, monomial(norm, 2, 1 / (2 * t["alpha"] * t["length_scale"]**2))), -t["alpha"])
+    if name == "matern" and t["nu"] == Fraction(1, 2):
+        return section_exp(monomial(norm, 1, -1 / t["length_scale"]))
+    if op in ("sum", "product"):
+        return (section_sum if op == "sum" else section_product)(*[section(c, s) for c in of])
+    if op == "power":
+        return section_power(section(of[0], s), t["exponent"])
+    if op == "exp":
+        return section_exp(section(of[0], s))
+    if op == "weigh" and "function" in t:
+        f = section_of_function(t["function"], s)
+        return section_product(section(of[0], s), f, {frozenset(): value_at_zero(f)})
+    if op == "columns" and s.column is None and len(t["columns"]) == 1 and number(t["columns"][0]):
+        return section(of[0], Sight(s.d, int(t["columns"][0])))
+    raise Undecided("a kernel whose value at 0 is not known")
+
+
+def outer_product(t, s):
+    """(c, f) of c f(x) f(z); None: something else."""
+    c, f = point(1), ONE
+    for part in t["of"] if op_of(t) == "product" else [t]:
+        weigh = op_of(part) == "weigh" and "function" in part
+        inside = part["of"][0] if weigh else part
+        if op_of(inside) == "power" and number(inside["of"][0]):
+            c = mul(c, power(point(inside["of"][0]), inside["exponent"]))
+        elif number(inside):
+            c = mul(c, point(inside))
+        else:
+            return None
+        f = section_product(f, section_of_function(part["function"], s)) if weigh else f
+    return c, f
+
+
+@rule("kernel", "conditioned")
+def conditioned(proof, step):
+    t, s = step.term, Sight(step.d)
+    for i, child in enumerate(t["of"] if op_of(t) == "sum" else []):
+        found = outer_product(child, s)
+        if not found or not found[0][1] < 0:
+            continue
+        rest = t["of"][:i] + t["of"][i + 1:]
+        rest = rest[0] if len(rest) == 1 else {"op": "sum", "of": rest}
+        k, (c, f) = section(rest, s), found
+        if not f or f.keys() != k.keys():
+            continue
+        quotients = [div(f[m], k[m]) for m in f]
+        if any(q[0] != q[1] for q in quotients + [c]):
+            raise Undecided("factors that are not rational")
+        if len(set(quotients)) == 1 and mul(mul(neg(c), whole_power(quotients[0], 2)), value_at_zero(k))[1] <= 1 and proof.only(step, KERNEL, rest):
+            return True
+    return False
+
+
 # ---- D3
 
 @rule("kernel", "taylor")

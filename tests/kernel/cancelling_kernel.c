@@ -174,14 +174,23 @@ static void function_part(kernel_writer *w) {
         put_text(w, "%s", parts[draw_below(w, 6)]);
 }
 
+/* What is left of a kernel when a multiple of k(x, 0) k(0, z) is taken away. */
+static void conditioned_part(kernel_writer *w) {
+    static const char *const parts[] = {
+        "exponential(gamma=1)",     "exponential(gamma=1)",        "rbf(gamma=0.5)*exponential(gamma=1)",
+        "weigh(exp(-norm), 1)",     "weigh(exp(-norm), 1)",        "weigh(exp(-norm - norm2/2), 1)",
+        "weigh(2*exp(-norm), 0.5)", "rq(alpha=1, length_scale=1)", "weigh(1/(1 + norm2/2), 1)"};
+    put_text(w, "%s", parts[draw_below(w, 9)]);
+}
+
 typedef void part(kernel_writer *);
 
 void cancelling_kernel(mc_rng *rng, int64_t d, char text[RANDOM_KERNEL_SIZE]) {
     static part *const parts[] = {polynomial_part, polynomial_part, unfolded_part,   angle_part,
                                   equal_part,      series_part,     stationary_part, stationary_part,
-                                  sphere_part,     named_part,      function_part};
+                                  sphere_part,     named_part,      function_part,   conditioned_part};
     kernel_writer w = {.rng = rng, .text = text, .d = d};
-    part *const one = parts[draw_below(&w, 11)];
+    part *const one = parts[draw_below(&w, 12)];
     const int64_t count = 2 + draw_below(&w, 3);
     const bool one_column = one == stationary_part && draw_below(&w, 2);
     put_text(&w, "%s", one_column ? "(" : "");

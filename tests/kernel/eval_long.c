@@ -7,8 +7,8 @@ enum { ROW_MAX = 1024 };
 /* ---- numbers ---- */
 
 #ifdef HAVE_QUADMATH
-real acosq(real), asinq(real), atan2q(real, real), cosq(real), expq(real), logq(real), powq(real, real), sinq(real),
-    sqrtq(real), tanhq(real);
+real acosq(real), asinq(real), atan2q(real, real), cosq(real), expq(real), logq(real), log1pq(real), powq(real, real),
+    sinq(real), sqrtq(real), tanhq(real);
 #define CALL(name) name##q
 #define OWN_UNIT 0x1p-106L /* of the last place, with the library's few units */
 #define OWN_LEAST 0x1p-16300L
@@ -480,7 +480,7 @@ static wide increasing(function_of *f, wide a, real least, real most) {
 }
 
 static real minus_log(real a) {
-    return -CALL(log)(1 - a);
+    return -CALL(log1p)(-a);
 }
 
 static real bessel(real a) {

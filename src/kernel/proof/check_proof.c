@@ -5,6 +5,7 @@
    elimination, sums with negative terms by multiplying them out here again. A premise must be an earlier line, so no
    line can support itself. */
 #include "base/status.h"
+#include "kernel/proof/conditioned.h"
 #include "kernel/proof/check_atoms.h"
 #include "kernel/proof/check_conditional.h"
 #include "kernel/proof/check_taylor.h"
@@ -209,6 +210,12 @@ static bool verify_white_diagonal(checker *c, const mc_proof_line *line) {
     return white && no_premise(line) && mc_term_diagonal_range(line->term).lo >= 0;
 }
 
+/* A kernel less what its value at 0 says of it. */
+static bool verify_conditioned(checker *c, const mc_proof_line *line) {
+    const mc_term *rest = mc_conditioned_rest(&c->pool, line->term, line->d);
+    return rest && only_premise(c, line, MC_IS_KERNEL, rest);
+}
+
 /* exp(constant + kernel) */
 static bool verify_exp_shift(checker *c, const mc_proof_line *line) {
     return line->term->kind == MC_T_EXP
@@ -291,6 +298,7 @@ static const struct {
     [MC_RULE_SPECTRA] = {MC_IS_KERNEL, verify_spectra},
     [MC_RULE_SPHERE] = {MC_IS_KERNEL, verify_sphere},
     [MC_RULE_POWERS_MINIMUM] = {MC_ALL_POWERS, mc_verify_powers_minimum},
+    [MC_RULE_CONDITIONED] = {MC_IS_KERNEL, verify_conditioned},
     [MC_RULE_TAYLOR] = {MC_IS_KERNEL, mc_verify_taylor},
     [MC_RULE_REMAINDER] = {MC_IS_KERNEL, mc_verify_remainder},
     [MC_RULE_COLUMN_FORMS] = {MC_IS_KERNEL, verify_column_forms},

@@ -94,6 +94,7 @@ static const char *const rule_names[MC_RULE_COUNT] = {
     [MC_RULE_CONDITIONAL_BERNSTEIN] = "conditional_bernstein",
     [MC_RULE_INVERSE_CONDITIONAL] = "inverse_conditional",
     [MC_RULE_POWERS_INVERSE] = "powers_inverse",
+    [MC_RULE_CONDITIONED] = "conditioned",
     [MC_RULE_THIN_PLATE] = "thin_plate",
     [MC_RULE_CONDITIONAL_2_SUM] = "conditional_2_sum",
     [MC_RULE_CONDITIONAL_2_MULTIPLE] = "conditional_2_multiple",

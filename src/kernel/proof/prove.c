@@ -6,6 +6,7 @@
 
    Every claim is tried once: those proved are lines and are found again, those that failed (or are being tried further
    up) are kept in a list of their own. */
+#include "kernel/proof/conditioned.h"
 #include "kernel/proof/prove.h"
 #include "base/memory.h"
 #include "base/status.h"
@@ -148,6 +149,12 @@ static int in_a_common_view(mc_prover *p, const mc_term *term, int64_t d) {
                : MC_NO_LINE;
 }
 
+static int as_conditioned(mc_prover *p, const mc_term *term, int64_t d) {
+    const mc_term *rest = mc_conditioned_rest(p->pool, term, d);
+    return rest ? mc_claim_from(p, MC_IS_KERNEL, term, d, MC_RULE_CONDITIONED, mc_claim_kernel(p, rest, d))
+                : MC_NO_LINE;
+}
+
 static bool has_white(const mc_term *term) {
     for (int i = 0; i < term->children; i++)
         if (term->child[i]->kind == MC_T_ATOM && term->child[i]->node->atom == MC_WHITE)
@@ -191,6 +198,8 @@ static int by_algebra(mc_prover *p, const mc_term *term, int64_t d) {
         line = as_a_sum(p, term, MC_UNFOLDED, d);
     if (line == MC_NO_LINE)
         line = as_column_forms(p, term, d);
+    if (line == MC_NO_LINE && term->kind == MC_T_SUM)
+        line = as_conditioned(p, term, d);
     if (line == MC_NO_LINE && term->kind == MC_T_PRODUCT)
         line = white_diagonal(p, term, d);
     if (line == MC_NO_LINE)

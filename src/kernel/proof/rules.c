@@ -101,6 +101,9 @@ static const struct {
                         "polynomials of the cosine without a negative factor, which are kernels (Schoenberg 1942)"},
     [MC_RULE_POWERS_MINIMUM] =
         {"C7", "on one column its p-th power is what it is of x^p and z^p, since min(x, z)^p = min(x^p, z^p)"},
+    [MC_RULE_CONDITIONED] =
+        {"S11", "k(x, z) - k(x, 0) k(0, z)/k(0, 0) is one, what is left of a kernel once its value at 0 is "
+                "known, and so is k less a smaller multiple"},
     [MC_RULE_TAYLOR] = {"D3",
                         "with functions of kernels by the first terms of their power series and what is left it is"},
     [MC_RULE_REMAINDER] = {"D3", "what is left of a power series has no negative coefficient"},
@@ -161,7 +164,7 @@ void mc_line_claim(const mc_proof_line *line, mc_text *out) {
         mc_text_add(out, " of at most %lld column%s", (long long)mc_wendland_columns(line->term->node),
                     mc_wendland_columns(line->term->node) == 1 ? "" : "s");
     if ((line->rule == MC_RULE_GAUSSIANS || line->rule == MC_RULE_COLUMN_FORMS || line->rule == MC_RULE_SPECTRA
-         || line->rule == MC_RULE_SPHERE)
+         || line->rule == MC_RULE_SPHERE || line->rule == MC_RULE_CONDITIONED)
         && line->d > 0)
         mc_text_add(out, " on R^%lld", (long long)line->d);
 }

@@ -167,6 +167,15 @@ const mc_term *mc_term_binary(mc_pool *pool, mc_term_kind kind, const mc_term *a
     return with_children(pool, kind, 2, (const mc_term *[]){a, b});
 }
 
+const mc_term *mc_term_without(mc_pool *pool, const mc_term *sum, int i) {
+    const mc_term **child = mc_pool_take(pool, sum->children, sizeof *child);
+    int count = 0;
+    for (int k = 0; child && k < sum->children; k++)
+        if (k != i)
+            child[count++] = sum->child[k];
+    return !child ? NULL : count == 1 ? child[0] : with_children(pool, MC_T_SUM, count, child);
+}
+
 static const mc_term_kind kind_of[] = {
     [MC_NUMBER] = MC_T_NUMBER,       [MC_ATOM] = MC_T_ATOM,   [MC_SUM] = MC_T_SUM,
     [MC_PRODUCT] = MC_T_PRODUCT,     [MC_POWER] = MC_T_POWER, [MC_EXP] = MC_T_EXP,

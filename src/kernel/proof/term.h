@@ -110,6 +110,9 @@ bool mc_remainder_is_plain(const mc_term *remainder);
 /* What must be a kernel for it to be one: u - c of exp(u), c - b of b^-a with b > 0; NULL: nothing makes it one. */
 const mc_term *mc_remainder_kernel(mc_pool *pool, const mc_term *remainder);
 
+/* A sum without its i-th summand; of two that is the other one. */
+const mc_term *mc_term_without(mc_pool *pool, const mc_term *sum, int i);
+
 /* Minus the term, the sign inside sums and before products. */
 const mc_term *mc_term_negated(mc_pool *pool, const mc_term *term);
 
