@@ -71,9 +71,14 @@ typedef enum mc_function_of_tile {
     MC_EQUAL,      /* 1 where row_i = column_j as whole numbers of the width of real, else 0; reads no source */
     /* 2^(s / t) (4 row_i column_j / t^2)^p, t = row_i + column_j: Gibbs, of squares of lengths */
     MC_MEAN_LENGTH,
-    MC_CONSTANT, /* 1 */
+    MC_LOOKED_UP, /* the polynomial of the piece of mc_tile_step.table that b lies in */
+    MC_CONSTANT,  /* 1 */
     MC_TILE_FUNCTIONS
 } mc_function_of_tile;
+
+/* A table: for every sixteenth of an octave of b, from that with number `first` on (the leading bits of b as a whole
+   number), coefficients of r from -1/2 to 1/2, low ones first; the ends stand for all that lies beyond them. */
+enum { MC_TABLE_STEPS = 16, MC_TABLE_BITS = 4, MC_TABLE_TERMS_F32 = 6, MC_TABLE_TERMS_F64 = 12 };
 
 typedef enum mc_combine { MC_SET, MC_ADD, MC_MULTIPLY } mc_combine;
 
@@ -85,6 +90,8 @@ typedef struct mc_tile_step {
     double p;
     int64_t degree;
     const void *row, *column; /* real, one per x and per z, padded to whole panels; NULL: nothing is added */
+    const void *table;        /* real */
+    int64_t first, pieces;
 } mc_tile_step;
 
 /* What a statistic of one strip reads. d is a block of the coordinates when a and b point into the middle. */

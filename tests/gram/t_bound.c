@@ -139,7 +139,7 @@ static void write_text(const char *format, const cloud *c, char *text, size_t ca
 /* An angle is steepest where the guard sets in, at 16 times the error of the cosine; a small power of a distance is
    steeper than any slope where two points meet. */
 static double ceiling_of(const char *text) {
-    if (strncmp(text, "brownian(hurst=0.3)", 19) == 0)
+    if (strncmp(text, "brownian(hurst=0.3)", 19) == 0 || strncmp(text, "matern(nu=0.", 12) == 0)
         return INFINITY;
     return strncmp(text, "arccos", 6) == 0 ? 4000 : 500;
 }
@@ -199,6 +199,10 @@ static const char *const expressions[] = {
     "arcsin(0.8*cosine)",
     "bessel_i0(3*matern(nu=1.5, length_scale=L))",
     "sinc(length_scale=L)",
+    "matern(nu=0.3, length_scale=L)",
+    "matern(nu=0.8, length_scale=L)",
+    "matern(nu=4, length_scale=L)",
+    "matern(nu=37.5, length_scale=L)",
     "brownian",
     "brownian(hurst=0.3) + power(p=1.4)",
     "gibbs(L + 0.1*norm2^0.5)",

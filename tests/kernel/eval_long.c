@@ -357,12 +357,26 @@ static wide gibbs(const mc_node *node, const double *x, const double *z, int64_t
     return multiply(power(front, 0.5 * (double)d), exponential(negate(divide(r2, sum))));
 }
 
-/* No Bessel functions here: equal points alone are known. */
+/* 2^(1-nu)/Gamma(nu) s^nu K_nu(s), K_nu(s) the integral of exp(-s cosh t) cosh(nu t) over t > 0 by steps of 1/32. */
+static real bessel_matern(double nu, real wide_s) {
+    const long double s = (long double)wide_s, h = 0.03125L;
+    const long double front = nu * logl(s) - (nu - 1) * logl(2) - lgammal(nu);
+    long double sum = 0, term = 1;
+    for (long double t = 0; sinhl(t) <= nu / s || term > 1e-22L * sum; t += h) {
+        const long double decay = front - s * coshl(t);
+        term = expl(decay + nu * t) + expl(decay - nu * t);
+        sum += t > 0 ? term : term / 2;
+    }
+    return sum * h / 2;
+}
+
+/* The value is known, its error is not; equal points are known. */
 static wide any_matern(const mc_value *p, const double *x, const double *z, int64_t d) {
     const double nu = p[0].number;
     if (nu == 0.5 || nu == 1.5 || nu == 2.5)
         return matern(nu, radius2(&p[1], x, z, d));
-    return same(x, z, d) ? number(1) : unknown();
+    const wide s = root(multiply(number(2 * nu), radius2(&p[1], x, z, d)));
+    return same(x, z, d) || s.v == 0 ? number(1) : (wide){bessel_matern(nu, s.v), INFINITY, INFINITY};
 }
 
 static wide rbf_form(const mc_value *A, const double *x, const double *z, int64_t d) {

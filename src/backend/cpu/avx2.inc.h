@@ -39,5 +39,13 @@ INLINE V F(select_if_positive)(V m, V a, V b) {
     return (V)OP(blendv)((RAW)b, (RAW)a, OP(cmp)((RAW)m, OP(setzero)(), _CMP_GT_OQ));
 }
 
+INLINE V F(gather_reals)(const REAL *table, VI at) {
+#if BITS == 32
+    return (V)_mm256_i32gather_ps(table, (__m256i)at, 4);
+#else
+    return (V)_mm256_i64gather_pd(table, (__m256i)at, 8);
+#endif
+}
+
 #undef RAW
 #undef OP

@@ -61,6 +61,14 @@ INLINE V F(scale_by_exponent)(V p, V x) {
     return (V)OP(scalef)((RAW)p, (RAW)x);
 }
 
+INLINE V F(gather_reals)(const REAL *table, VI at) {
+#if BITS == 32
+    return (V)_mm512_i32gather_ps((__m512i)at, table, 4);
+#else
+    return (V)_mm512_i64gather_pd((__m512i)at, table, 8);
+#endif
+}
+
 #undef RAW
 #undef OP
 #undef POSITIVE

@@ -40,3 +40,10 @@ INLINE bool F(any_positive)(V a) {
         any |= a[i] > 0;
     return any;
 }
+
+INLINE V F(gather_reals)(const REAL *table, VI at) {
+    V v;
+    for (int i = 0; i < LANES; i++)
+        v[i] = table[at[i]];
+    return v;
+}

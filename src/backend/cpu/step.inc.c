@@ -1,5 +1,23 @@
 /* step.inc.c: the element-wise functions of a tile program, each a loop over one strip; see mc_tile_step in tile.h. */
 
+/* The polynomial of the piece that b = sqrt(max(0, s)) lies in; a NaN stays one. */
+INLINE V F(look_up)(const mc_tile_step *step, V s) {
+    enum { TERMS = BITS == 32 ? MC_TABLE_TERMS_F32 : MC_TABLE_TERMS_F64 };
+    const REAL *table = step->table;
+    const V limit = F(broadcast_scalar)(BITS == 32 ? (REAL)1e30 : (REAL)1e300);
+    const V b = F(vsqrt)(F(vmin)(limit, F(vmax)((V){0}, s)));
+    const VU bits = (VU)b, one = (VU)F(broadcast_scalar)(1), mantissa = ~(VU){0} >> (BITS - MANTISSA);
+    const VI last = (VI){0} + (INTEGER)(step->pieces - 1), zero = {0};
+    VI piece = (VI)(bits >> (MANTISSA - MC_TABLE_BITS)) - (INTEGER)step->first;
+    piece = (piece > zero) & piece;
+    piece = ((piece < last) & piece) | ((piece >= last) & last);
+    const V r = (V)(((bits << MC_TABLE_BITS) & mantissa) | one) - (REAL)1.5;
+    const VI at = piece * TERMS;
+    V p = F(gather_reals)(table + TERMS - 1, at);
+    UNROLL for (int k = TERMS - 2; k >= 0; k--) p = p * r + F(gather_reals)(table + k, at);
+    return p + (b - b);
+}
+
 /* f(s). The function is known where this is inlined, so the switch costs nothing. */
 INLINE V F(tile_function_value)(mc_function_of_tile function, const mc_tile_step *step, V s) {
     const REAL ln2 = (REAL)0.693147180559945309417, pi = (REAL)3.14159265358979323846;
@@ -36,6 +54,7 @@ INLINE V F(tile_function_value)(mc_function_of_tile function, const mc_tile_step
         const V square = F(vmax)(zero, s);
         return step->p == 0.5 ? F(vsqrt)(square) : F(vreal_power)(square, (REAL)step->p, 0);
     }
+    case MC_LOOKED_UP: return F(look_up)(step, s);
     case MC_HYPERBOLIC: return F(vtanh)(s);
     case MC_ARC0:
     case MC_ARC1:
@@ -144,6 +163,7 @@ static void F(apply_elementwise_step)(const mc_tile_step *step, int64_t panels, 
         STEP_CASE(MC_BESSEL);
         STEP_CASE(MC_DISTANCE_POWER);
         STEP_CASE(MC_MEAN_LENGTH);
+        STEP_CASE(MC_LOOKED_UP);
         STEP_CASE(MC_RATIO);
         STEP_CASE(MC_SCALE);
         STEP_CASE(MC_SCALE_SIGN);

@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "gram/compile/compile_parts.h"
 #include "gram/features/form_factor.h"
+#include "kernel/evaluate/matern_bessel.h"
 #include "kernel/language/atoms.h"
 #include "kernel/language/node.h"
 #include <math.h>
@@ -125,6 +126,11 @@ static mercer_status emit_matern(compiler *c, const mc_node *node, node_place at
     const double nu = node->parameter[0].number;
     const mc_function_of_tile function = nu == 0.5 ? MC_ROOT : nu == 1.5 ? MC_MATERN3 : MC_MATERN5;
     mc_tile_line *line;
+    if (!mc_matern_is_elementary(nu)) {
+        MC_TRY(emit_want(c, distance_of(-2 * nu, &node->parameter[1], inverse_square), MC_LOOKED_UP, at, &line));
+        line->step.p = nu;
+        return MERCER_OK;
+    }
     return emit_want(c, distance_of(-2 * nu * log2e * log2e, &node->parameter[1], inverse_square), function, at, &line);
 }
 
@@ -481,6 +487,7 @@ void mc_tile_program_free(mc_tile_program *plan) {
         if (line->col != line->row)
             mc_free(line->col);
         mc_free(line->row);
+        mc_free(line->table);
     }
     mc_free(plan->part);
     mc_free(plan->line);

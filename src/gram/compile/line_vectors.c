@@ -16,6 +16,7 @@
 #include "base/parallel.h"
 #include "base/sort.h"
 #include "base/status.h"
+#include "gram/compile/matern_table.h"
 #include "kernel/evaluate/evaluate_rows.h"
 #include <math.h>
 #include <string.h>
@@ -214,7 +215,7 @@ static mercer_status from_double(mercer_ctx *ctx, const mc_gram *g, const mc_til
 /* The radial functions that take a root or a power want their argument positive. */
 static bool wants_positive(mc_function_of_tile f) {
     return f == MC_ROOT || f == MC_MATERN3 || f == MC_MATERN5 || f == MC_RATIONAL || f == MC_COMPACT
-           || f == MC_DISTANCE_POWER;
+           || f == MC_DISTANCE_POWER || f == MC_LOOKED_UP;
 }
 
 static mercer_status fill_part_line(mercer_ctx *ctx, const mc_gram *g, mc_tile_line *line, const mc_tile_line *reused) {
@@ -246,6 +247,20 @@ static mercer_status fill_node_line(mercer_ctx *ctx, const mc_gram *g, mc_tile_l
     return from_double(ctx, g, line, line->col_double, g->z->n, &line->col);
 }
 
+static mercer_status fill_table(mercer_ctx *ctx, const mc_gram *g, mc_tile_line *line, const mc_tile_line *reused) {
+    if (line->step.function != MC_LOOKED_UP)
+        return MERCER_OK;
+    const mc_matern_range range = mc_matern_table_range(line->step.p, g->precision);
+    if (reused)
+        line->table = reused->table;
+    else
+        MC_TRY(mc_matern_table_make(ctx, line->step.p, g->precision, &line->table));
+    line->step.table = line->table;
+    line->step.first = range.first;
+    line->step.pieces = range.pieces;
+    return MERCER_OK;
+}
+
 static void free_doubles(mc_tile_line *line) {
     if (line->col_double != line->row_double)
         mc_free(line->col_double);
@@ -260,6 +275,7 @@ mercer_status mc_vectors_fill(mercer_ctx *ctx, mc_gram *g) {
             MC_TRY(fill_node_line(ctx, g, line, mc_packed_cache_line(g, i)));
         else if (line->part >= 0)
             MC_TRY(fill_part_line(ctx, g, line, mc_packed_cache_line(g, i)));
+        MC_TRY(fill_table(ctx, g, line, mc_packed_cache_line(g, i)));
         free_doubles(line);
         line->step.row = line->row;
         line->step.column = line->col;

@@ -139,6 +139,7 @@ typedef struct mc_tile_line {
     double row_max, col_max;         /* their largest absolute values */
     double row_least, col_least;     /* the least that are not 0; POWER, LENGTH */
     void *row, *col; /* the vectors in the tile's precision, padded; col is row when both sides are one */
+    void *table;     /* LOOKED_UP */
 } mc_tile_line;
 
 typedef struct mc_tile_program {

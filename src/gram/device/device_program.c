@@ -27,7 +27,8 @@ bool mc_device_can(const mc_gram *g) {
     for (int i = 0; i < plan->parts && can; i++)
         can = part_fits(&plan->part[i]);
     for (int i = 0; i < plan->lines && can; i++)
-        can = plan->line[i].step.function != MC_MEAN_LENGTH && plan->line[i].step.function != MC_DISTANCE_POWER;
+        can = plan->line[i].step.function != MC_MEAN_LENGTH && plan->line[i].step.function != MC_DISTANCE_POWER
+              && plan->line[i].step.function != MC_LOOKED_UP;
     return can;
 }
 

@@ -27,7 +27,9 @@
    finite for every radial kernel however far apart the points are; the root of matern 1/2 alone turns e0 into its
    square root. Values of other lines are followed by size, error and what they cannot fall below, which roots and
    negative powers need to know, rule by rule. One per cent on top covers what is of second order. */
+#include "gram/compile/matern_table.h"
 #include "gram/compile/tile_program.h"
+#include "kernel/evaluate/matern_bessel.h"
 #include "kernel/evaluate/power_series.h"
 #include <float.h>
 #include <math.h>
@@ -192,6 +194,16 @@ static mc_bound power_bound(const mc_tile_step *step, argument_error s, arithmet
     const double passed = pow(s.e0, h) + fmax(pow(2 * s.e1 * s.e1, h), steep) + 2 * h * s.e2 * size;
     const double own = by[0] + h * (by[1] + by[2] * fabs(log(fmax(s.size, 2))));
     return make_bound(size, passed + a.u * own * size, 0);
+}
+
+/* The Matern function falls the faster the nearer to 0: t + e0 has it at 1 - f(e0) less than t at most. Where t is
+   wrong by e1 sqrt t, f' is at most 1 for nu >= 1/2; below, f is convex in s, and the same argument holds with 3 e1.
+   t f'(t) is at most that of a Gaussian, which f is a mixture of. */
+static mc_bound matern_bound(const mc_tile_step *step, argument_error s, arithmetic a) {
+    const double nu = step->p, e0 = s.e0 + 16 * s.e1 * s.e1;
+    const double moved = nu >= 0.5 ? 0.5 * s.e1 : 2 * (1 - mc_matern_value(nu, 3 * s.e1));
+    const double passed = 1 - mc_matern_value(nu, sqrt(e0)) + moved + radial[MC_EXP2].by2 * s.e2;
+    return make_bound(1, fmin(passed / fmax(1 - 0x1p-6 - s.e2, 0x1p-10) + mc_matern_table_error(nu, a.u), 1), 0);
 }
 
 /* -|x|^p and -|z|^p beside |x - z|^p, of rows that make |x|^(p/2) |z|^(p/2) of it. */
@@ -361,6 +373,8 @@ static mc_bound line_bound(const mc_tile_program *plan, const mc_tile_line *line
     const bool falls = !(line->a > 0) && line->use != MC_USE_DOT;
     if (line->step.function == MC_RATIO)
         return ratio_bound(s, by);
+    if (line->step.function == MC_LOOKED_UP)
+        return matern_bound(&line->step, s, by);
     if (line->step.function == MC_DISTANCE_POWER)
         return power_bound(&line->step, s, by);
     if (falls && line->step.function == MC_COMPACT)

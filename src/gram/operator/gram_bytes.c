@@ -6,12 +6,14 @@
 #include "base/extremes.h"
 #include "base/memory.h"
 #include "base/workspace.h"
+#include "gram/compile/matern_table.h"
 #include "gram/operator/factored.h"
 #include "gram/operator/precomputed.h"
 #include "gram/operator/share_product.h"
 #include "gram/tile/multiply.h"
 #include "gram/pack/aligned_texts.h"
 #include "gram/pack/string_features.h"
+#include "kernel/evaluate/matern_bessel.h"
 #include "kernel/evaluate/row_sets.h"
 #include "kernel/evaluate/text_rows.h"
 #include "kernel/language/atoms.h"
@@ -83,6 +85,8 @@ static void count_atom(const mc_node *node, int64_t columns, bool all, need *n) 
         return;
     n->shared |= all && is_plain(node);
     n->parts++;
+    if (node->atom == MC_MATERN && !mc_matern_is_elementary(node->parameter[0].number))
+        n->sets += mc_matern_table_bytes(node->parameter[0].number) + HEADER;
     n->coordinates += node->atom == MC_PERIODIC ? 2 * columns : columns;
     if (node->atom
         == MC_RBF_FORM) { /* a factor of the matrix while it is found, or the rows for the reference evaluator */

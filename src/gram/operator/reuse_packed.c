@@ -74,6 +74,9 @@ void mc_gram_release_packed(mc_gram *g) {
     for (int i = 0; i < g->plan.lines; i++)
         if (g->plan.line[i].col == g->packed_from->plan.line[i].col)
             g->plan.line[i].col = NULL;
+    for (int i = 0; i < g->plan.lines; i++)
+        if (g->plan.line[i].table == g->packed_from->plan.line[i].table)
+            g->plan.line[i].table = NULL;
 }
 
 static mercer_status pack_if_same_layout(mercer_ctx *ctx, mc_gram *g, bool *same) {

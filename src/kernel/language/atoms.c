@@ -232,7 +232,7 @@ bool mc_atom_is_conditional(const mc_node *atom) {
 
 bool mc_atom_is_pairwise(const mc_node *atom) {
     return mc_atoms[atom->atom].pairwise
-           || (atom->atom == MC_MATERN && !mc_matern_is_elementary(atom->parameter[0].number));
+           || (atom->atom == MC_MATERN && atom->parameter[0].number < MC_MATERN_TABLE_LEAST);
 }
 
 static double identity_conversion(double s) {
