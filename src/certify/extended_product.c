@@ -52,21 +52,25 @@ static mc_extended *part_of(const extended_product *p, int64_t strip, int64_t ro
     return p->part + (strip * p->n + row) * p->t;
 }
 
+/* What the pair i, j <= i adds to row i, and to row j in the strip of i. */
+static void add_pair(const extended_product *p, int64_t strip, int64_t i, int64_t j) {
+    const int64_t d = p->view.d, t = p->t;
+    const long double depth = (long double)(STRIP + p->strips + 4) * LDBL_EPSILON;
+    const mc_extended k = mc_eval_extended(p->root, &p->view, p->x + i * d, p->x + j * d);
+    mc_extended *to_i = part_of(p, j / STRIP, i), *to_j = part_of(p, strip, j);
+    for (int64_t o = 0; o < t; o++) {
+        accumulate_extended(&to_i[o], p->V[j * t + o], k, depth);
+        if (j < i)
+            accumulate_extended(&to_j[o], p->V[i * t + o], k, depth);
+    }
+}
+
 static void multiply_strip(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)thread;
     const extended_product *p = arg;
-    const int64_t d = p->view.d, t = p->t;
-    const long double depth = (long double)(STRIP + p->strips + 4) * LDBL_EPSILON;
     for (int64_t i = begin; i < end; i++)
-        for (int64_t j = 0; j <= i; j++) {
-            const mc_extended k = mc_eval_extended(p->root, &p->view, p->x + i * d, p->x + j * d);
-            mc_extended *to_i = part_of(p, j / STRIP, i), *to_j = part_of(p, chunk, j);
-            for (int64_t o = 0; o < t; o++) {
-                accumulate_extended(&to_i[o], p->V[j * t + o], k, depth);
-                if (j < i)
-                    accumulate_extended(&to_j[o], p->V[i * t + o], k, depth);
-            }
-        }
+        for (int64_t j = 0; j <= i; j++)
+            add_pair(p, chunk, i, j);
 }
 
 static void add_parts(const extended_product *p) {

@@ -91,15 +91,21 @@ static mercer_status decide_open(mercer_ctx *ctx, const mc_fitted *f, const merc
 
 /* ---- In floats ---- */
 
+static bool has_signs(const double *alpha, int64_t width, int64_t c) {
+    for (int64_t k = 0; k < width; k++)
+        if (k < c ? alpha[k] > 0 : alpha[k] < 0)
+            return false;
+    return true;
+}
+
 /* Whether the coefficients of every class have the sign of its side in all pairs; a model from elsewhere may have
    others. */
 static bool has_signs_by_class(const mc_fitted *f) {
     const int64_t width = f->outputs - 1;
     for (int64_t c = 0; c < f->outputs; c++)
         for (int64_t i = f->class_start[c]; i < f->class_start[c + 1]; i++)
-            for (int64_t k = 0; k < width; k++)
-                if (k < c ? f->alpha[i * width + k] > 0 : f->alpha[i * width + k] < 0)
-                    return false;
+            if (!has_signs(f->alpha + i * width, width, c))
+                return false;
     return true;
 }
 

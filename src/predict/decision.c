@@ -119,7 +119,13 @@ static mercer_status decide_pairs(mercer_ctx *ctx, const mc_fitted *f, const mer
     return status;
 }
 
-/* ---- Waves ---- */
+/* ---- Random Fourier features ---- */
+
+static void add_features(const double *psi, int64_t m, const double *alpha, int64_t outputs, double *out) {
+    for (int64_t j = 0; j < m; j++)
+        for (int64_t k = 0; k < outputs; k++)
+            out[k] += psi[j] * alpha[j * outputs + k];
+}
 
 static mercer_status decide_fourier(mercer_ctx *ctx, const mc_fitted *f, const mercer_data *rows, double *out) {
     mc_fourier *fourier = NULL;
@@ -131,9 +137,7 @@ static mercer_status decide_fourier(mercer_ctx *ctx, const mc_fitted *f, const m
         const int64_t end = begin + FOURIER_ROWS < rows->n ? begin + FOURIER_ROWS : rows->n;
         status = mc_fourier_rows(ctx, fourier, rows, begin, end, psi);
         for (int64_t i = begin; !status && i < end; i++)
-            for (int64_t j = 0; j < m; j++)
-                for (int64_t k = 0; k < outputs; k++)
-                    out[i * outputs + k] += psi[(i - begin) * m + j] * f->alpha[j * outputs + k];
+            add_features(psi + (i - begin) * m, m, f->alpha, outputs, out + i * outputs);
     }
     mc_free(psi);
     mc_fourier_close(fourier);

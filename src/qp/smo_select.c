@@ -49,12 +49,6 @@ void mc_selection_open(mc_work *work, int64_t m, int64_t q, mc_selection *out) {
     out->candidate = mc_work_take(work, m, sizeof *out->candidate);
 }
 
-size_t mc_selection_bytes(int64_t m, int64_t q) {
-    mc_work counted = {0};
-    mc_selection_open(&counted, m, q, &(mc_selection){0});
-    return counted.used;
-}
-
 void mc_selection_reset(mc_selection *s) {
     for (int64_t k = 0; k < s->count; k++)
         s->chosen[s->set[k]] = 0;

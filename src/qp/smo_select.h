@@ -25,7 +25,6 @@ typedef struct mc_selection {
     mc_violator *candidate; /* m of scratch */
 } mc_selection;
 
-size_t mc_selection_bytes(int64_t m, int64_t q);
 void mc_selection_open(mc_work *work, int64_t m, int64_t q, mc_selection *out);
 void mc_selection_reset(mc_selection *s); /* what was chosen before: as after opening */
 /* The next working set from the last one: its free variables keep at most half the places; the worst violators of each

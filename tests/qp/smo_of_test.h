@@ -140,6 +140,5 @@ void test_an_interior_point_keeps_two_sums(void **state);
 void test_an_interior_point_needs_no_upper_bound(void **state);
 void test_programs_over_one_matrix_are_solved_in_a_batch(void **state);
 void test_newton_steps_in_between_lead_to_the_optimum(void **state);
-void test_a_newton_step_ends_where_slopes_agree(void **state);
 
 #endif

@@ -1,6 +1,5 @@
 /* t_batch_smo.c: quadratic programs over one matrix solved together; run with the tests of SMO. */
 #include "smo_of_test.h"
-#include "qp/newton_free.h"
 
 enum { BATCH = 3 };
 
@@ -83,55 +82,4 @@ void test_newton_steps_in_between_lead_to_the_optimum(void **state) {
     close_clean(ctx);
     free(own);
     sample_free(&s);
-}
-
-/* Free variables that stay so have one slope, those held are at a bound, the sum is kept. width: of the bounds around
-   beta. */
-static void step_on_free_variables(mercer_dtype dtype, double width, double tolerance) {
-    sample s = random_sample(200, 19, 200);
-    as_classifier(&s, 1);
-    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 20);
-    const mc_dual dual = {.m = s.n, .q = s.q, .low = s.low, .high = s.high};
-    for (int64_t i = 0; i < s.n; i++) {
-        s.beta[i] = i % 2 ? -s.beta[i - 1] : mc_rng_normal(&rng);
-        s.low[i] = s.beta[i] - (i % 5 ? width * mc_rng_uniform(&rng) : 0);
-        s.high[i] = s.beta[i] + width * mc_rng_uniform(&rng);
-    }
-    write_f(&s, &dual);
-    mercer_ctx *ctx = open_ctx(2);
-    mc_buffer buffer = {0};
-    double *step = calloc((size_t)s.n, sizeof *step), low = INFINITY, high = -INFINITY;
-    bool found = false;
-    int64_t held = 0;
-    const void *entries = dtype == MERCER_F64 ? (const void *)s.K : (const void *)s.single;
-    const mc_matrix K = mc_matrix_square(s.n, dtype, entries, s.n, NULL);
-    const mc_newton_free newton = {&dual, &K, s.beta, s.f, &buffer};
-    assert_ok(ctx, mc_newton_free_step(ctx, &newton, step, &found));
-    assert_true(found);
-    for (int64_t i = 0; i < s.n; i++) {
-        assert_true(i % 5 || step[i] == 0);
-        s.beta[i] += step[i];
-        assert_true(s.beta[i] >= s.low[i] - 1e-12 && s.beta[i] <= s.high[i] + 1e-12);
-    }
-    assert_close(group_sum(&s, &dual, 0), 0, 1e-8);
-    for (int64_t i = 0; i < s.n; i++) {
-        const bool inside = s.beta[i] > s.low[i] + 1e-12 && s.beta[i] < s.high[i] - 1e-12;
-        const double v = inside ? (double)-(value_at(&s, &dual, i) + s.q[i]) : NAN;
-        low = fmin(low, v);
-        high = fmax(high, v);
-        held += !inside && i % 5;
-    }
-    assert_true(high - low <= tolerance);
-    assert_true(width > 1e6 ? held == 0 : held > 0);
-    mc_buffer_close(&buffer);
-    close_clean(ctx);
-    free(step);
-    sample_free(&s);
-}
-
-void test_a_newton_step_ends_where_slopes_agree(void **state) {
-    (void)state;
-    step_on_free_variables(MERCER_F64, 1e9, 1e-9);
-    step_on_free_variables(MERCER_F64, 20, 1e-9);
-    step_on_free_variables(MERCER_F32, 20, 1e-3);
 }

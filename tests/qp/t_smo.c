@@ -478,7 +478,6 @@ int main(void) {
         cmocka_unit_test(test_an_interior_point_needs_no_upper_bound),
         cmocka_unit_test(test_programs_over_one_matrix_are_solved_in_a_batch),
         cmocka_unit_test(test_newton_steps_in_between_lead_to_the_optimum),
-        cmocka_unit_test(test_a_newton_step_ends_where_slopes_agree),
         cmocka_unit_test(test_slopes_in_floats_lead_to_the_optimum_of_a_set),
         cmocka_unit_test(test_a_drift_of_slopes_in_floats_is_seen),
         cmocka_unit_test(test_survives_failing_memory),

@@ -120,6 +120,17 @@ typedef struct moving {
     mercer_data *data;
 } moving;
 
+/* The c-th value of row i, which stands at from. */
+static void move_value(const moving *m, int64_t i, int64_t c, int64_t from) {
+    const mc_libsvm_filling *f = m->f;
+    if (!m->data->row_start) {
+        mc_store_value(m->data, i * m->data->d + f->column[from], f->value[from]);
+        return;
+    }
+    mc_store_value(m->data, m->data->row_start[i] + c, f->value[from]);
+    m->data->column[m->data->row_start[i] + c] = f->column[from];
+}
+
 static void move_piece(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk;
     (void)thread;
@@ -129,12 +140,7 @@ static void move_piece(void *arg, int64_t chunk, int64_t begin, int64_t end, int
         int64_t from = f->first[k];
         for (int64_t i = f->lines->row[k]; i < f->lines->row[k + 1]; i++)
             for (int64_t c = 0; c < f->count[i]; c++, from++)
-                if (m->data->row_start) {
-                    mc_store_value(m->data, m->data->row_start[i] + c, f->value[from]);
-                    m->data->column[m->data->row_start[i] + c] = f->column[from];
-                } else {
-                    mc_store_value(m->data, i * m->data->d + f->column[from], f->value[from]);
-                }
+                move_value(m, i, c, from);
     }
 }
 

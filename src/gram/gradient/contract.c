@@ -175,6 +175,13 @@ static void tile_row(void *arg, int64_t chunk, int64_t begin, int64_t end, int t
 
 /* ---- pair by pair, for what the tiles do not cover ---- */
 
+static void add_pair(const plan *p, int64_t i, int64_t j, double m, double *g, double *sums) {
+    mc_eval_gradient(p->kernel->root, p->rows + i * p->width, p->rows + j * p->width, p->d, g);
+    const double weight = m * (i > j ? 2 : 1);
+    for (int64_t k = 0; k < p->slots; k++)
+        sums[k] += weight * g[k];
+}
+
 static void contract_reference_row(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     const plan *p = arg;
     double *m = p->scratch + thread * p->scratch_size, *g = m + TILE, *sums = p->part + chunk * p->slots;
@@ -182,12 +189,8 @@ static void contract_reference_row(void *arg, int64_t chunk, int64_t begin, int6
         const int64_t j1 = j0 + SIDE < p->n ? j0 + SIDE : p->n;
         p->block(p->self, begin, end, j0, j1, m, SIDE);
         for (int64_t i = begin; i < end; i++)
-            for (int64_t j = j0; j < j1 && j <= i; j++) {
-                mc_eval_gradient(p->kernel->root, p->rows + i * p->width, p->rows + j * p->width, p->d, g);
-                const double weight = m[(i - begin) * SIDE + j - j0] * (i > j ? 2 : 1);
-                for (int64_t k = 0; k < p->slots; k++)
-                    sums[k] += weight * g[k];
-            }
+            for (int64_t j = j0; j < j1 && j <= i; j++)
+                add_pair(p, i, j, m[(i - begin) * SIDE + j - j0], g, sums);
     }
 }
 

@@ -58,32 +58,24 @@ static mercer_status run_rectangle(mercer_ctx *ctx, mc_rectangle *r) {
     return !status && r->mirror ? mc_for(ctx, r->count, MC_TURNED_SQUARE, mc_rectangle_turn_over, r) : status;
 }
 
+static mc_rectangle rectangle_of(const mc_gram *gram, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
+                                 mercer_dtype dtype, void *out, int64_t ld) {
+    return (mc_rectangle){
+        .gram = gram, .i0 = i0, .count = i1 - i0, .j0 = j0, .j1 = j1, .dtype = dtype, .out = out, .ld = ld};
+}
+
 mercer_status mc_gram_block(mercer_ctx *ctx, const mc_gram *gram, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
                             mercer_dtype dtype, void *out, int64_t ld) {
-    mc_rectangle r = {.gram = gram,
-                      .i0 = i0,
-                      .count = i1 - i0,
-                      .j0 = j0,
-                      .j1 = j1,
-                      .dtype = dtype,
-                      .out = out,
-                      .ld = ld,
-                      .mirror = gram->symmetric && !gram->both_triangles && i0 == j0 && i1 == j1};
+    mc_rectangle r = rectangle_of(gram, i0, i1, j0, j1, dtype, out, ld);
+    r.mirror = gram->symmetric && !gram->both_triangles && i0 == j0 && i1 == j1;
     return run_rectangle(ctx, &r);
 }
 
 mercer_status mc_gram_split(mercer_ctx *ctx, const mc_gram *gram, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
                             double unit, float *high, int16_t *low, int64_t ld) {
-    mc_rectangle r = {.gram = gram,
-                      .i0 = i0,
-                      .count = i1 - i0,
-                      .j0 = j0,
-                      .j1 = j1,
-                      .dtype = MERCER_F32,
-                      .out = high,
-                      .ld = ld,
-                      .low = low,
-                      .per_unit = 1 / unit};
+    mc_rectangle r = rectangle_of(gram, i0, i1, j0, j1, MERCER_F32, high, ld);
+    r.low = low;
+    r.per_unit = 1 / unit;
     return run_rectangle(ctx, &r);
 }
 

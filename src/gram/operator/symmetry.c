@@ -41,14 +41,18 @@ static void note_asymmetric_pair(comparison *c, int64_t i, int64_t j) {
         ;
 }
 
+static void compare_row(comparison *c, int64_t i, int64_t begin, int64_t end) {
+    for (int64_t j = begin; j < end; j++)
+        if (values_differ(precomputed_value(c, i, j), precomputed_value(c, j, i), c->largest))
+            note_asymmetric_pair(c, i, j);
+}
+
 static void compare_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
     (void)chunk, (void)thread;
     comparison *c = arg;
     for (int64_t j0 = 0; j0 < end; j0 += SQUARE)
         for (int64_t i = begin; i < end; i++)
-            for (int64_t j = j0; j < i && j < j0 + SQUARE; j++)
-                if (values_differ(precomputed_value(c, i, j), precomputed_value(c, j, i), c->largest))
-                    note_asymmetric_pair(c, i, j);
+            compare_row(c, i, j0, i < j0 + SQUARE ? i : j0 + SQUARE);
 }
 
 static mercer_status fail_pair(mercer_ctx *ctx, const mc_gram *g, const char *what, int64_t i, int64_t j, double a,

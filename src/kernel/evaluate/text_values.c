@@ -44,15 +44,19 @@ static double spectrum_value(const mc_node *atom, const char *x, const char *z) 
 
 typedef double windows[MC_SPAN_MAX][MC_SPAN_MAX];
 
+static double sum_before(windows before, int64_t a, int64_t b) {
+    double sum = 0;
+    for (int64_t c = 0; c < a; c++)
+        for (int64_t d = 0; d < b; d++)
+            sum += before[c][d];
+    return sum;
+}
+
 /* Pairs of subsequences that begin at x and z and end a and b bytes on, one byte longer than those of `before`. */
 static void lengthen_subsequences(const char *x, int64_t nx, const char *z, int64_t nz, windows before, windows after) {
     for (int64_t a = 0; a < nx; a++)
-        for (int64_t b = 0; b < nz; b++) {
-            after[a][b] = 0;
-            for (int64_t c = 0; x[a] == z[b] && c < a; c++)
-                for (int64_t d = 0; d < b; d++)
-                    after[a][b] += before[c][d];
-        }
+        for (int64_t b = 0; b < nz; b++)
+            after[a][b] = x[a] == z[b] ? sum_before(before, a, b) : 0;
 }
 
 /* Those that begin at both: sum of decay^(their bytes in x + their bytes in z). */
