@@ -407,6 +407,30 @@ static void test_the_nearest_nu_of_noise_is_an_svc(void **state) {
     close_clean(ctx);
 }
 
+/* So many rows that they are asked for one by one, and too few steps for the nearest nu: it goes on over active
+   sets. */
+static void test_the_nearest_nu_of_many_rows_may_run_out_of_steps(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(2);
+    table t = random_table(MOST, 2, 17);
+    for (int64_t i = 0; i < t.n; i++)
+        t.class_of[i] = (int)(i % 2);
+    mercer_svm set = plain("nu-svc", 1e-3);
+    set.nu = 0.1;
+    set.nearest_nu = true;
+    int64_t whole = 0;
+    for (int tenths = 10; tenths > 4; tenths--) {
+        set.iterations = tenths < 10 ? whole * tenths / 10 : set.iterations;
+        mercer_model *model = fit(ctx, "nu-svc", &set, "rbf(gamma=0.3)", &t);
+        const mercer_report *r = mercer_model_report(model);
+        whole = tenths < 10 ? whole : r->iterations;
+        assert_int_equal(r->nearest_nu, 1);
+        assert_true(isfinite(r->objective));
+        mercer_model_free(model);
+    }
+    close_clean(ctx);
+}
+
 /* As a last resort nu moves only where it leaves no margin at all: elsewhere the answer is that of nu as it is, to the
    bit, and where it moves it is that of nearest_nu. */
 static void test_the_fallback_of_nu_moves_nothing_that_has_a_margin(void **state) {
@@ -632,6 +656,7 @@ int main(void) {
         cmocka_unit_test(test_an_infeasible_nu_is_named),
         cmocka_unit_test(test_the_nearest_nu_has_an_answer),
         cmocka_unit_test(test_the_nearest_nu_of_noise_is_an_svc),
+        cmocka_unit_test(test_the_nearest_nu_of_many_rows_may_run_out_of_steps),
         cmocka_unit_test(test_the_fallback_of_nu_moves_nothing_that_has_a_margin),
         cmocka_unit_test(test_a_linear_machine_keeps_its_weight_vector),
         cmocka_unit_test(test_a_saved_machine_decides_the_same_bits),

@@ -91,7 +91,8 @@ void mc_svm_nearest_end(const mc_svm *s, const mc_svm *svc, mc_svm_program *t) {
     t->result.intercept[1] = r * (b + 1);
 }
 
-static mercer_status solve_nearest(mercer_ctx *ctx, const mc_svm *s, mc_svm_program *t) {
+static mercer_status solve_nearest(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t) {
+    MC_TRY(mc_svm_kept_complete(ctx, s)); /* before there is a copy that would do it */
     mc_svm svc = mc_svm_nearest_begin(s, t);
     mc_svm_program_scale(&svc, t, svc.C);
     t->tolerance = MC_SVM_SAFETY * s->set->tolerance;

@@ -204,6 +204,7 @@ mercer_status mc_stored_program_finish(mercer_ctx *ctx, mc_svm *s, mc_svm_progra
     t->tolerance = MC_SVM_SAFETY * fmin(t->tolerance, s->set->tolerance);
     if (!p->nearest)
         return mc_svm_program_improve(ctx, s, t);
+    MC_TRY(mc_svm_kept_complete(ctx, s)); /* before there is a copy that would do it */
     mc_svm svc = mc_svm_nearest_begin(s, t);
     MC_TRY(mc_svm_program_solve(ctx, &svc, t));
     mc_svm_nearest_end(s, &svc, t);
