@@ -1,3 +1,4 @@
+#include "kernel/language/parameters.h"
 #include "../kernel/random_kernel.h"
 #include "data/table/data.h"
 #include "gram/gradient/contract.h"
@@ -50,10 +51,8 @@ static void by_reference(const mercer_kernel *kernel, const mercer_data *data, d
         }
 }
 
-static void check(mercer_ctx *ctx, const char *text, const mercer_data *data) {
-    mercer_kernel *kernel = NULL;
+static void check_kernel(mercer_ctx *ctx, const char *text, const mercer_kernel *kernel, const mercer_data *data) {
     double fast[SLOTS], slow[SLOTS], size[SLOTS];
-    assert_ok(ctx, mercer_kernel_parse(ctx, text, &kernel));
     if (kernel->slots <= SLOTS) {
         assert_ok(ctx, mc_gram_contract(ctx, kernel, data, block, NULL, fast));
         by_reference(kernel, data, slow, size);
@@ -62,7 +61,38 @@ static void check(mercer_ctx *ctx, const char *text, const mercer_data *data) {
                 fail_msg("%s: slot %lld: %.17g, the reference evaluator says %.17g", text, (long long)k, fast[k],
                          slow[k]);
     }
+}
+
+static void check(mercer_ctx *ctx, const char *text, const mercer_data *data) {
+    mercer_kernel *kernel = NULL;
+    assert_ok(ctx, mercer_kernel_parse(ctx, text, &kernel));
+    check_kernel(ctx, text, kernel, data);
     mercer_kernel_free(kernel);
+}
+
+/* Exponents have slopes where their numbers come from ranges. */
+static void test_exponents_that_were_chosen_equal_the_reference(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        double at;
+        int slots;
+    } chosen[] = {{"2*matern(nu=0.2..9, length_scale=1.3)", 1.2, 3},
+                  {"matern(nu=0.2..9, length_scale=[1, 2, 3])*rbf(gamma=0.3)", 2.5, 5},
+                  {"0.5*brownian(hurst=0.1..0.9)*matern(nu=1.5, length_scale=2)", 0.4, 3}};
+    mercer_ctx *ctx = open_ctx(2);
+    mercer_data *data = points(ctx, 4);
+    for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++) {
+        mercer_kernel *open = NULL, *kernel = NULL;
+        assert_ok(ctx, mercer_kernel_parse(ctx, chosen[i].text, &open));
+        assert_ok(ctx, mc_kernel_choose(ctx, open, &chosen[i].at, &kernel));
+        assert_int_equal(kernel->slots, chosen[i].slots);
+        check_kernel(ctx, chosen[i].text, kernel, data);
+        mercer_kernel_free(open);
+        mercer_kernel_free(kernel);
+    }
+    mercer_data_free(data);
+    close_clean(ctx);
 }
 
 static void test_every_covered_atom_equals_the_reference(void **state) {
@@ -165,6 +195,7 @@ static void test_survives_failing_memory(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_covered_atom_equals_the_reference),
+        cmocka_unit_test(test_exponents_that_were_chosen_equal_the_reference),
         cmocka_unit_test(test_random_expressions_equal_the_reference),
         cmocka_unit_test(test_same_bits_on_any_number_of_threads),
         cmocka_unit_test(test_survives_failing_memory),

@@ -1,4 +1,6 @@
+#include "kernel/evaluate/text_features.h"
 #include "kernel/language/kernel.h"
+#include "kernel/language/parameters.h"
 #include "random_kernel.h"
 #include "support.h"
 #include <math.h>
@@ -117,6 +119,66 @@ static void test_gradients_agree_with_closed_forms(void **state) {
     close_clean(ctx);
 }
 
+/* Parameters that are learned where a range was given, at a number from it. */
+static void check_chosen(mercer_ctx *ctx, const char *text, double at) {
+    mercer_kernel *open = parsed(ctx, text), *kernel = NULL;
+    double value, gradient[SLOTS];
+    assert_ok(ctx, mc_kernel_choose(ctx, open, &at, &kernel));
+    assert_ok(ctx, mercer_kernel_gradient(ctx, kernel, X, Z, D, &value, gradient));
+    int64_t chosen = -1;
+    for (int64_t i = 0; i < kernel->slots; i++)
+        chosen = mercer_kernel_parameter(kernel, i) == at ? i : chosen;
+    assert_true(chosen >= 0);
+    const double quotient = difference_quotient(ctx, kernel, chosen, 1e-3 * at, X, Z);
+    if (fabs(gradient[chosen]) < 1e-6 || !near(quotient, gradient[chosen], 1e-8))
+        fail_msg("%s at %g: the derivative is %.12g, the quotient %.12g", text, at, gradient[chosen], quotient);
+    mercer_kernel_free(kernel);
+    mercer_kernel_free(open);
+}
+
+static void test_exponents_are_learned_where_a_range_was_given(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    static const double nu[] = {0.3, 0.5, 1.3, 1.5, 2.5, 4, 31};
+    for (size_t i = 0; i < sizeof nu / sizeof *nu; i++) {
+        check_chosen(ctx, "matern(nu=0.1..50, length_scale=1.7)", nu[i]);
+        check_chosen(ctx, "linear + matern(nu=0.1..50, length_scale=[1, 2, 3])^2", nu[i]);
+    }
+    check_chosen(ctx, "brownian(hurst=0.1..0.9)", 0.37);
+    check_chosen(ctx, "normalize(1 + brownian(hurst=0.1..0.9))", 0.62);
+    check_chosen(ctx, "power(p=0.3..1.9, centred=1)", 1.21);
+    check_chosen(ctx, "log(p=0.3..1.9, length_scale=0.7)", 0.83);
+    close_clean(ctx);
+    ctx = open_ctx(1);
+    mercer_kernel *plain =
+        parsed(ctx, "matern(nu=0.7, length_scale=2) + brownian(hurst=0.4) + power(p=1.3, centred=1)");
+    assert_int_equal(mercer_kernel_parameters(plain), 1);
+    mercer_kernel_free(plain);
+    close_clean(ctx);
+}
+
+static void test_the_decay_has_a_derivative(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    static const char *const texts[] = {"abracadabra", "cadaver", "aaaa", "bdbd"};
+    mercer_kernel *lower = parsed(ctx, "subsequence(p=2, decay=0.4995, span=5)"),
+                  *upper = parsed(ctx, "subsequence(p=2, decay=0.5005, span=5)"),
+                  *middle = parsed(ctx, "subsequence(p=2, decay=0.5, span=5)");
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++) {
+            const double quotient =
+                (mc_text_value(upper->root, texts[i], texts[j]) - mc_text_value(lower->root, texts[i], texts[j]))
+                / 1e-3;
+            const double slope = mc_text_decay_slope(middle->root, texts[i], texts[j]);
+            assert_close(slope, quotient, 1e-5 * (1 + fabs(slope)));
+            assert_true(i != j || slope > 0);
+        }
+    mercer_kernel_free(lower);
+    mercer_kernel_free(middle);
+    mercer_kernel_free(upper);
+    close_clean(ctx);
+}
+
 static void test_names_are_distinct(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
@@ -192,6 +254,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_gradients_agree_with_difference_quotients),
         cmocka_unit_test(test_gradients_agree_with_closed_forms),
+        cmocka_unit_test(test_exponents_are_learned_where_a_range_was_given),
+        cmocka_unit_test(test_the_decay_has_a_derivative),
         cmocka_unit_test(test_names_are_distinct),
         cmocka_unit_test(test_corners_have_finite_gradients),
         cmocka_unit_test(test_with_keeps_every_slot_and_checks_every_value),

@@ -157,6 +157,8 @@ static void matern_back(const mc_node *node, const mc_pairs *p, const double *s,
                         double *const *sums) {
     const double nu = node->parameter[0].number;
     (void)k;
+    for (int64_t i = 0; sums[0] && i < p->rows * SIDE; i++)
+        sums[0][0] += i % SIDE < p->columns ? A[i] * mc_matern_nu_slope(nu, sqrt(2 * nu * s[i])) : 0;
     for (int64_t i = 0; i < p->rows * SIDE; i++)
         A[i] *= i % SIDE < p->columns ? -nu * mc_matern_slope(nu, sqrt(2 * nu * s[i])) : 0;
     distance_back(node, 1, true, p, A, sums);

@@ -4,6 +4,7 @@
 #include "gram/gradient/contract_source.h"
 #include "base/text.h"
 #include "kernel/language/node.h"
+#include "kernel/language/parameters.h"
 #include <device_sources.h>
 
 typedef struct contract_writer {
@@ -231,7 +232,8 @@ static const atom_source atoms[MC_ATOM_COUNT] = {
 bool mc_contract_has_source(const mc_node *node) {
     const double nu = node->kind == MC_ATOM && node->atom == MC_MATERN ? node->parameter[0].number : 0.5;
     bool has = node->kind == MC_ATOM ? atoms[node->atom].forward != NULL : node->kind != MC_SERIES;
-    has = has && (nu == 0.5 || nu == 1.5 || nu == 2.5);
+    has = has && (nu == 0.5 || nu == 1.5 || nu == 2.5)
+          && !(node->kind == MC_ATOM && node->atom == MC_MATERN && mc_slots_of_value(node, 0) > 0);
     for (int i = 0; i < MC_PARAMETERS_MAX && has && node->kind == MC_ATOM; i++)
         has = node->parameter[i].kind != MC_VALUE_MATRIX;
     for (int i = 0; i < node->children && has; i++)

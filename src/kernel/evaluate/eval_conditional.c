@@ -31,10 +31,14 @@ double mc_conditional_psi(const mc_node *node, double s) {
     return psi[node->atom](node->parameter, s);
 }
 
-double mc_conditional_slope(const mc_node *node, double s) {
+double mc_conditional_slope(const mc_node *node, int parameter, double s) {
     const mc_value *p = node->parameter;
+    if (node->atom == MC_POWER_DISTANCE)
+        return s > 0 ? 0.5 * log(s) * power_psi(p, s) : 0;
     if (node->atom == MC_LOG) {
-        const double t = pow(sqrt(s) / p[1].number, p[0].number);
+        const double q = sqrt(s) / p[1].number, t = pow(q, p[0].number);
+        if (parameter == 0)
+            return t > 0 ? log(q) * (isinf(t) ? 1 : t / (1 + t)) : 0;
         return -p[0].number / p[1].number * (isinf(t) ? 1 : t / (1 + t));
     }
     if (node->atom == MC_MULTIQUADRIC)

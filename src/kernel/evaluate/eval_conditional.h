@@ -10,7 +10,7 @@ double mc_eval_conditional(const mc_node *node, const mc_view *view, const doubl
 /* psi of the squared distance s, with psi(0) = 0: k(x, z) is k(x, x) - psi, of thin_plate too. */
 double mc_conditional_psi(const mc_node *node, double s);
 /* Its derivative with respect to the parameter that is learned: length_scale of log, c of multiquadric. */
-double mc_conditional_slope(const mc_node *node, double s);
+double mc_conditional_slope(const mc_node *node, int parameter, double s);
 /* k(x, x) of the atom as it is written, not centred. */
 double mc_conditional_peak(const mc_node *node);
 /* Of an atom that is not centred: |k(x, z)| is at most the sum of this for |x|^2 and for |z|^2. */

@@ -11,6 +11,7 @@
 #include "kernel/language/atoms.h"
 #include "kernel/evaluate/matern_bessel.h"
 #include "kernel/evaluate/row_sets.h"
+#include "kernel/evaluate/text_features.h"
 #include "kernel/language/node.h"
 #include "kernel/language/parameters.h"
 #include "kernel/evaluate/view.h"
@@ -98,9 +99,34 @@ static double scaled_square(const mc_row_pair *p, const mc_value *scale) {
     return sum;
 }
 
+/* A parameter that is learned only where a range was given. */
+static void put_fixed(const mc_node *node, int parameter, double w, double (*slope)(double, double), double v, double t,
+                      sink *s) {
+    if (mc_slots_of_value(node, parameter) > 0)
+        add_derivative(s, &node->parameter[parameter], 0, w * slope(v, t));
+    advance_past_parameter(s, node, parameter);
+}
+
+/* d(t^h)/dh of a square t. */
+static double slope_of_power(double h, double t) {
+    return t > 0 ? pow(t, h) * log(t) : 0;
+}
+
+/* k = (|x|^2h + |z|^2h - |x - z|^2h) / 2. */
+static void differentiate_brownian(const mc_node *node, const mc_row_pair *p, double w, sink *s) {
+    const double h = node->parameter[0].number;
+    double square[3];
+    sink again = *s, third = *s;
+    mc_squares_of(p->view, p->x, p->z, square);
+    put_fixed(node, 0, 0.5 * w, slope_of_power, h, square[0], &again);
+    put_fixed(node, 0, 0.5 * w, slope_of_power, h, square[1], &third);
+    put_fixed(node, 0, -0.5 * w, slope_of_power, h, square[2], s);
+}
+
 /* k = f(s), s^2 = 2 nu q^2, so dk / dl_j = -(f'(s) / s) 2 nu u_j^2 / l_j^3. */
 static void differentiate_matern(const mc_node *node, const mc_row_pair *p, double w, sink *s) {
     const double nu = node->parameter[0].number, r = sqrt(2 * nu * scaled_square(p, &node->parameter[1]));
+    put_fixed(node, 0, w, mc_matern_nu_slope, nu, r, s);
     put_scales(node, 1, p, w * 2 * nu * mc_matern_slope(nu, r), s);
 }
 
@@ -166,20 +192,34 @@ static void differentiate_tanh(const mc_node *node, const mc_row_pair *p, double
     advance_past_parameter(s, node, 1);
 }
 
-/* The one parameter that is learned, length_scale of log or c of multiquadric, in the same place of every psi. */
+/* Of every psi: the exponent of power and log, the length_scale of log or c of multiquadric. */
 static void differentiate_conditional(const mc_node *node, const mc_row_pair *p, double w, sink *s) {
-    const int learned = node->atom == MC_LOG ? 1 : 0;
     double square[3];
     mc_squares_of(p->view, p->x, p->z, square);
-    if (mc_slots_of_value(node, learned) == 0)
-        return;
-    double slope = -mc_conditional_slope(node, square[2]);
-    if (mc_atom_is_centred(node))
-        slope += mc_conditional_slope(node, square[0]) + mc_conditional_slope(node, square[1]);
-    else if (node->atom == MC_MULTIQUADRIC)
-        slope -= 1;
-    add_derivative(s, &node->parameter[learned], 0, w * slope);
-    advance_past_parameter(s, node, learned);
+    for (int i = 0; i < mc_atoms[node->atom].parameters; i++) {
+        if (mc_slots_of_value(node, i) == 0)
+            continue;
+        double slope = -mc_conditional_slope(node, i, square[2]);
+        if (mc_atom_is_centred(node))
+            slope += mc_conditional_slope(node, i, square[0]) + mc_conditional_slope(node, i, square[1]);
+        else if (node->atom == MC_MULTIQUADRIC)
+            slope -= 1;
+        add_derivative(s, &node->parameter[i], 0, w * slope);
+        advance_past_parameter(s, node, i);
+    }
+}
+
+/* subsequence: the decay. */
+static void differentiate_subsequence(const mc_node *node, const mc_row_pair *p, double w, sink *s) {
+    enum { DECAY = 1 };
+    const mc_view *row = p->view;
+    while (row->parent)
+        row = row->parent;
+    const int64_t at = row->d + (int64_t)node->parameter[MC_TEXT_COLUMN].number;
+    if (mc_slots_of_value(node, DECAY) > 0)
+        add_derivative(s, &node->parameter[DECAY], 0,
+                       w * mc_text_decay_slope(node, mc_row_text(p->x, at), mc_row_text(p->z, at)));
+    advance_past_parameter(s, node, DECAY);
 }
 
 /* mean_map: the mean of the derivatives over the pairs of rows of two sets. */
@@ -214,6 +254,9 @@ static void (*const atom_gradient[MC_ATOM_COUNT])(const mc_node *, const mc_row_
     [MC_TANH] = differentiate_tanh,
     [MC_WENDLAND] = differentiate_wendland,
     [MC_SINC] = differentiate_sinc,
+    [MC_BROWNIAN] = differentiate_brownian,
+    [MC_SUBSEQUENCE] = differentiate_subsequence,
+    [MC_POWER_DISTANCE] = differentiate_conditional,
     [MC_LOG] = differentiate_conditional,
     [MC_MULTIQUADRIC] = differentiate_conditional,
     [MC_MEAN_MAP] = differentiate_mean_map,

@@ -40,5 +40,7 @@ mc_word mc_word_next(const char *text); /* the first from here on */
 
 /* k(x, z) by the definition, from pairs of places. */
 double mc_text_value(const mc_node *atom, const char *x, const char *z);
+/* The derivative of subsequence with respect to its decay. */
+double mc_text_decay_slope(const mc_node *atom, const char *x, const char *z);
 
 #endif

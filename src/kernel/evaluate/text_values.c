@@ -59,8 +59,18 @@ static void lengthen_subsequences(const char *x, int64_t nx, const char *z, int6
             after[a][b] = x[a] == z[b] ? sum_before(before, a, b) : 0;
 }
 
-/* Those that begin at both: sum of decay^(their bytes in x + their bytes in z). */
-static double begun_here(const mc_node *atom, const char *x, int64_t nx, const char *z, int64_t nz) {
+/* What a pair of so many bytes counts: decay^bytes, and its derivative. */
+static double decay_power(double decay, int64_t bytes) {
+    return pow(decay, (double)bytes);
+}
+
+static double decay_power_slope(double decay, int64_t bytes) {
+    return (double)bytes * pow(decay, (double)(bytes - 1));
+}
+
+/* Those that begin at both: sum of `counts` of decay and their bytes in x and in z. */
+static double begun_here(const mc_node *atom, double (*counts)(double, int64_t), const char *x, int64_t nx,
+                         const char *z, int64_t nz) {
     windows held[2] = {{{1}}};
     const int64_t p = (int64_t)atom->parameter[0].number;
     double sum = 0;
@@ -69,18 +79,27 @@ static double begun_here(const mc_node *atom, const char *x, int64_t nx, const c
     for (int64_t a = 0; a < nx; a++)
         for (int64_t b = 0; b < nz; b++)
             if (held[(p - 1) % 2][a][b] > 0)
-                sum += held[(p - 1) % 2][a][b] * pow(atom->parameter[1].number, (double)(a + b + 2));
+                sum += held[(p - 1) % 2][a][b] * counts(atom->parameter[1].number, a + b + 2);
     return sum;
 }
 
-static double subsequence_value(const mc_node *atom, const char *x, const char *z) {
+static double sum_subsequences(const mc_node *atom, double (*counts)(double, int64_t), const char *x, const char *z) {
     const int64_t span = (int64_t)atom->parameter[2].number, nx = (int64_t)strlen(x), nz = (int64_t)strlen(z);
     double sum = 0;
     for (int64_t i = 0; i < nx; i++)
         for (int64_t j = 0; j < nz; j++)
             if (x[i] == z[j])
-                sum += begun_here(atom, x + i, nx - i < span ? nx - i : span, z + j, nz - j < span ? nz - j : span);
+                sum += begun_here(atom, counts, x + i, nx - i < span ? nx - i : span, z + j,
+                                  nz - j < span ? nz - j : span);
     return sum;
+}
+
+static double subsequence_value(const mc_node *atom, const char *x, const char *z) {
+    return sum_subsequences(atom, decay_power, x, z);
+}
+
+double mc_text_decay_slope(const mc_node *atom, const char *x, const char *z) {
+    return sum_subsequences(atom, decay_power_slope, x, z);
 }
 
 /* ---- weighted degree ---- */

@@ -81,13 +81,14 @@ typedef struct mc_value {
 enum { MC_PARAMETERS_MAX = 4, MC_TEXT_COLUMN = 3, MC_CHOICES_MAX = 3 };
 
 /* One row per parameter of an atom. A value in [low, high] parses; below kernel_low, or not whole where integer is set,
-   it parses only to be refuted. A parameter with choices, integer or fixed set is never learned. */
+   it parses only to be refuted. A parameter with choices or integer set is never learned, one with
+   fixed where its number was chosen from a range alone. */
 typedef struct mc_parameter_row {
     const char *name, *alias; /* alias NULL: none. rbf takes sigma and length_scale instead of gamma: see atoms.c */
     double initial;           /* default; NaN: AUTO */
     double low, high;         /* closed range that parses; open ends are written as the nearest normal double */
     bool integer, vector;     /* vector: one number per column is allowed */
-    bool fixed;               /* never learned */
+    bool fixed;               /* learned where a range was given, and only there */
     bool quiet;               /* not printed at its default */
     double kernel_low;        /* closed: smallest value for which the atom may be a kernel */
     int choices;              /* more than 0: one of these and nothing else */

@@ -29,7 +29,7 @@ typedef struct slot_walk {
 int64_t mc_slots_of_value(const mc_node *atom, int parameter) {
     const mc_parameter_row *row = &mc_atoms[atom->atom].parameter[parameter];
     const mc_value *value = &atom->parameter[parameter];
-    if (row->choices > 0 || row->integer || row->fixed)
+    if (row->choices > 0 || row->integer || (row->fixed && !(value->low < value->high)))
         return 0;
     return value->kind == MC_VALUE_NUMBER ? 1 : value->kind == MC_VALUE_VECTOR ? value->columns : 0;
 }
