@@ -19,13 +19,6 @@ static bool is_plain(const mercer_kernel *kernel, const mercer_data *x) {
 
 /* ---- Rows of Z ---- */
 
-typedef struct feature_filling {
-    const mc_feature_products *z;
-    double *scratch; /* of a thread */
-    int64_t scratch_each;
-    double *out;
-} feature_filling;
-
 static int64_t scratch_of(const mc_feature_products *z) {
     return z->Z ? 0 : z->x->d + (z->map ? mc_features_scratch(z->map) : 0);
 }
@@ -39,22 +32,17 @@ static void write_row(const mc_feature_products *z, int64_t i, double *scratch, 
     mc_features_row(z->map, scratch, scratch + z->x->d, out);
 }
 
-static void fill_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    const feature_filling *f = arg;
+static void copy_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
+    (void)chunk, (void)thread;
+    const mc_feature_products *z = arg;
     for (int64_t i = begin; i < end; i++)
-        write_row(f->z, i, f->scratch + thread * f->scratch_each, f->out + i * f->z->D);
+        mc_data_values(z->x, i, z->own + i * z->D);
 }
 
 static mercer_status keep_features(mercer_ctx *ctx, mc_feature_products *z) {
-    feature_filling f = {.z = z, .scratch_each = scratch_of(z)};
     MC_TRY(MC_ALLOC(ctx, z->own, z->n * z->D));
-    MC_TRY(MC_ALLOC(ctx, f.scratch, f.scratch_each * ctx->threads));
-    f.out = z->own;
-    const mercer_status status = mc_for(ctx, z->n, BLOCK, fill_rows, &f);
-    mc_free(f.scratch);
     z->Z = z->own;
-    return status;
+    return z->map ? mc_features_of_rows(ctx, z->map, z->x, z->own) : mc_for(ctx, z->n, BLOCK, copy_rows, z);
 }
 
 mercer_status mc_feature_products_open(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, bool keep,

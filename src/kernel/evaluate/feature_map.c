@@ -286,8 +286,6 @@ void mc_features_row(const mc_features *map, const double *x, double *scratch, d
 
 /* ---- Over the rows of data ---- */
 
-/* The explicit map of a kernel over the rows of data, for everybody. */
-
 enum { ROWS = 64 };
 
 typedef struct feature_mapping {
@@ -307,10 +305,9 @@ static void map_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int t
     }
 }
 
-static mercer_status map_data(mercer_ctx *ctx, const mc_features *map, const mercer_data *data, double *out) {
+mercer_status mc_features_of_rows(mercer_ctx *ctx, const mc_features *map, const mercer_data *data, double *out) {
     feature_mapping m = {.map = map, .data = data, .out = out, .scratch_each = data->d + mc_features_scratch(map)};
     MC_TRY(MC_ALLOC(ctx, m.scratch, m.scratch_each * ctx->threads));
-    mc_begin_phase(ctx, "features");
     const mercer_status status = mc_for(ctx, data->n, ROWS, map_rows, &m);
     mc_free(m.scratch);
     return status;
@@ -322,7 +319,8 @@ static mercer_status write_features(mercer_ctx *ctx, const mercer_kernel *kernel
     mc_features *map = NULL;
     MC_TRY(mc_kernel_bind(ctx, kernel, data, &bound));
     mercer_status status = mc_features_open(ctx, bound->root, data->d, &map);
-    MC_THEN(status, map_data(ctx, map, data, out));
+    mc_begin_phase(ctx, "features");
+    MC_THEN(status, mc_features_of_rows(ctx, map, data, out));
     mc_features_close(map);
     mercer_kernel_free(bound);
     return status;

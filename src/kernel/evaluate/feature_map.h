@@ -28,5 +28,7 @@ int64_t mc_features_dimension(const mc_features *map);
 int64_t mc_features_scratch(const mc_features *map);
 double mc_features_rounding(const mc_features *map);
 void mc_features_row(const mc_features *map, const double *x, double *scratch, double *phi);
+/* phi of every row: n x dimension. */
+mercer_status mc_features_of_rows(mercer_ctx *ctx, const mc_features *map, const mercer_data *data, double *out);
 
 #endif

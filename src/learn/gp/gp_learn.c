@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/progress.h"
 #include "base/status.h"
+#include "base/workspace.h"
 #include "data/table/data.h"
 #include "kernel/language/kernel.h"
 #include "learn/common/landmarks.h"
@@ -35,25 +36,35 @@ static int64_t most_of(int64_t n, bool estimated) {
 }
 
 typedef struct learning_sample {
+    int64_t n, outputs;
+    bool weighted;
     mercer_data *x;
+    mc_work work; /* of Y and root */
     double *Y, *root;
     mc_evidence *evidence;
 } learning_sample;
 
+static void lay_out_sample(mc_work *work, void *self) {
+    learning_sample *s = self;
+    s->Y = mc_work_take(work, s->n * s->outputs, sizeof *s->Y);
+    if (s->weighted)
+        s->root = mc_work_take(work, s->n, sizeof *s->root);
+}
+
 static void close_sample(learning_sample *s) {
     mc_evidence_close(s->evidence);
     mercer_data_free(s->x);
-    mc_free(s->Y);
-    mc_free(s->root);
+    mc_work_close(&s->work);
 }
 
 static mercer_status open_sample(mercer_ctx *ctx, const mc_problem *p, const int64_t *rows, int64_t count,
                                  learning_sample *s) {
     const int64_t t = p->outputs;
     MC_TRY(mc_data_take(ctx, p->x, rows, count, &s->x));
-    MC_TRY(MC_ALLOC(ctx, s->Y, count * t));
-    if (p->root)
-        MC_TRY(MC_ALLOC(ctx, s->root, count));
+    s->n = count;
+    s->outputs = t;
+    s->weighted = p->root;
+    MC_TRY(mc_work_lay(ctx, &s->work, lay_out_sample, s));
     for (int64_t i = 0; i < count; i++) {
         memcpy(s->Y + i * t, p->Y + rows[i] * t, (size_t)t * sizeof *s->Y);
         if (p->root)
@@ -107,8 +118,9 @@ static mercer_status learn_from_samples(mercer_ctx *ctx, const mc_problem *p, do
 
 size_t mc_gp_learn_bytes(const mc_problem *p, bool estimated) {
     const int64_t half = p->n / 2, most = most_of(p->n, estimated), count = half < most ? half : most;
-    return mc_evidence_bytes(count, p->outputs) + (size_t)(count * (p->outputs + 1 + p->x->d) + p->n) * sizeof(double)
-           + 8 * MC_ALIGN;
+    learning_sample s = {.n = count, .outputs = p->outputs, .weighted = true};
+    return mc_evidence_bytes(count, p->outputs) + mc_slices_bytes(lay_out_sample, &s)
+           + (size_t)(count * p->x->d + p->n) * sizeof(double) + 8 * MC_ALIGN;
 }
 
 double mc_gp_learn_evaluations(int64_t n, int64_t restarts) {

@@ -29,32 +29,10 @@ const char *const mc_lms_names[MC_LMS_SOLVERS] = {
 
 /* ---- Opening ---- */
 
-typedef struct lms_mapping {
-    const mc_features *map;
-    const mercer_data *x;
-    double *scratch, *out; /* scratch: scratch_each numbers for each thread */
-    int64_t scratch_each;
-} lms_mapping;
-
-static void map_rows(void *arg, int64_t chunk, int64_t begin, int64_t end, int thread) {
-    (void)chunk;
-    const lms_mapping *m = arg;
-    double *row = m->scratch + thread * m->scratch_each, *scratch = row + m->x->d;
-    for (int64_t i = begin; i < end; i++) {
-        mc_data_values(m->x, i, row);
-        mc_features_row(m->map, row, scratch, m->out + i * mc_features_dimension(m->map));
-    }
-}
-
 /* phi of every row; *out is new. */
 static mercer_status map_data(mercer_ctx *ctx, const mc_features *map, const mercer_data *x, double **out) {
-    lms_mapping m = {.map = map, .x = x, .scratch_each = x->d + mc_features_scratch(map)};
     MC_TRY(MC_ALLOC(ctx, *out, x->n * mc_features_dimension(map)));
-    MC_TRY(MC_ALLOC(ctx, m.scratch, m.scratch_each * mercer_threads(ctx)));
-    m.out = *out;
-    const mercer_status status = mc_for(ctx, x->n, ROW_GRAIN, map_rows, &m);
-    mc_free(m.scratch);
-    return status;
+    return mc_features_of_rows(ctx, map, x, *out);
 }
 
 static mercer_status open_features(mercer_ctx *ctx, const mc_problem *p, const mercer_data *held, mc_lms_values *v) {

@@ -27,21 +27,29 @@ int64_t mc_fourier_count(int64_t n, int64_t asked) {
     return asked ? asked : ((int64_t)(5 * sqrt((double)n)) + 63) / 64 * 64;
 }
 
+typedef struct fourier_pass {
+    const mc_fourier *f;
+    int64_t m, t;
+    double *Z, *R;   /* of ROWS rows: features, targets */
+    double *C;       /* m x t */
+    const double *X; /* m x outputs */
+} fourier_pass;
+
+static void lay_out_pass(mc_work *work, void *self) {
+    fourier_pass *w = self;
+    w->Z = mc_work_take(work, ROWS * w->m, sizeof *w->Z);
+    w->R = mc_work_take(work, ROWS * w->t, sizeof *w->R);
+    w->C = mc_work_take(work, w->m * w->t, sizeof *w->C);
+}
+
 size_t mc_fourier_fit_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t asked, int64_t t) {
     const int64_t count = mc_fourier_count(p->n, asked), m = 2 * count, outputs = p->outputs;
-    const size_t fit = mc_fourier_bytes(p->x->d, count) + mc_normal_bytes(m, t) + mc_work_need(ROWS * (m + t), 8)
-                       + mc_work_need(m * t, 8);
+    const size_t fit = mc_fourier_bytes(p->x->d, count) + mc_normal_bytes(m, t)
+                       + mc_slices_bytes(lay_out_pass, &(fourier_pass){.m = m, .t = t});
     const size_t kept =
         mc_work_need(m * outputs, 8) + mc_work_need(p->n * outputs, 8) + 2 * mc_work_need(m * p->x->d, 8);
     return fit + kept + mc_sampled_residual_bytes(ctx, p) + (size_t)(p->x->d * 64) + 32 * MC_ALIGN;
 }
-
-typedef struct fourier_pass {
-    const mc_fourier *f;
-    int64_t m;
-    double *Z, *R;
-    const double *X; /* m x outputs */
-} fourier_pass;
 
 static void scale_rows(const mc_problem *p, int64_t begin, int64_t rows, int64_t m, double *Z) {
     for (int64_t i = 0; p->root && i < rows; i++)
@@ -122,17 +130,12 @@ static mercer_status solve_fourier_features(mercer_ctx *ctx, mc_approximate *a, 
 }
 
 static mercer_status fit_fourier_features(mercer_ctx *ctx, mc_approximate *a, const mc_fourier *f) {
-    fourier_pass w = {.f = f, .m = 2 * f->count};
+    fourier_pass w = {.f = f, .m = 2 * f->count, .t = a->t};
     mc_normal_equations normal;
     mc_work work;
     MC_TRY(mc_normal_open(ctx, w.m, a->t, &normal));
-    double *weights = NULL;
-    mercer_status status =
-        MC_WORK_SLICES(ctx, &work, MC_SLICE(w.Z, ROWS * (w.m + a->t)), MC_SLICE(weights, w.m * a->t));
-    if (!status) {
-        w.R = w.Z + ROWS * w.m;
-        status = solve_fourier_features(ctx, a, &w, &normal, weights);
-    }
+    mercer_status status = mc_work_lay(ctx, &work, lay_out_pass, &w);
+    MC_THEN(status, solve_fourier_features(ctx, a, &w, &normal, w.C));
     mc_work_close(&work);
     mc_normal_close(&normal);
     return status ? status : keep_frequencies(ctx, a, f, &a->centres);

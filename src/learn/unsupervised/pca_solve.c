@@ -40,11 +40,27 @@ static bool takes_all(const mc_problem *p, int64_t k) {
     return !p->proved || MANY * k > p->n;
 }
 
+typedef struct dense_work {
+    int64_t n, k; /* k: eigenvectors that are not written over M; 0: all are */
+    double *M, *w, *U;
+} dense_work;
+
+static void lay_out_dense(mc_work *work, void *self) {
+    dense_work *s = self;
+    s->M = mc_work_take(work, s->n * s->n, sizeof *s->M);
+    s->w = mc_work_take(work, s->n, sizeof *s->w);
+    s->U = mc_work_take(work, s->n * s->k, sizeof *s->U);
+}
+
+static dense_work dense_work_for(const mc_problem *p, int64_t k) {
+    return (dense_work){.n = p->n, .k = takes_all(p, k) ? 0 : k};
+}
+
 size_t mc_pca_dense_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t k) {
-    const size_t gram = mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, 0);
-    const size_t some = mc_eigen_largest_bytes(p->n, k) + mc_work_need(p->n * k, 8), all = mc_eigen_bytes(p->n);
-    return mc_work_need(p->n * p->n, 8) + 2 * mc_work_need(p->n, 8) + gram + (takes_all(p, k) ? all : some)
-           + mc_pca_matrix_bytes(p->n, 1);
+    dense_work s = dense_work_for(p, k);
+    return mc_slices_bytes(lay_out_dense, &s) + mc_work_need(p->n, 8)
+           + mc_gram_bytes(ctx, p->kernel, p->x, NULL, MERCER_F64, 0)
+           + (s.k ? mc_eigen_largest_bytes(p->n, k) : mc_eigen_bytes(p->n)) + mc_pca_matrix_bytes(p->n, 1);
 }
 
 static mercer_status write_matrix(mercer_ctx *ctx, const mc_problem *p, bool center, double *M) {
@@ -76,28 +92,25 @@ static mercer_status find_all(mercer_ctx *ctx, int64_t n, int64_t k, double *M, 
     return MERCER_OK;
 }
 
-static mercer_status find_largest(mercer_ctx *ctx, int64_t n, int64_t k, double *M, double *w, double *V) {
-    double *U = NULL;
-    MC_TRY(MC_ALLOC(ctx, U, n * k));
-    const mercer_status status = mc_syevr_largest(ctx, mc_column_major(M, n, n, n), w, mc_column_major(U, n, k, n));
-    turn_vectors(n, k, U, V);
-    mc_free(U);
+static mercer_status find_largest(mercer_ctx *ctx, const dense_work *s, double *V) {
+    const int64_t n = s->n, k = s->k;
+    const mercer_status status =
+        mc_syevr_largest(ctx, mc_column_major(s->M, n, n, n), s->w, mc_column_major(s->U, n, k, n));
+    turn_vectors(n, k, s->U, V);
     return status;
 }
 
 mercer_status mc_pca_dense(mercer_ctx *ctx, const mc_problem *p, bool center, int64_t k, double *V,
                            mc_pca_result *out) {
-    const int64_t n = p->n;
-    double *M = NULL, *w = NULL;
-    MC_TRY(MC_ALLOC(ctx, M, n * n));
+    dense_work s = dense_work_for(p, k);
+    mc_work work;
+    MC_TRY(mc_work_lay(ctx, &work, lay_out_dense, &s));
     mc_begin_phase(ctx, "gram");
-    mercer_status status = write_matrix(ctx, p, center, M);
-    MC_THEN(status, MC_ALLOC(ctx, w, n));
+    mercer_status status = write_matrix(ctx, p, center, s.M);
     mc_begin_phase(ctx, "factor");
     *out = (mc_pca_result){.converged = true};
-    MC_THEN(status, takes_all(p, k) ? find_all(ctx, n, k, M, w, V, out) : find_largest(ctx, n, k, M, w, V));
-    mc_free(w);
-    mc_free(M);
+    MC_THEN(status, s.k ? find_largest(ctx, &s, V) : find_all(ctx, s.n, k, s.M, s.w, V, out));
+    mc_work_close(&work);
     return status;
 }
 
