@@ -740,11 +740,12 @@ typedef struct mercer_loss {
     double delta;     /* huber */
     double tolerance; /* of the duality gap, relative to the objective */
     bool intercept;
-    const char *class_weight;   /* as for support vector machines */
-    int64_t iterations;         /* most Newton steps of one function */
-    const char *scale;          /* auto, none, standard, minmax; kept in the model */
-    const char *solver;         /* auto, cholesky, pcg, primal: of Newton's systems */
+    const char *class_weight; /* as for support vector machines */
+    int64_t iterations;       /* most Newton steps of one function */
+    const char *scale;        /* auto, none, standard, minmax; kept in the model */
+    const char *solver;       /* auto, cholesky, pcg, primal: of Newton's systems; nystrom: in the span of landmarks */
     const mercer_own_loss *own; /* own-loss: the loss; NULL otherwise */
+    int64_t rank;               /* nystrom: landmarks, 1000 at most; 0: automatic */
 } mercer_loss;
 MERCER_API void mercer_loss_init(mercer_loss *set, size_t size, const char *machine);
 static inline mercer_loss mercer_loss_defaults(const char *machine) {
@@ -837,9 +838,10 @@ MERCER_API mercer_status mercer_fit_folds(mercer_ctx *ctx, const char *machine, 
    squares, the gap the sum, the prediction bound the worst. With weights row i of the residual is times sqrt(w_i). */
 typedef struct mercer_certificate {
     /* "residual"; "gradient" when lambda = 0 and for primal; "sampled residual"; "gap" for support vector machines and
-       convex losses, "numerical gap" for a loss of your own without a conjugate; "eigenvalues" for pca: residual is the
-       largest |M v - theta v| over the components, relative to the largest theta; "exact" where nothing is optimised
-       (knn); "none" for a model of LIBSVM, and for an updated one: |y - f - b| on the new rows, and no bound */
+       convex losses, "numerical gap" for a loss of your own without a conjugate, "sampled gap" for a loss among
+       landmarks; "eigenvalues" for pca: residual is the largest |M v - theta v| over the components, relative to the
+       largest theta; "exact" where nothing is optimised (knn); "none" for a model of LIBSVM, and for an updated one:
+       |y - f - b| on the new rows, and no bound */
     const char *kind;
     /* |r| / |y|, r = y - b - (K + lambda/w) alpha; gradient: K r / max K_ii in place of r; primal, with weights v of
        the features Phi: (lambda v - Phi'(y - b - Phi v)) / max sqrt(K_ii) */
@@ -861,7 +863,9 @@ typedef struct mercer_certificate {
     /* "gap": values of the problem and its dual, summed over the quadratic programs, the first raised and the second
        lowered by what rounding can have done to it: dual <= optimum <= primal. gap, their difference, bounds how far
        the objective is from its optimum. gap_relative: beside them, or beside the objective of f = 0 where they are
-       rounding. NaN otherwise. */
+       rounding. "sampled gap": of the exact problem, the primal value at the function among landmarks, and a dual that
+       rests on sampled_rows of the rows: where these are not all, gap is an upper estimate and not a bound. NaN
+       otherwise. */
     double primal, dual, gap, gap_relative;
     double kkt_violation; /* the largest over the quadratic programs, in the unit of the tolerance */
     /* convex losses, svc, svr and one-class: |f - f*| in H is no more (over all functions); NaN otherwise */

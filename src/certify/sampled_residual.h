@@ -9,8 +9,5 @@ size_t mc_sampled_residual_bytes(mercer_ctx *ctx, const mc_problem *p);
    certificate; the objective is the caller's affair. */
 mercer_status mc_sampled_residual_check(mercer_ctx *ctx, const mc_problem *p, double lambda, const double *F,
                                         const double *b, mercer_certificate *out);
-/* An upper limit, of 95% and more for numbers that are skewed but have no tails, for the mean of population numbers of
-   which sample >= 2 drawn without replacement have this mean, standard deviation and skewness. */
-double mc_sampled_residual_upper(int64_t population, int64_t sample, double mean, double deviation, double skewness);
 
 #endif

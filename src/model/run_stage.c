@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/ctx.h"
 #include "base/progress.h"
+#include "base/settings.h"
 #include "base/status.h"
 #include "data/table/data.h"
 #include "kernel/language/kernel.h"
@@ -12,22 +13,35 @@
 
 /* ---- Settings by name ---- */
 
-void *mc_staged_field(mc_staged *s, const char *name) {
+static const mercer_setting *find_row(const mc_staged *s, const char *name) {
     for (int i = 0; i < s->machine->count; i++)
         if (strcmp(s->machine->settings[i].name, name) == 0)
-            return s->set.values + s->machine->settings[i].offset;
+            return &s->machine->settings[i];
     return NULL;
+}
+
+void *mc_staged_field(mc_staged *s, const char *name) {
+    const mercer_setting *row = find_row(s, name);
+    return row ? s->set.values + row->offset : NULL;
 }
 
 bool mc_staged_is_machine(const mc_staged *s, const char *name) {
     return strcmp(s->machine->name, name) == 0;
 }
 
-/* Ridge whose solver is left to us, and whose answer is a matter of lambda alone. */
-bool mc_staged_takes_landmarks(const mc_staged *s) {
+/* Ridge whose answer is not a matter of lambda alone has none. */
+static bool is_by_lambda(const mc_staged *s) {
     const mercer_ridge *set = (const mercer_ridge *)(const void *)s->set.values;
-    return mc_staged_is_machine(s, "ridge") && (strcmp(set->solver, "auto") == 0 || strcmp(set->solver, "nystrom") == 0)
-           && set->lambda > 0 && isinf(set->norm_bound) && set->dof == 0;
+    return !mc_staged_is_machine(s, "ridge") || (set->lambda > 0 && isinf(set->norm_bound) && set->dof == 0);
+}
+
+int64_t mc_staged_landmarks(mc_staged *s) {
+    const mercer_setting *row = find_row(s, "solver");
+    if (!row || mc_choice_index(row->choices, "nystrom") < 0 || !is_by_lambda(s))
+        return 0;
+    const char *solver = *(const char *const *)(const void *)(s->set.values + row->offset);
+    const bool open = strcmp(solver, "auto") == 0 || strcmp(solver, "nystrom") == 0;
+    return open ? (int64_t)fmin(find_row(s, "rank")->high, (double)INT32_MAX) : 0;
 }
 
 /* What must be done whole, in one go: a fit that goes on from a file or from the multipliers of other rows. */
@@ -65,11 +79,12 @@ double mc_staged_forecast(mercer_ctx *ctx, const mc_staged *s, const mercer_data
 
 /* The settings of a stage. */
 void mc_staged_put_stage(mc_staged *s, const mc_stage_plan *plan) {
-    if (mc_staged_takes_landmarks(s)) {
-        mercer_ridge *set = (mercer_ridge *)(void *)s->set.values;
-        set->solver = plan->landmarks ? "nystrom" : "auto";
-        set->rank = plan->landmarks;
-        set->loo = set->loo && !plan->landmarks;
+    if (mc_staged_landmarks(s)) {
+        bool *loo = mc_staged_field(s, "loo");
+        *(const char **)mc_staged_field(s, "solver") = plan->landmarks ? "nystrom" : "auto";
+        *(int64_t *)mc_staged_field(s, "rank") = plan->landmarks;
+        if (loo)
+            *loo = *loo && !plan->landmarks;
     }
     if (mc_staged_is_machine(s, "gp") && plan->rows > MC_GP_ROWS_TO_LEARN && s->learned) {
         mercer_gp *set = (mercer_gp *)(void *)s->set.values;

@@ -34,8 +34,8 @@ typedef struct mc_staged {
 /* A setting of the next stage by its name; NULL: the machine has none of it. */
 void *mc_staged_field(mc_staged *s, const char *name);
 bool mc_staged_is_machine(const mc_staged *s, const char *name);
-/* Ridge whose solver is left to us, and whose answer is a matter of lambda alone. */
-bool mc_staged_takes_landmarks(const mc_staged *s);
+/* As many as the machine takes at most, where its solver is left to us; 0: it has none. */
+int64_t mc_staged_landmarks(mc_staged *s);
 /* What must be done whole, in one go: a fit that goes on from a file or from the multipliers of other rows. */
 bool mc_staged_is_bound(mc_staged *s);
 /* Into rows to learn from and rows held out. */
@@ -67,7 +67,7 @@ bool mc_staged_has_room(const mercer_ctx *ctx, const mc_staged *s);
 mercer_status mc_staged_open(mercer_ctx *ctx, mc_staged *s, const mercer_machine *machine, const void *settings,
                              const mercer_kernel *kernel, const mercer_data *data);
 void mc_staged_close(mc_staged *s);
-mc_stage_plan mc_staged_first(const mc_staged *s);
+mc_stage_plan mc_staged_first(mc_staged *s);
 /* The stage after this one, made small enough for the time left; rows 0: there is none. */
 mercer_status mc_staged_plan_next(mercer_ctx *ctx, mc_staged *s, mc_stage_plan last, mc_stage_plan *next,
                                   double *seconds);

@@ -7,15 +7,15 @@
 static const double WORTH = 1.5;  /* a stage that is not so much larger than the last is not begun */
 static const double NEARLY = 0.9; /* of the work there is time for, so that few forecasts are made */
 
-mc_stage_plan mc_stage_after(mc_stage_plan last, int64_t n, bool landmarks) {
-    const int64_t cap = mc_rank_cap(n);
+mc_stage_plan mc_stage_after(mc_stage_plan last, int64_t n, int64_t landmarks) {
+    const int64_t cap = mc_min_count(mc_rank_cap(n), landmarks);
     mc_stage_plan next = {last.rows * MC_STAGE_STEP, last.landmarks};
     if (last.rows >= n && (!last.landmarks || last.landmarks >= cap))
         return (mc_stage_plan){0};
     if (last.rows >= n)
         next.landmarks = mc_min_count(last.landmarks * MC_STAGE_STEP, cap);
     else if (landmarks && next.rows > MC_ROWS_TO_FACTOR)
-        next.landmarks = (int64_t)sqrt((double)mc_min_count(next.rows, n));
+        next.landmarks = mc_min_count(cap, (int64_t)sqrt((double)mc_min_count(next.rows, n)));
     next.rows = next.rows > n / 2 ? n : next.rows;
     return next;
 }

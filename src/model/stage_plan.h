@@ -15,8 +15,8 @@ typedef struct mc_stage_plan {
     int64_t rows, landmarks;
 } mc_stage_plan;
 
-/* n: rows to learn from. landmarks: whether the machine can do with them. */
-mc_stage_plan mc_stage_after(mc_stage_plan last, int64_t n, bool landmarks);
+/* n: rows to learn from. landmarks: as many as the machine takes at most; 0: it has none. */
+mc_stage_plan mc_stage_after(mc_stage_plan last, int64_t n, int64_t landmarks);
 /* One that would not be done, nearly as large as a share of its work allows; rows 0: that is not worth it. */
 mc_stage_plan mc_stage_shrunk(mc_stage_plan last, mc_stage_plan next, double share);
 

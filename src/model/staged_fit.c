@@ -14,6 +14,7 @@
 #include "model/run_stage.h"
 #include "base/clock.h"
 #include "base/ctx.h"
+#include "base/extremes.h"
 #include "base/progress.h"
 #include "base/settings.h"
 #include "base/status.h"
@@ -34,12 +35,12 @@ static const double CLOSE = 0.01; /* a gap relative to the objective, or a resid
 
 /* ---- The stages ---- */
 
-mc_stage_plan mc_staged_first(const mc_staged *s) {
+mc_stage_plan mc_staged_first(mc_staged *s) {
     const int64_t n = mc_stage_rows_to_learn(&s->rows);
     if (s->record.clock)
         return (mc_stage_plan){MC_FIRST_ROWS < n ? MC_FIRST_ROWS : n, 0};
-    if (mc_staged_takes_landmarks(s))
-        return (mc_stage_plan){n, (int64_t)(sqrt((double)n) / 2) + 1};
+    if (mc_staged_landmarks(s))
+        return (mc_stage_plan){n, mc_min_count((int64_t)(sqrt((double)n) / 2) + 1, mc_staged_landmarks(s))};
     const int64_t rows = mc_staged_is_machine(s, "gp") ? MC_GP_ROWS_TO_LEARN : FIRST_IN_WORK;
     return (mc_stage_plan){rows < n ? rows : n, 0};
 }
@@ -141,7 +142,7 @@ static bool is_enough(const mc_staged *s, double before) {
 mercer_status mc_staged_plan_next(mercer_ctx *ctx, mc_staged *s, mc_stage_plan last, mc_stage_plan *next,
                                   double *seconds) {
     enum { TRIES = 4 };
-    *next = mc_stage_after(last, mc_stage_rows_to_learn(&s->rows), mc_staged_takes_landmarks(s));
+    *next = mc_stage_after(last, mc_stage_rows_to_learn(&s->rows), mc_staged_landmarks(s));
     for (int i = 0; i < TRIES && next->rows; i++) {
         MC_TRY(forecast_stage(ctx, s, next, seconds));
         const double share = SAFE * fmax(0, mc_staged_time_left(ctx, s)) / (s->ratio * *seconds);

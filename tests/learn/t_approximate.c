@@ -2,7 +2,7 @@
    the rest. */
 #include "base/rng.h"
 #include "data/table/data.h"
-#include "certify/sampled_residual.h"
+#include "certify/sampled_rows.h"
 #include "model/model.h"
 #include "support.h"
 #include <math.h>
@@ -187,10 +187,10 @@ static void test_the_confidence_bound_covers(void **state) {
             second += pow(sample[i] - mean, 2) / SAMPLE;
             third += pow(sample[i] - mean, 3) / SAMPLE;
         }
-        held += mc_sampled_residual_upper(POPULATION, SAMPLE, mean, sqrt(second), third / pow(second, 1.5)) >= truth;
+        held += mc_sample_upper(POPULATION, SAMPLE, mean, sqrt(second), third / pow(second, 1.5)) >= truth;
     }
     assert_in_range(held, (int)(0.90 * TRIES), TRIES);
-    assert_true(mc_sampled_residual_upper(10, 10, 3, 2, 1) == 3);
+    assert_true(mc_sample_upper(10, 10, 3, 2, 1) == 3);
 }
 
 /* n rows of which a few lie far out, in the target or in the columns, or whose noise has heavy tails: |r| as it is,

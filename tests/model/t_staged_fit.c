@@ -180,17 +180,17 @@ static void test_a_search_in_a_hurry_is_of_one_kernel(void **state) {
 
 static void test_stages_grow_and_shrink(void **state) {
     (void)state;
-    const mc_stage_plan first = {256, 0}, next = mc_stage_after(first, 100000, false);
+    const mc_stage_plan first = {256, 0}, next = mc_stage_after(first, 100000, 0);
     assert_int_equal(next.rows, 1024);
     const mc_stage_plan less = mc_stage_shrunk(first, next, 0.5);
     assert_in_range(less.rows, 600, 750);
     assert_int_equal(mc_stage_shrunk(first, next, 0.1).rows, 0);
-    assert_int_equal(mc_stage_after((mc_stage_plan){60000, 0}, 100000, false).rows, 100000);
-    assert_int_equal(mc_stage_after((mc_stage_plan){100000, 0}, 100000, false).rows, 0);
-    const mc_stage_plan marks = mc_stage_after((mc_stage_plan){4096, 0}, 1000000, true);
+    assert_int_equal(mc_stage_after((mc_stage_plan){60000, 0}, 100000, 0).rows, 100000);
+    assert_int_equal(mc_stage_after((mc_stage_plan){100000, 0}, 100000, 0).rows, 0);
+    const mc_stage_plan marks = mc_stage_after((mc_stage_plan){4096, 0}, 1000000, INT32_MAX);
     assert_int_equal(marks.rows, 16384);
     assert_int_equal(marks.landmarks, 128);
-    const mc_stage_plan all = {100000, 300}, more = mc_stage_after(all, 100000, true);
+    const mc_stage_plan all = {100000, 300}, more = mc_stage_after(all, 100000, INT32_MAX);
     assert_int_equal(more.rows, 100000);
     assert_in_range(more.landmarks, 301, 1200);
     assert_in_range(mc_stage_shrunk(all, (mc_stage_plan){100000, 1200}, 0.5).landmarks, 700, 850);

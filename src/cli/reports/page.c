@@ -217,6 +217,10 @@ static const char *certificate_words(const char *kind) {
         {"sampled residual",
          "This is an approximation, and the certificate measures it against the exact problem: its equations were "
          "checked on the rows that weigh most and on others drawn at random, which estimates what is left over."},
+        {"sampled gap",
+         "This is an approximation, and the certificate measures it against the exact problem: every value of its dual "
+         "is below the optimum, and one was computed from the rows that weigh most and others drawn at random. The gap "
+         "estimates how far the answer is from the exact optimum."},
         {"eigenvalues", "Each component was multiplied by the matrix again; by how far the result is not a multiple of "
                         "it bounds how far its eigenvalue is from a true one."},
         {"exact", "Nothing is optimised here: a prediction looks at all rows, and there is nothing to be wrong about."},

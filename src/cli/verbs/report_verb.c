@@ -125,6 +125,7 @@ static const char *why_no_bound(const mercer_model *model) {
         {strcmp(c->kind, "eigenvalues") == 0, "the certificate of pca bounds eigenvalues, not scores"},
         {strcmp(c->kind, "none") == 0, "an updated model solves no stated problem"},
         {strcmp(c->kind, "sampled residual") == 0, "an approximation is certified on the rows of the fit, as a whole"},
+        {strcmp(c->kind, "sampled gap") == 0, "an approximation is certified by its objective alone"},
         {isnan(c->prediction_error_slope), "the model file is older than such bounds; fit again"},
         {is_gap(c->kind) && isinf(c->objective_gap), "nothing bounds how far the optimum is"},
         {strncmp(r->machine, "nu-", 3) == 0, "nothing holds what nu finds together with f to one place"},
@@ -161,6 +162,8 @@ static const report_row certificate_rows[] = {
     {"certificate", "!certificate.kkt_violation certificate.unbounded certificate.primal",
      "a point with objective {objective:.8g}: nothing bounds how far"},
     {"", "certificate.primal", "the least one is, because {certificate.unbounded}"},
+    {"certificate", "certificate.kind=sampled_gap certificate.estimated",
+     "by estimate, from {certificate.sampled_rows} of {n} rows:"},
     {"certificate", "!certificate.unbounded certificate.kind!=none", ABOVE("{certificate.gap_share:%.2g}")},
     {"certificate", "!certificate.unbounded !certificate.gap_share certificate.kind!=none certificate.gap",
      ABOVE("{certificate.gap:.2g}")},
@@ -170,10 +173,11 @@ static const report_row certificate_rows[] = {
      "each eigenvalue is within {certificate.residual:.2g} of a true one ({certificate.residual_relative:.2g} of the "
      "largest), by its residual"},
     {"certificate", "certificate.kind=exact", "none is needed: nothing is optimised, a prediction looks at all rows"},
-    {"certificate", "certificate.estimated",
+    {"certificate", "certificate.estimated certificate.kind!=sampled_gap",
      "relative residual of the exact problem at most {certificate.residual_relative:.2g} by estimate, from "
      "{certificate.sampled_rows} of {n} rows;"},
-    {"", "certificate.estimated", "over the training rows |f - exact f| is no more than its true value times |target|"},
+    {"", "certificate.estimated certificate.kind!=sampled_gap",
+     "over the training rows |f - exact f| is no more than its true value times |target|"},
     {"certificate", "certificate.kind=sampled_residual !certificate.estimated",
      "relative residual of the exact problem at most {certificate.residual_relative:.2g};"},
     {"", "certificate.kind=sampled_residual !certificate.estimated",
@@ -309,6 +313,12 @@ static json_t *json_certificate(const mercer_model *model) {
         json_put(object, "unbounded", json_text(why_unbounded(r)));
     if (is_gap(c->kind)) {
         json_gap(object, model);
+        return object;
+    }
+    if (strcmp(c->kind, "sampled gap") == 0) {
+        json_gap(object, model);
+        json_put(object, "sampled_rows", json_integer(c->sampled_rows));
+        json_put(object, "estimated", json_boolean(c->sampled_rows < r->n));
         return object;
     }
     if (strcmp(c->kind, "exact") == 0)

@@ -87,9 +87,9 @@ extern const mercer_setting mc_svc_settings[MC_SVC_SETTINGS], mc_nu_svc_settings
 extern const mc_learner mc_svm_learner;
 
 enum {
-    MC_LOGISTIC_SETTINGS = 7,
-    MC_SQUARED_HINGE_SETTINGS = 7,
-    MC_HUBER_SETTINGS = 7,
+    MC_LOGISTIC_SETTINGS = 8,
+    MC_SQUARED_HINGE_SETTINGS = 8,
+    MC_HUBER_SETTINGS = 8,
     MC_QUANTILE_SETTINGS = 4,
     MC_ABSOLUTE_SETTINGS = 3
 };

@@ -17,7 +17,7 @@
 #include "data/table/columns.h"
 #include "certify/certificate.h"
 #include "certify/ridge_certificate.h"
-#include "learn/loss/loss_machine.h"
+#include "learn/loss/loss_landmarks.h"
 #include "learn/loss/loss_primal.h"
 #include <math.h>
 #include <string.h>
@@ -150,11 +150,17 @@ static mercer_status open_tasks(mercer_ctx *ctx, machine *m) {
 
 /* ---- Solving ---- */
 
+size_t mc_loss_method_bytes(mercer_ctx *ctx, const mercer_loss *set, const mc_problem *p, int64_t k,
+                            mc_loss_method method) {
+    return method == MC_LOSS_NYSTROM ? mc_loss_landmarks_bytes(ctx, p, set->rank, k, p->outputs)
+                                     : mc_loss_workspace_bytes(ctx, p, k, method);
+}
+
 static bool fits_memory(mercer_ctx *ctx, const mc_problem *p, int64_t k, mc_loss_method method) {
     return mc_loss_workspace_bytes(ctx, p, k, method) <= mc_memory_left(ctx);
 }
 
-static mc_loss_method method_of(mercer_ctx *ctx, const mc_loss *loss, const mercer_loss *set, const mc_problem *p) {
+mc_loss_method mc_loss_method_of(mercer_ctx *ctx, const mc_loss *loss, const mercer_loss *set, const mc_problem *p) {
     const bool softmax = loss->probabilities && p->class_of && p->x->classes > 2;
     const int64_t k = softmax ? p->x->classes : 1;
     for (mc_loss_method method = 0; method < MC_LOSS_METHODS; method++)
@@ -177,7 +183,7 @@ static mercer_status check_solver(mercer_ctx *ctx, const machine *m) {
                        "%s: solver primal needs a kernel with explicit features, no more than there are rows; take "
                        "solver auto",
                        name_of(m));
-    return mc_memory_check(ctx, mc_loss_workspace_bytes(ctx, &m->p, m->task[0].k, m->method), m->loss->name);
+    return mc_memory_check(ctx, mc_loss_method_bytes(ctx, m->set, &m->p, m->task[0].k, m->method), m->loss->name);
 }
 
 /* Of a loss of the caller's own: at the start. */
@@ -206,10 +212,19 @@ static bool is_enough(const machine *m, const mc_loss_findings *found) {
            <= m->set->tolerance * mc_gap_scale(found->primal, found->dual, found->rounding, found->zero);
 }
 
+static mercer_status open_workspace(mercer_ctx *ctx, machine *m, const mc_loss_demand *ahead) {
+    const bool nystrom = m->method == MC_LOSS_NYSTROM;
+    if (nystrom)
+        MC_TRY(mc_loss_landmarks_open(ctx, name_of(m), &m->p, m->set->rank, &m->landmarks));
+    m->solved = nystrom ? &m->landmarks->p : &m->p;
+    return mc_loss_workspace_open(ctx, m->solved, ahead, m->task[0].k, nystrom ? MC_LOSS_PRIMAL : m->method,
+                                  &m->workspace);
+}
+
 static mercer_status solve_smooth(mercer_ctx *ctx, machine *m, int round) {
     const mc_loss_demand ahead = {m->least_lambda, fmax(m->fits, 1), curvature_bound(m)};
     if (!m->workspace)
-        MC_TRY(mc_loss_workspace_open(ctx, &m->p, &ahead, m->task[0].k, m->method, &m->workspace));
+        MC_TRY(open_workspace(ctx, m, &ahead));
     mc_loss_workspace_set_lambda(m->workspace, m->lambda);
     mc_begin_phase(ctx, "solve");
     for (int64_t j = 0; j < m->count; j++) {
@@ -255,17 +270,18 @@ static mercer_status solve_loss_tasks(mercer_ctx *ctx, void *self, int round, bo
 static mercer_status certify_tasks(mercer_ctx *ctx, void *self, mc_fitted *f) {
     (void)f; /* the coefficients are those of the tasks */
     machine *m = self;
-    return mc_loss_certify(ctx, &m->p, m->task, m->count, m->found);
+    return mc_loss_certify(ctx, m->solved, m->task, m->count, m->found);
 }
 
 /* ---- The machine ---- */
 
 static mercer_status prepare_tasks(mercer_ctx *ctx, machine *m, const mercer_data *data) {
     m->classes = m->loss->classes ? m->p.x->classes : 0;
+    m->solved = &m->p;
     MC_TRY(check_classes(ctx, m));
     MC_TRY(write_places(ctx, m, data));
     MC_TRY(open_tasks(ctx, m));
-    m->method = m->loss->smooth ? method_of(ctx, m->loss, m->set, &m->p) : MC_LOSS_PCG;
+    m->method = m->loss->smooth ? mc_loss_method_of(ctx, m->loss, m->set, &m->p) : MC_LOSS_PCG;
     return check_solver(ctx, m);
 }
 
@@ -278,6 +294,8 @@ static mercer_status open_machine(mercer_ctx *ctx, void *self, const mercer_kern
 static mercer_status finish_fit(mercer_ctx *ctx, void *self, mercer_status stopped, mc_fitted *f) {
     machine *m = self;
     MC_TRY(try_own(ctx, m));
+    if (m->landmarks)
+        return mc_loss_landmarks_finish(ctx, m, stopped, f);
     MC_TRY(mc_loss_keep_expansion(ctx, m, f));
     mc_loss_write_report(m, stopped, f, &f->report);
     return MERCER_OK;
@@ -286,6 +304,7 @@ static mercer_status finish_fit(mercer_ctx *ctx, void *self, mercer_status stopp
 static void close_machine(void *self) {
     machine *m = self;
     mc_loss_workspace_close(m->workspace);
+    mc_loss_landmarks_close(m->landmarks);
     mc_loss_piecewise_close(m->qp);
     mc_free(m->block);
     mc_free(m->place);
@@ -333,41 +352,6 @@ static mercer_status fit_own(mercer_ctx *ctx, const void *settings, const mercer
 
 const mc_learner mc_own_loss_learner = {.fit = fit_own};
 
-static const char *reason_of(const mc_loss *loss, mc_loss_method method) {
-    static const char *const reasons[MC_LOSS_METHODS] = {
-        [MC_LOSS_PCG] = "exact; Newton steps by conjugate gradients, K in memory as floats where it fits",
-        [MC_LOSS_CHOLESKY] = "exact; each Newton step is a factorisation, cheap for so few rows",
-        [MC_LOSS_PRIMAL] = "exact; Newton steps in the features of the kernel, which are fewer than the rows"};
-    return loss->smooth ? reasons[method]
-                        : "exact; the quadratic program of the dual, K stored for some thousand rows at a time";
-}
-
-/* Some ten steps: of a factorisation each, or of products with all columns, whose seconds grew as the power 1.5 of 500
-   to 2000 rows; in explicit features, of their matrix or of passes over them. */
-static double work_of(const mc_problem *p, mc_loss_method method, int64_t k) {
-    const double n = (double)p->n, D = (double)mc_loss_primal_features(p);
-    return method == MC_LOSS_CHOLESKY ? 10 * mc_factor_work(n)
-           : method == MC_LOSS_PCG    ? 4000 * n * sqrt(n) * (double)k
-                                      : 10 * n * D * (D + 80 * (double)(k - 1));
-}
-
-static void rank_loss_solvers(mercer_ctx *ctx, const void *settings, const mc_problem *p, mc_solver_options *out) {
-    const mercer_loss *set = settings;
-    const mc_loss *loss = mc_loss_named(set->machine);
-    const double n = (double)p->n;
-    const int64_t k = loss->probabilities && p->outputs > 2 ? p->outputs : 1;
-    const mc_loss_method method = loss->smooth ? method_of(ctx, loss, set, p) : MC_LOSS_PCG;
-    *out = (mc_solver_options){.count = 1};
-    mc_solver_option *o = &out->option[0];
-    *o = (mc_solver_option){.solver = loss->smooth ? mc_loss_methods[method] : "smo", .pairs = n * n};
-    const size_t least = loss->smooth ? mc_loss_workspace_bytes(ctx, p, k, method) : mc_loss_piecewise_bytes(ctx, p);
-    o->bytes = loss->smooth && method == MC_LOSS_PCG ? mc_loss_workspace_most(ctx, p, k) : least;
-    o->factor = !loss->smooth ? mc_loss_piecewise_work(ctx, p) : work_of(p, method, k);
-    o->pairs = method == MC_LOSS_PRIMAL ? 0 : o->pairs;
-    o->possible = least <= mc_memory_left(ctx);
-    o->reason = o->possible ? reason_of(loss, method) : "needs more memory than the limit leaves";
-}
-
 static mercer_status fit_loss(mercer_ctx *ctx, const void *settings, const mercer_kernel *kernel,
                               const mercer_data *data, mc_fitted *out) {
     const mercer_loss *set = settings;
@@ -381,4 +365,5 @@ static mercer_status prepare_loss(mercer_ctx *ctx, const void *settings, const m
     return open_problem(ctx, loss->name, loss, settings, kernel, data, out);
 }
 
-const mc_learner mc_loss_learner = {.fit = fit_loss, .plan = {prepare_loss, rank_loss_solvers, NULL}, .products = 30};
+const mc_learner mc_loss_learner = {
+    .fit = fit_loss, .plan = {prepare_loss, mc_loss_rank_solvers, mc_loss_price}, .products = 30};

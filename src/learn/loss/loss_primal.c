@@ -83,10 +83,14 @@ static size_t sample_bytes(mercer_ctx *ctx, int64_t n, int64_t D, int64_t k) {
            + mc_loss_primal_part_bytes(m, k) + mc_work_need(m * D, 8) + 8 * MC_ALIGN;
 }
 
+size_t mc_loss_primal_system_bytes(mercer_ctx *ctx, int64_t n, int64_t D, int64_t columns) {
+    return sizeof(mc_loss_primal) + 2 * MC_ALIGN + own_bytes(ctx, n, D, columns)
+           + mc_loss_primal_newton_bytes(n, D, columns) + sample_bytes(ctx, n, D, columns);
+}
+
 size_t mc_loss_primal_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t columns) {
     const int64_t D = mc_loss_primal_features(p);
-    return sizeof(mc_loss_primal) + 2 * MC_ALIGN + own_bytes(ctx, p->n, D, columns)
-           + mc_loss_primal_newton_bytes(p->n, D, columns) + sample_bytes(ctx, p->n, D, columns)
+    return mc_loss_primal_system_bytes(ctx, p->n, D, columns)
            + mc_feature_products_bytes(ctx, p->kernel, p->x, true, D, columns);
 }
 

@@ -9,6 +9,8 @@ typedef struct mc_loss_primal mc_loss_primal;
 
 /* How many features there are to solve in; 0: the kernel has no explicit map, or one of more dimensions than pay. */
 int64_t mc_loss_primal_features(const mc_problem *p);
+/* In D explicit features, however they came about: without Z itself. */
+size_t mc_loss_primal_system_bytes(mercer_ctx *ctx, int64_t n, int64_t D, int64_t columns);
 size_t mc_loss_primal_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t columns);
 mercer_status mc_loss_primal_open(mercer_ctx *ctx, const mc_problem *p, int64_t columns, mc_loss_primal **out);
 /* The same on every stride-th row, copied. */

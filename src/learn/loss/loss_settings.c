@@ -17,17 +17,19 @@
 #define STEPS                                                                                                          \
     MC_INTEGER_ROW(mercer_loss, iterations, "iterations", 1000, 1, 1e9, "maximum number of Newton steps per function")
 #define SOLVER                                                                                                         \
-    MC_TEXT_ROW(mercer_loss, solver, "solver", "auto", "auto|cholesky|pcg|primal",                                     \
+    MC_TEXT_ROW(mercer_loss, solver, "solver", "auto", "auto|cholesky|pcg|primal|nystrom",                             \
                 "solver of the Newton systems; auto: primal for a kernel with fewer explicit features than rows, "     \
-                "cholesky for few rows, pcg for many")
+                "cholesky for few rows, pcg for many; nystrom is an approximation")
+#define RANK MC_INTEGER_ROW(mercer_loss, rank, "rank", 0, 0, 1000, "nystrom: number of landmarks; 0: automatic")
 #define COMMON                                                                                                         \
     MC_REAL_ROW(mercer_loss, tolerance, "tolerance", 1e-6, 1e-13, 1,                                                   \
                 "stopping tolerance: largest duality gap, relative to the objective"),                                 \
         MC_SCALE_ROW(mercer_loss)
 
-const mercer_setting mc_logistic_settings[MC_LOGISTIC_SETTINGS] = {LAMBDA, INTERCEPT, WEIGHT, SOLVER, STEPS, COMMON};
-const mercer_setting mc_squared_hinge_settings[MC_SQUARED_HINGE_SETTINGS] = {LAMBDA, INTERCEPT, WEIGHT,
-                                                                             SOLVER, STEPS,     COMMON};
-const mercer_setting mc_huber_settings[MC_HUBER_SETTINGS] = {LAMBDA, DELTA, INTERCEPT, SOLVER, STEPS, COMMON};
+const mercer_setting mc_logistic_settings[MC_LOGISTIC_SETTINGS] = {LAMBDA, INTERCEPT, WEIGHT, SOLVER,
+                                                                   RANK,   STEPS,     COMMON};
+const mercer_setting mc_squared_hinge_settings[MC_SQUARED_HINGE_SETTINGS] = {LAMBDA, INTERCEPT, WEIGHT, SOLVER,
+                                                                             RANK,   STEPS,     COMMON};
+const mercer_setting mc_huber_settings[MC_HUBER_SETTINGS] = {LAMBDA, DELTA, INTERCEPT, SOLVER, RANK, STEPS, COMMON};
 const mercer_setting mc_quantile_settings[MC_QUANTILE_SETTINGS] = {LAMBDA, TAU, COMMON};
 const mercer_setting mc_absolute_settings[MC_ABSOLUTE_SETTINGS] = {LAMBDA, COMMON};

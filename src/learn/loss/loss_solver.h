@@ -10,6 +10,7 @@
        loss_workspace.c     what the steps share: K, its factor, scratch
        loss_newton_step.c   one Newton step: a linear system, by Cholesky or by conjugate gradients
        loss_primal_newton.c smooth losses in the weights of explicit features, where the kernel has few
+       loss_landmarks.c     the same in those of landmarks: an approximation
        loss_primal.c        the linear systems of that
        loss_primal_factor.c their factors, of H or of a preconditioner
        loss_primal_cg.c     conjugate gradients for the large ones
@@ -18,6 +19,7 @@
 #ifndef MC_LEARN_LOSS_LOSS_SOLVER_H
 #define MC_LEARN_LOSS_LOSS_SOLVER_H
 
+#include "iterative/preconditioner_rank.h"
 #include "learn/common/machines.h"
 #include "problem/loss.h"
 
@@ -34,7 +36,13 @@ mercer_status mc_loss_path(mercer_ctx *ctx, const mc_loss *loss, const mercer_lo
 enum { MC_LOSS_FEW = 200 };
 
 /* How Newton's systems are solved, and what that is called. */
-typedef enum mc_loss_method { MC_LOSS_PCG, MC_LOSS_CHOLESKY, MC_LOSS_PRIMAL, MC_LOSS_METHODS } mc_loss_method;
+typedef enum mc_loss_method {
+    MC_LOSS_PCG,
+    MC_LOSS_CHOLESKY,
+    MC_LOSS_PRIMAL,
+    MC_LOSS_NYSTROM,
+    MC_LOSS_METHODS
+} mc_loss_method;
 extern const char *const mc_loss_methods[MC_LOSS_METHODS];
 
 typedef struct mc_loss_workspace mc_loss_workspace;
@@ -52,6 +60,8 @@ void mc_loss_workspace_set_lambda(mc_loss_workspace *workspace, double lambda);
 size_t mc_loss_workspace_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t columns, mc_loss_method method);
 /* What steps by conjugate gradients take at most within the limit: they hold a factor, and K, where there is room. */
 size_t mc_loss_workspace_most(mercer_ctx *ctx, const mc_problem *p, int64_t columns);
+/* By which the rank of their factor is found, and whether K is kept, with the memory there is now. */
+mc_rank_rule mc_loss_workspace_rule(mercer_ctx *ctx, const mc_problem *p, int64_t columns, double lambda, bool *kept);
 /* NULL: the steps are not in features. */
 struct mc_loss_primal *mc_loss_workspace_primal(const mc_loss_workspace *workspace);
 int64_t mc_loss_workspace_rank(const mc_loss_workspace *workspace);

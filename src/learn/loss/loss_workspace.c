@@ -23,7 +23,7 @@ static const double SYSTEMS = 5;
 static const double NEAR = 5; /* of K - F F' beside lambda, for F F' to show where to begin */
 
 const char *const mc_loss_methods[MC_LOSS_METHODS] = {
-    [MC_LOSS_PCG] = "pcg", [MC_LOSS_CHOLESKY] = "cholesky", [MC_LOSS_PRIMAL] = "primal"};
+    [MC_LOSS_PCG] = "pcg", [MC_LOSS_CHOLESKY] = "cholesky", [MC_LOSS_PRIMAL] = "primal", [MC_LOSS_NYSTROM] = "nystrom"};
 
 static int64_t rank_most(int64_t n, int64_t columns) {
     const int64_t cap = mc_rank_cap(n), spread = (int64_t)((double)cap / sqrt((double)columns));
@@ -127,19 +127,30 @@ static bool fits_in_memory(mercer_ctx *ctx, const mc_loss_workspace *s) {
     return s->fast && mc_stored_bytes(s->n, s->columns, false) < spare_bytes(ctx, s) / 3 * 2;
 }
 
+/* bytes: for the factor, and for K where it is kept. */
+static mc_rank_rule rule_within(mercer_ctx *ctx, const mc_problem *p, int64_t columns, double lambda, bool kept,
+                                size_t bytes) {
+    const double entry = mc_rank_entry((double)mercer_data_stored(p->x) / (double)p->x->n);
+    const double step = mc_rank_step(p->n, kept ? STORED_ENTRY : entry, columns) / (double)columns;
+    const size_t left = kept ? bytes - mc_stored_bytes(p->n, columns, false) : bytes;
+    return (mc_rank_rule){.lambda = lambda,
+                          .tolerance = 0.01,
+                          .entry = entry,
+                          .step = SYSTEMS * step,
+                          .most = rank_within(ctx, p->n, columns, left / 2),
+                          .most_work = INFINITY};
+}
+
+mc_rank_rule mc_loss_workspace_rule(mercer_ctx *ctx, const mc_problem *p, int64_t columns, double lambda, bool *kept) {
+    const size_t least = mc_loss_workspace_bytes(ctx, p, columns, MC_LOSS_PCG), left = mc_memory_left(ctx);
+    const size_t spare = left > least ? left - least : 0;
+    *kept = mc_stored_bytes(p->n, columns, false) < spare / 3 * 2;
+    return rule_within(ctx, p, columns, lambda, *kept, spare);
+}
+
 static mercer_status grow_factor(mercer_ctx *ctx, mc_loss_workspace *s, double lambda) {
-    const mercer_data *x = s->p->x;
-    const double entry = mc_rank_entry((double)mercer_data_stored(x) / (double)x->n);
-    const double step =
-        mc_rank_step(s->n, fits_in_memory(ctx, s) ? STORED_ENTRY : entry, s->columns) / (double)s->columns;
     const mc_matrix K = mc_gram_matrix(s->fast ? s->fast : s->exact);
-    const size_t bytes = fits_in_memory(ctx, s) ? (spare_bytes(ctx, s) - mc_stored_bytes(s->n, s->columns, false)) / 2
-                                                : spare_bytes(ctx, s) / 2;
-    const mc_rank_rule rule = {.lambda = lambda,
-                               .tolerance = 0.01,
-                               .entry = entry,
-                               .step = SYSTEMS * step,
-                               .most = rank_within(ctx, s->n, s->columns, bytes)};
+    const mc_rank_rule rule = rule_within(ctx, s->p, s->columns, lambda, fits_in_memory(ctx, s), spare_bytes(ctx, s));
     mc_lowrank *f = NULL;
     mc_begin_phase(ctx, "pivots");
     MC_TRY(mc_lowrank_open(ctx, &K, NULL, ctx->options.seed, &f));

@@ -24,6 +24,7 @@
 #include "learn/common/machines.h"
 #include "iterative/preconditioner_rank.h"
 #include "learn/ridge/ridge_mixed_precision.h"
+#include "learn/common/estimate_cg_steps.h"
 #include "learn/ridge/ridge_pcg.h"
 #include "learn/ridge/ridge_primal.h"
 #include "learn/ridge/ridge_system.h"
@@ -145,9 +146,9 @@ static mc_ridge_size size_of(mercer_ctx *ctx, const mercer_ridge *set, const mc_
 /* The steps of conjugate gradients depend on the spectrum, which a sample of rows shows. */
 static mercer_status estimate_cg_steps(mercer_ctx *ctx, const mercer_ridge *set, const mc_problem *p,
                                        mc_ridge_size *size) {
-    return size->lambda > 0
-               ? mc_ridge_estimate_cg_iterations(ctx, p, set, size->tolerance, &size->pcg, &size->rank, &size->steps)
-               : MERCER_OK;
+    const mc_rank_rule rule =
+        mc_ridge_pcg_rule(p, &size->pcg, set->lambda, size->tolerance, p->outputs + set->intercept, set->rank);
+    return size->lambda > 0 ? mc_estimate_cg_steps(ctx, p, &rule, &size->rank, &size->steps) : MERCER_OK;
 }
 
 /* Whether entries of K come from elsewhere: nobody knows then what they cost, and a factorisation asks for each of them

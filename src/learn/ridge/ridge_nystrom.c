@@ -23,6 +23,7 @@
 #include "data/table/data.h"
 #include "gram/operator/gram_matrix.h"
 #include "learn/ridge/approximate.h"
+#include "learn/common/landmark_space.h"
 #include "learn/common/landmarks.h"
 #include "learn/common/normal_equations.h"
 #include "iterative/preconditioner_rank.h"
@@ -39,13 +40,11 @@ enum {
     CHEAP = 2500,   /* up to so many landmarks all rows are taken: their products cost no more than the steps saved */
     STEPS_MOST = 1000
 };
-static const double DEPENDENT = 1e-12; /* a landmark whose remainder is below this share of the largest is dropped */
 
 typedef struct nystrom {
     mc_approximate *a;
     int64_t n, m, t;
-    mercer_data *z;
-    double *T; /* m x m, lower, by columns */
+    mc_landmark_space space;
     /* in double: T^-1 would turn the rounding of floats into noise where landmarks nearly depend on each other */
     mc_gram *xz, *zx;
     double *on_rows, *on_marks, *theta, *C, *diagonal; /* n x t, m x t, m x t, m x t, m */
@@ -94,20 +93,13 @@ size_t mc_nystrom_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t asked, int
     const int64_t n = p->n, m = mc_nystrom_count(n, asked);
     mercer_data z = *p->x;
     z.n = m;
-    const size_t square =
-        mc_work_need(m * m, 8) + 3 * mc_work_need(m, 8) + mc_gram_bytes(ctx, p->kernel, &z, NULL, MERCER_F64, 0);
-    const size_t kept =
-        mc_work_need(m * p->outputs, 8) + mc_work_need(n * p->outputs, 8) + 2 * (size_t)(m * p->x->d) * 8;
-    const size_t before = mc_max_size(mc_landmarks_bytes(ctx, p, m), square), after = mc_sampled_residual_bytes(ctx, p);
-    const size_t phases = mc_max_size(before, mc_max_size(solving_bytes(ctx, p, &z, t), after));
-    return mc_work_need(n, 8) + kept + phases + (size_t)(p->x->d * 64) + 64 * MC_ALIGN;
+    const size_t kept = mc_work_need(m * p->outputs, 8) + mc_work_need(n * p->outputs, 8);
+    const size_t before = mc_landmark_space_bytes(ctx, p, m), after = mc_sampled_residual_bytes(ctx, p);
+    const size_t own = mc_work_need(n, 8) + 2 * (size_t)(m * p->x->d) * 8 + (size_t)(p->x->d * 64);
+    return kept + mc_max_size(before, own + mc_max_size(solving_bytes(ctx, p, &z, t), after)) + 64 * MC_ALIGN;
 }
 
 /* ---- The features ---- */
-
-static mercer_status triangle_solve(mercer_ctx *ctx, const nystrom *s, bool transposed, int64_t columns, double *X) {
-    return mc_trtrs(ctx, mc_column_major(s->T, s->m, s->m, s->m), transposed, mc_row_major(X, s->m, columns, columns));
-}
 
 typedef struct strip {
     const nystrom *s;
@@ -125,7 +117,7 @@ static void nystrom_features(void *arg, int64_t chunk, int64_t begin, int64_t en
     const int64_t m = s->m;
     const double *root = s->a->p->root;
     double *Z = w->Z + begin * m;
-    mc_trsm(1, mc_column_major(s->T, m, m, m), false, mc_column_major(Z, m, end - begin, m));
+    mc_landmark_space_features(&s->space, end - begin, Z);
     for (int64_t i = begin; i < end; i++) {
         const int64_t row = w->rows ? w->rows[w->first + i] : w->first + i;
         const double factor = w->scale * (root ? root[row] : 1);
@@ -161,7 +153,7 @@ static mercer_status take_in_sample(mercer_ctx *ctx, nystrom *s, int64_t q) {
     MC_TRY(MC_ALLOC(ctx, rows, s->n));
     mc_landmarks_uniform(ctx->options.seed, 1, s->n, q, rows);
     mercer_status status = mc_data_take(ctx, p->x, rows, q, &few);
-    MC_THEN(status, mc_gram_open(ctx, p->kernel, few, s->z, MERCER_F64, &gram));
+    MC_THEN(status, mc_gram_open(ctx, p->kernel, few, s->space.z, MERCER_F64, &gram));
     MC_THEN(status, take_in(ctx, s, gram, rows, q));
     mc_gram_close(gram);
     mercer_data_free(few);
@@ -183,12 +175,12 @@ static mercer_status apply_normal_matrix(mercer_ctx *ctx, const void *self, int6
     const nystrom *s = self;
     const double *root = s->a->p->root;
     memcpy(s->on_marks, V, (size_t)(s->m * t) * sizeof *V);
-    MC_TRY(triangle_solve(ctx, s, true, t, s->on_marks));
+    MC_TRY(mc_landmark_space_solve(ctx, &s->space, true, t, s->on_marks));
     MC_TRY(mc_gram_apply(ctx, s->xz, t, s->on_marks, s->on_rows));
     for (int64_t i = 0; root && i < s->n * t; i++)
         s->on_rows[i] *= root[i / t] * root[i / t];
     MC_TRY(mc_gram_apply(ctx, s->zx, t, s->on_rows, Y));
-    return triangle_solve(ctx, s, false, t, Y);
+    return mc_landmark_space_solve(ctx, &s->space, false, t, Y);
 }
 
 static mercer_status apply_inverse(mercer_ctx *ctx, const void *self, int64_t t, const double *V, double *Y) {
@@ -204,7 +196,7 @@ static mercer_status form_right_hand_sides(mercer_ctx *ctx, const nystrom *s) {
     for (int64_t i = 0; root && i < s->n * s->t; i++)
         s->on_rows[i] *= root[i / s->t];
     MC_TRY(mc_gram_apply(ctx, s->zx, s->t, s->on_rows, s->C));
-    return triangle_solve(ctx, s, false, s->t, s->C);
+    return mc_landmark_space_solve(ctx, &s->space, false, s->t, s->C);
 }
 
 static mercer_status iterate_nystrom_pcg(mercer_ctx *ctx, nystrom *s) {
@@ -232,62 +224,18 @@ static mercer_status iterate_nystrom_pcg(mercer_ctx *ctx, nystrom *s) {
 
 /* ---- From landmarks to coefficients ---- */
 
-/* T, and the landmarks that are left: pivoted, so that those that depend on others come last. */
-static mercer_status factor_landmarks(mercer_ctx *ctx, nystrom *s, int64_t *rows) {
-    const int64_t m = s->m;
-    double tolerance = 0;
-    int64_t *pivots = NULL, rank = 0;
-    MC_TRY(MC_ALLOC(ctx, pivots, m));
-    for (int64_t j = 0; j < m; j++)
-        tolerance = fmax(tolerance, DEPENDENT * s->T[j * (m + 1)]);
-    const mercer_status status = mc_pstrf(ctx, mc_column_major(s->T, m, m, m), tolerance, pivots, &rank);
-    for (int64_t j = 0; j < rank; j++) { /* the leading rank x rank block moves together, the landmarks with it */
-        memmove(s->T + j * rank, s->T + j * m, (size_t)rank * sizeof *s->T);
-        pivots[j] = rows[pivots[j]];
-    }
-    for (int64_t j = 0; j < rank; j++)
-        rows[j] = pivots[j];
-    s->m = status ? m : rank;
-    mc_free(pivots);
-    return status;
-}
-
-static mercer_status landmark_gram(mercer_ctx *ctx, nystrom *s) {
-    mc_gram *gram = NULL;
-    MC_TRY(mc_gram_open(ctx, s->a->p->kernel, s->z, NULL, MERCER_F64, &gram));
-    mercer_status status = MC_ALLOC(ctx, s->T, s->m * s->m);
-    MC_THEN(status, mc_gram_block(ctx, gram, 0, s->m, 0, s->m, MERCER_F64, s->T, s->m));
-    mc_gram_close(gram);
-    return status;
-}
-
 static mercer_status choose_landmarks(mercer_ctx *ctx, nystrom *s) {
-    const mc_problem *p = s->a->p;
-    const int64_t wanted = mc_nystrom_count(s->n, mc_landmarks_count(s->a->landmarks, s->n, s->a->rank));
-    int64_t *rows = NULL;
-    mc_begin_phase(ctx, "landmarks");
-    MC_TRY(mc_landmarks_choose(ctx, p, s->a->landmarks, wanted, &rows, &s->m));
-    mercer_status status = mc_data_take(ctx, p->x, rows, s->m, &s->z);
-    MC_THEN(status, landmark_gram(ctx, s));
-    const int64_t before = s->m;
-    MC_THEN(status, factor_landmarks(ctx, s, rows));
-    if (!status && s->m == 0)
-        status = mc_fail(ctx, MERCER_NUMERIC, "ridge: the kernel is zero at every landmark");
-    mercer_data_free(s->z);
-    s->z = NULL;
-    if (!status)
-        status = mc_data_take(ctx, p->x, rows, s->m, &s->z); /* in the order of the pivots, without those dropped */
-    if (!status && s->m < before)
-        mc_log_message(ctx, "nystrom: %lld of %lld landmarks depend on the others", (long long)(before - s->m),
-                       (long long)before);
-    s->a->rows = rows;
-    return status;
+    const mc_approximate *a = s->a;
+    const int64_t wanted = mc_nystrom_count(s->n, mc_landmarks_count(a->landmarks, s->n, a->rank));
+    MC_TRY(mc_landmark_space_open(ctx, "ridge", a->p, a->landmarks, wanted, &s->space));
+    s->m = s->space.m;
+    return MERCER_OK;
 }
 
 static mercer_status open_operators(mercer_ctx *ctx, nystrom *s) {
     const mc_problem *p = s->a->p;
-    MC_TRY(mc_gram_open(ctx, p->kernel, p->x, s->z, MERCER_F64, &s->xz));
-    MC_TRY(mc_gram_open(ctx, p->kernel, s->z, p->x, MERCER_F64, &s->zx));
+    MC_TRY(mc_gram_open(ctx, p->kernel, p->x, s->space.z, MERCER_F64, &s->xz));
+    MC_TRY(mc_gram_open(ctx, p->kernel, s->space.z, p->x, MERCER_F64, &s->zx));
     return mc_work_lay(ctx, &s->work, lay_out_nystrom, s);
 }
 
@@ -301,11 +249,13 @@ static mercer_status landmark_coefficients(mercer_ctx *ctx, nystrom *s) {
         a->alpha[j] = s->theta[j / outputs * s->t + j % outputs];
         a->square_norm += a->alpha[j] * a->alpha[j];
     }
-    MC_TRY(triangle_solve(ctx, s, true, outputs, a->alpha));
+    MC_TRY(mc_landmark_space_solve(ctx, &s->space, true, outputs, a->alpha));
     mc_begin_phase(ctx, "values");
     MC_TRY(mc_gram_apply(ctx, s->xz, outputs, a->alpha, a->F));
-    a->centres = s->z;
-    s->z = NULL;
+    a->centres = s->space.z;
+    a->rows = s->space.rows;
+    s->space.z = NULL;
+    s->space.rows = NULL;
     return MERCER_OK;
 }
 
@@ -326,9 +276,8 @@ mercer_status mc_approximate_nystrom(mercer_ctx *ctx, mc_approximate *a) {
     const mercer_status status = solve_nystrom(ctx, &s);
     mc_gram_close(s.xz);
     mc_gram_close(s.zx);
-    mc_free(s.T);
     mc_work_close(&s.work);
     mc_normal_close(&s.normal);
-    mercer_data_free(s.z);
+    mc_landmark_space_close(&s.space);
     return status;
 }

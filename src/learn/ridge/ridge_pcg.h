@@ -23,9 +23,5 @@ mc_rank_rule mc_ridge_pcg_rule(const mc_problem *p, const mc_ridge_pcg_plan *pla
                                int64_t columns, int64_t asked);
 
 enum { MC_PCG_TYPICAL_STEPS = 60 }; /* where nothing better is known */
-/* The rank the preconditioner will have and the steps then to expect, from the spectrum of a sample of rows. */
-mercer_status mc_ridge_estimate_cg_iterations(mercer_ctx *ctx, const mc_problem *p, const mercer_ridge *set,
-                                              double tolerance, const mc_ridge_pcg_plan *plan, int64_t *rank,
-                                              double *steps);
 
 #endif

@@ -57,7 +57,8 @@ static const char *words_of(const char *name) {
     static const char *const rows[][2] = {
         {"scale", "none|standard|minmax"},
         {"stopped", "no|time|caller|precision|steps|held-out"},
-        {"certificate.kind", "residual|gradient|sampled residual|gap|numerical gap|eigenvalues|exact|none"}};
+        {"certificate.kind",
+         "residual|gradient|sampled residual|gap|numerical gap|sampled gap|eigenvalues|exact|none"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(rows[i][0], name) == 0)
             return rows[i][1];

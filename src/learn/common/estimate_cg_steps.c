@@ -1,9 +1,10 @@
-/* estimate_cg_iterations.c: how many columns and steps conjugate gradients will take, from SAMPLE of the n rows.
+/* estimate_cg_steps.c: how many columns and steps conjugate gradients will take, from SAMPLE of the n rows.
 
    The eigenvalues of K are close to n/s times those of K on s rows drawn at random, so that what a column of a
    preconditioner gains there, times n/s, is what it will gain on all rows. The rule of iterative/preconditioner_rank.c
    is followed with gains seen on the sample up to a quarter of its rows, and carried on by the power that the last
    doubling shows. */
+#include "learn/common/estimate_cg_steps.h"
 #include "base/ctx.h"
 #include "base/memory.h"
 #include "base/status.h"
@@ -11,7 +12,6 @@
 #include "gram/operator/gram_matrix.h"
 #include "gram/operator/gram.h"
 #include "learn/common/landmarks.h"
-#include "learn/ridge/ridge_pcg.h"
 #include <math.h>
 
 enum { SAMPLE = 1024, DOUBLINGS = 4, START = 32, DOUBLES = 2 }; /* ranks 32, 64, 128, 256 */
@@ -84,17 +84,14 @@ static size_t sample_bytes(mercer_ctx *ctx, const mc_problem *p, int64_t rows) {
            + (size_t)(p->n + rows * (2 * p->x->d + 64)) * sizeof(double) + (1 << 16);
 }
 
-mercer_status mc_ridge_estimate_cg_iterations(mercer_ctx *ctx, const mc_problem *p, const mercer_ridge *set,
-                                              double tolerance, const mc_ridge_pcg_plan *plan, int64_t *rank,
-                                              double *steps) {
-    const mc_rank_rule rule =
-        mc_ridge_pcg_rule(p, plan, set->lambda, tolerance, p->outputs + set->intercept, set->rank);
+mercer_status mc_estimate_cg_steps(mercer_ctx *ctx, const mc_problem *p, const mc_rank_rule *rule, int64_t *rank,
+                                   double *steps) {
     gain_sample s = {.rows = p->n < SAMPLE ? p->n : SAMPLE};
     if (mc_memory_left(ctx) < sample_bytes(ctx, p, s.rows))
         return MERCER_OK; /* no room to look: what was assumed stays */
     const mercer_status status = sample_spectrum(ctx, p, &s);
     if (!status)
-        follow_rank_rule(&s, &rule, p->n, rank, steps);
+        follow_rank_rule(&s, rule, p->n, rank, steps);
     mc_lowrank_close(s.f);
     mc_gram_close(s.gram);
     mc_free(s.root);
