@@ -73,21 +73,20 @@ static size_t kkt_workspace_bytes(int64_t count) {
 }
 
 /* What is large is left to the next step. */
+static void lay_out_factor(mc_work *work, kkt *s) {
+    s->A = mc_work_take(work, mc_packed_count(s->count), sizeof *s->A);
+    s->Y = mc_work_take(work, s->count * s->most, sizeof *s->Y);
+    s->fresh = mc_work_take(work, s->count * s->most, sizeof *s->fresh);
+}
+
 static size_t factor_bytes(int64_t count) {
-    return mc_work_need(mc_packed_count(count), sizeof(double))
-           + 2 * mc_work_need(count * most_held(count), sizeof(double));
+    mc_work counted = {0};
+    lay_out_factor(&counted, &(kkt){.count = count, .most = most_held(count)});
+    return counted.used;
 }
 
 size_t mc_newton_free_bytes(int64_t count) {
     return kkt_workspace_bytes(count) + factor_bytes(count);
-}
-
-static void lay_out_factor(char *block, kkt *s) {
-    const size_t triangle = mc_work_need(mc_packed_count(s->count), sizeof(double));
-    const size_t columns = mc_work_need(s->count * s->most, sizeof(double));
-    s->A = (double *)(void *)block;
-    s->Y = (double *)(void *)(block + triangle);
-    s->fresh = (double *)(void *)(block + triangle + columns);
 }
 
 /* ---- The factor ---- */
@@ -231,7 +230,7 @@ mercer_status mc_newton_free_step(mercer_ctx *ctx, const mc_newton_free *p, doub
         return MERCER_MEMORY;
     MC_TRY(mc_work_open(ctx, &work, kkt_workspace_bytes(count)));
     lay_out_kkt_workspace(&work, count, &s);
-    lay_out_factor(block, &s);
+    lay_out_factor(&(mc_work){.block = block, .size = factor_bytes(count)}, &s);
     const mercer_status status = find_newton_step(ctx, &s, step, found);
     mc_work_close(&work);
     return status;

@@ -98,10 +98,19 @@ static int64_t row_doubles(bool shared, int64_t rows_a, int64_t rows_b) {
     return mc_kernel_runs_ld(!shared ? rows_a + rows_b : rows_a > rows_b ? rows_a : rows_b);
 }
 
-size_t mc_pair_matrix_bytes(bool shared, int64_t rows_a, int64_t rows_b) {
+/* The lines of rows that are made, one for each row. */
+static int32_t *lay_out_pair(mc_work *work, bool shared, int64_t rows_a, int64_t rows_b, mc_pair_matrix *out) {
     const int64_t n = rows_a + rows_b;
-    return mc_work_need(kept_rows(n) * row_doubles(shared, rows_a, rows_b), sizeof(double))
-           + mc_work_need(n, sizeof(double)) + mc_work_need(n, sizeof(int32_t));
+    out->ld = row_doubles(shared, rows_a, rows_b);
+    out->K = mc_work_take(work, kept_rows(n) * out->ld, sizeof *out->K);
+    out->diagonal = mc_work_take(work, n, sizeof *out->diagonal);
+    return mc_work_take(work, n, sizeof(int32_t));
+}
+
+size_t mc_pair_matrix_bytes(bool shared, int64_t rows_a, int64_t rows_b) {
+    mc_work counted = {0};
+    lay_out_pair(&counted, shared, rows_a, rows_b, &(mc_pair_matrix){0});
+    return counted.used;
 }
 
 typedef struct runs {
@@ -187,10 +196,7 @@ mc_kernel_runs mc_pair_matrix_open(const mc_class_matrices *classes, const mc_sv
     const int64_t rows[] = {t->split, t->n - t->split}, class[] = {t->a, t->b};
     out->classes = classes;
     out->t = t;
-    out->ld = row_doubles(classes->shared, rows[0], rows[1]);
-    out->K = mc_work_take(work, kept_rows(t->n) * out->ld, sizeof *out->K);
-    out->diagonal = mc_work_take(work, t->n, sizeof *out->diagonal);
-    int32_t *line = mc_work_take(work, t->n, sizeof *line);
+    int32_t *const line = lay_out_pair(work, classes->shared, rows[0], rows[1], out);
     out->writer = mc_gram_writer_open(s->kept.gram, work);
     out->demand = open_demand(classes->shared, t->n, mc_gram_writer_rows(s->kept.gram), line);
     for (int64_t i = 0; i < t->n; i++)
