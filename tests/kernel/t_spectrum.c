@@ -2,6 +2,7 @@
 #include "support.h"
 #include "base/status.h"
 #include "kernel/language/kernel.h"
+#include "kernel/proof/refute.h"
 #include "kernel/proof/spectrum.h"
 #include <math.h>
 #include <string.h>
@@ -181,6 +182,52 @@ static void test_refuted_by_a_coefficient(void **state) {
     close_clean(ctx);
 }
 
+/* Every coefficient that is found is found again by other formulas, and no other one is confirmed. */
+static void test_a_coefficient_is_computed_twice(void **state) {
+    static const struct {
+        const char *text;
+        int64_t d;
+    } cases[] = {{"exp(linear) - linear^10/3628799", 0},
+                 {"(2 - cosine)^-1.5 - 0.3*cosine^3", 0},
+                 {"arccos(order=0) - 0.5 - 0.33*cosine", 0},
+                 {"arccos(order=1) - 0.35*weigh(norm, 1)", 0},
+                 {"arccos(order=2) - 1.01*weigh(norm2, cosine^2) - weigh(norm2, cosine)", 0},
+                 {"tanh(a=0.3, c=0.4)*exp(linear)", 0},
+                 {"poly(degree=2.5, c=1.7, gamma=0.6)", 0},
+                 {"(1.3 + linear + 0.2*linear^2)^0.7", 0},
+                 {"arcsin(0.2 + 0.3*linear) - 0.31*linear", 0},
+                 {"arcsin(cosine)^2 - 0.35*cosine^4", 0},
+                 {"logarithmic(0.2*exp(0.1*linear)) - 0.03*linear", 0},
+                 {"bessel_i0(linear)^3 - linear^4/4", 0},
+                 {"normalize(rbf(gamma=1)) - 0.2*cosine^3", 0},
+                 {"rbf(gamma=0.5) - 0.2*cosine^2", 0},
+                 {"linear^2 - weigh(norm2, 1)/4", 5},
+                 {"cosine^6 - 3*cosine^4 + 0.05*cosine^2", 4},
+                 {"cosine^7 - 2*cosine^5", 2},
+                 {"2*cosine^3 - 3*cosine", 1}};
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    int seen = 0;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        mercer_kernel *kernel = NULL;
+        mc_negative_frequency claim = {0};
+        assert_ok(ctx, mercer_kernel_parse(ctx, cases[k].text, &kernel));
+        assert_ok(ctx, mc_find_negative_coefficient(ctx, kernel->root, cases[k].d, cases[k].d == 0, &claim));
+        if (claim.found && !mc_verify_coefficient(kernel->root, &claim))
+            fail_msg("%s: order %d, %g", cases[k].text, claim.order, claim.value);
+        seen += claim.found;
+        for (int way = 0; claim.found && way < 2; way++) {
+            mc_negative_frequency other = claim;
+            other.value *= way ? 1 : 1.001;
+            other.order += way;
+            assert_false(mc_verify_coefficient(kernel->root, &other));
+        }
+        mercer_kernel_free(kernel);
+    }
+    assert_int_equal(seen, sizeof cases / sizeof *cases);
+    close_clean(ctx);
+}
+
 /* The least number of columns where it fails is known from the quotient of the transforms at 0 or at the far end. */
 static void test_refuted_without_points(void **state) {
     static const spectral_case cases[] = {
@@ -231,6 +278,7 @@ int main(void) {
                                        cmocka_unit_test(test_transforms_in_closed_form),
                                        cmocka_unit_test(test_log_gamma),
                                        cmocka_unit_test(test_refuted_by_a_coefficient),
+                                       cmocka_unit_test(test_a_coefficient_is_computed_twice),
                                        cmocka_unit_test(test_refuted_without_points),
                                        cmocka_unit_test(test_kernels_are_not_refuted)};
     return cmocka_run_group_tests(tests, NULL, NULL);

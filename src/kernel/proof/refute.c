@@ -117,7 +117,8 @@ static mercer_status refute_by_coefficient(mercer_ctx *ctx, const mc_node *root,
     if (!instance)
         return MERCER_OK;
     const mercer_status status = mc_find_negative_coefficient(ctx, instance, first, d == 0, &out->frequency);
-    out->found = !status && out->frequency.found;
+    out->found = !status && out->frequency.found && mc_verify_coefficient(instance, &out->frequency);
+    out->frequency.found = out->found;
     if (out->found) {
         mc_node_free(out->instance);
         out->instance = instance;

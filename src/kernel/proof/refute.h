@@ -70,6 +70,9 @@ void mc_set_negative_value(mc_interval value, mc_negative_frequency *out);
 /* negative_coefficient.c: for d columns; any: no kernel for every number of columns. */
 mercer_status mc_find_negative_coefficient(mercer_ctx *ctx, const mc_node *instance, int64_t d, bool any,
                                            mc_negative_frequency *out);
+/* check_coefficient.c: the same coefficient by other formulas; false: it is not so, or the expression cannot be read
+   there. */
+bool mc_verify_coefficient(const mc_node *instance, const mc_negative_frequency *claim);
 /* search_lattice.c: as many points as the polynomial node needs against it, room for MC_WITNESS_POINTS x d; *count 0:
    it is none, or needs more. */
 mercer_status mc_lattice_points(mercer_ctx *ctx, const mc_node *node, int64_t d, double *points, int64_t *count);
