@@ -79,8 +79,15 @@ void assert_close_at(double a, double b, double tolerance, const char *file, int
     }
 }
 
+/* The next allocation to fail: all in turn, or about every k/sparse-th, which ones the seed decides. */
+static long next_to_fail(long k, long sparse) {
+    const long skip = sparse ? k / sparse : 0;
+    return k + 1
+           + (skip ? (long)((test_seed() * 2654435761u + (uint64_t)k * 40503u) >> 7 & 0xffffff) % (2 * skip + 1) : 0);
+}
+
 static void fail_in_turn(scenario *run, void *arg, long sparse) {
-    for (long k = 1;; k += 1 + (sparse ? k / sparse : 0)) {
+    for (long k = 1;; k = next_to_fail(k, sparse)) {
         counter c = {.fail_at = k};
         mercer_options options = mercer_options_defaults();
         options.memory = counting_hook;

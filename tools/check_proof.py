@@ -1166,7 +1166,7 @@ def spectra_hold(e, poly, d):
 def whole_transform_positive(members, d):
     """Gaussians and matern on R^d: their transforms fall with the frequency, so on a piece the sum is at least what is added at its upper end less
     what is subtracted at its lower one; from some frequency on one added term outweighs all that is subtracted."""
-    if d < 1 or any(k is None or k[0] not in ("gaussian", "matern") or not k[2][0] > 0 for k, f in members):
+    if d < 1 or len(members) < 3 or any(k is None or k[0] not in ("gaussian", "matern") or not k[2][0] > 0 for k, f in members):
         return False
     added, subtracted = [m for m in members if m[1][0] >= 0], [m for m in members if not m[1][0] >= 0]
 
@@ -1182,6 +1182,8 @@ def whole_transform_positive(members, d):
     while left and pieces < 3000:
         a, b = left.pop()
         pieces += 1
+        if not least((a + b) / 2, (a + b) / 2) > 0:
+            return False
         if not least(a, b) > 0:
             left += [(a, (a + b) / 2), ((a + b) / 2, b)]
     return end is not None and not left

@@ -22,7 +22,7 @@ SANITIZED = STRICT + ["-Dbuildtype=plain", "-Doptimization=1", "-Dc_args=-g1", "
 # Nobody goes on after what is undefined: the programs need not be able to.
 ADDRESSES = ["-Db_sanitize=address,undefined", "-Dc_args=-g1 -fno-sanitize-recover=undefined"]
 FEWER = {"MERCER_TEST_SPARSE": "12", "MERCER_TEST_SHAPES": "15", "MERCER_TEST_ROUNDS": "400"}  # the gcc leg and --long try all
-MORE = {"MERCER_TEST_MOMENTS": "50"}  # with --long
+MORE = {"MERCER_TEST_MOMENTS": "50", "MERCER_TEST_SPOILT": "all"}  # with --long
 LEGS = {
     "gcc": dict(cc="gcc", build="build", setup=STRICT, only=[], skip=[]),
     "asan": dict(cc="clang", build="build-asan", setup=SANITIZED + ADDRESSES, only=[], skip=["slow"],

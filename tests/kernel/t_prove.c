@@ -241,14 +241,17 @@ static mercer_status parse_and_prove(mercer_ctx *ctx, void *text) {
 
 static void test_proving_survives_failing_memory(void **state) {
     (void)state;
-    assert_survives_failing_memory(parse_and_prove, "weigh(exp(-norm2), rbf(gamma=1)[1:2]) + exp(linear) - 1"
-                                                    " + form([[3, 1, 4], [1, 3, 4], [4, 4, 8]])^2");
-    assert_survives_failing_memory(parse_and_prove, "rbf(gamma=1)[age] - 0.5*rbf(gamma=0.1..2)[age]");
-    assert_survives_failing_memory(parse_and_prove, "(linear - linear[1])[1]");
-    assert_survives_failing_memory(parse_and_prove, "weigh(x[1], poly[1:2]) - linear[1]");
+    /* what is refuted or left open searches for seconds each time: some allocations, others with every seed */
+    assert_survives_some_failing_memory(parse_and_prove, "weigh(exp(-norm2), rbf(gamma=1)[1:2]) + exp(linear) - 1"
+                                                         " + form([[3, 1, 4], [1, 3, 4], [4, 4, 8]])^2");
+    assert_survives_some_failing_memory(parse_and_prove, "rbf(gamma=1)[age] - 0.5*rbf(gamma=0.1..2)[age]");
+    assert_survives_some_failing_memory(parse_and_prove, "(linear - linear[1])[1]");
+    assert_survives_some_failing_memory(parse_and_prove, "weigh(x[1], poly[1:2]) - linear[1]");
     assert_survives_failing_memory(parse_and_prove, "rbf(gamma=1) - weigh(exp(-norm2), 1)");
-    assert_survives_failing_memory(parse_and_prove, "series(rbf(gamma=1)/-3, 1, -1/3, 2) + linear/7");
+    assert_survives_some_failing_memory(parse_and_prove, "series(rbf(gamma=1)/-3, 1, -1/3, 2) + linear/7");
     assert_survives_failing_memory(parse_and_prove, "weigh(log(norm2 - 1)/x[1], series(1, 2))");
+    assert_survives_failing_memory(parse_and_prove, "arcsin(linear) - linear");
+    assert_survives_failing_memory(parse_and_prove, "exponential(gamma=1) - weigh(exp(-norm), 1)");
 }
 
 static void test_a_fit_needs_a_proof_or_consent(void **state) {
