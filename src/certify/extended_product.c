@@ -8,11 +8,14 @@
 #include "base/workspace.h"
 #include "data/table/data.h"
 #include "kernel/evaluate/eval_extended.h"
+#include "kernel/evaluate/matern_bessel.h"
+#include "kernel/language/node.h"
 #include <float.h>
 #include <math.h>
 
 enum { STRIP = 64 };
-static const double WORK = 2e7, PAIR = 8; /* columns of pairs; a pair costs as much as so many columns beside its own */
+/* columns of pairs; a pair costs as much as so many columns beside its own, an integral as much as so many more */
+static const double WORK = 2e7, PAIR = 8, INTEGRAL = 300;
 
 typedef struct extended_product {
     const mc_node *root;
@@ -34,10 +37,15 @@ static void lay_out_product(mc_work *work, void *self) {
     p->out->error = mc_work_take(work, cells, sizeof *p->out->error);
 }
 
-bool mc_extended_pays(const mercer_ctx *ctx, const mercer_data *x, int64_t t) {
+static bool has_integral(const mc_node *node) {
+    return node->kind == MC_ATOM && node->atom == MC_MATERN && !mc_matern_is_elementary(node->parameter[0].number);
+}
+
+bool mc_extended_pays(const mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, int64_t t) {
+    const double pair = PAIR + (mc_node_any(kernel->root, has_integral) ? INTEGRAL : 0);
     mc_extended_product out;
     extended_product p = {.view = {.d = x->d}, .n = x->n, .t = t, .out = &out};
-    return (double)x->n * (double)x->n * ((double)x->d + PAIR) <= WORK
+    return (double)x->n * (double)x->n * ((double)x->d + pair) <= WORK
            && mc_slices_bytes(lay_out_product, &p) + 2 * MC_ALIGN <= mc_memory_left(ctx);
 }
 

@@ -15,7 +15,7 @@ typedef struct mc_extended_product {
 } mc_extended_product;
 
 /* Whether t products take no longer than about a factorisation of K, nor more memory than is left. */
-bool mc_extended_pays(const mercer_ctx *ctx, const mercer_data *x, int64_t t);
+bool mc_extended_pays(const mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, int64_t t);
 /* V: n x t. On failure nothing is held. */
 mercer_status mc_extended_product_open(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x, int64_t t,
                                        const double *V, mc_extended_product *out);

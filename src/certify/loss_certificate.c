@@ -318,7 +318,7 @@ static mercer_status multiply_tiles(mercer_ctx *ctx, const mc_problem *p, int64_
         *reach = fmax(*reach, KA[i]);
     MC_THEN(status, mc_gram_apply(ctx, gram, width, A, KA));
     mc_gram_close(gram);
-    if (!status && !(by->error.entry <= VAGUE * *reach) && mc_extended_pays(ctx, p->x, width))
+    if (!status && !(by->error.entry <= VAGUE * *reach) && mc_extended_pays(ctx, p->kernel, p->x, width))
         status = look_twice(ctx, p, width, A, KA, by);
     return status;
 }

@@ -373,7 +373,8 @@ static mercer_status certify_columns(mercer_ctx *ctx, ridge_check *c, mc_residua
         MC_TRY(sharpen_rounding_bounds(ctx, c));
         bound_columns(c, columns);
     }
-    if (is_rounding_all(c, columns) && is_vague(c, columns) && mc_extended_pays(ctx, c->p->x, c->p->outputs))
+    if (is_rounding_all(c, columns) && is_vague(c, columns)
+        && mc_extended_pays(ctx, c->p->kernel, c->p->x, c->p->outputs))
         MC_TRY(look_twice(ctx, c, columns));
     if (c->lambda == 0)
         MC_TRY(bound_by_gradient(ctx, c, columns));

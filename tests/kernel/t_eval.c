@@ -1,7 +1,11 @@
+#include "base/rng.h"
+#include "eval_long.h"
+#include "kernel/evaluate/eval_extended.h"
 #include "kernel/language/kernel.h"
 #include "random_kernel.h"
 #include "support.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { D = 3 };
@@ -219,6 +223,34 @@ static void test_value_refuses_what_it_cannot_evaluate(void **state) {
     close_clean(ctx);
 }
 
+/* The values that certificates take where doubles will not do: against the integral over cosh, to a few bits. */
+static void test_matern_of_any_nu_has_a_value_in_long_double(void **state) {
+    (void)state;
+    static const double nu[] = {0.05, 0.3, 0.7, 1, 1.2, 2, 3.5, 4, 30, 100};
+    mercer_ctx *ctx = open_ctx(1);
+    mc_rng rng = mc_rng_at(test_seed(), MC_STREAM_TEST, 77);
+    for (size_t i = 0; i < sizeof nu / sizeof *nu; i++) {
+        mercer_kernel *kernel = NULL;
+        char text[80];
+        snprintf(text, sizeof text, "matern(nu=%g, length_scale=1.3)", nu[i]);
+        assert_ok(ctx, mercer_kernel_parse(ctx, text, &kernel));
+        for (int trial = 0; trial < 20; trial++) {
+            const double x[2] = {0.3, -1}, scale = pow(10, -5 + 0.3 * trial);
+            const double z[2] = {x[0] + scale * mc_rng_normal(&rng), x[1] + scale * mc_rng_normal(&rng)};
+            const mc_view all = {.d = 2};
+            const mc_extended v = mc_eval_extended(kernel->root, &all, x, z);
+            const long double truth = eval_long(kernel->root, x, z, 2);
+            if (!(v.error < (nu[i] < 1 ? 1e-14L : 5e-16L))
+                || fabsl(v.value - truth) > v.error + 3e-17L * (1 + 10 * nu[i]))
+                fail_msg("%s, %g apart: %.20Lg give or take %Lg, not %.20Lg", text, scale, v.value, v.error, truth);
+        }
+        const mc_extended one = mc_eval_extended(kernel->root, &(mc_view){.d = 2}, (double[]){1, 2}, (double[]){1, 2});
+        assert_true(one.value == 1 && one.error < 1e-18L);
+        mercer_kernel_free(kernel);
+    }
+    close_clean(ctx);
+}
+
 static void test_negative_values_are_named(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
@@ -258,6 +290,7 @@ int main(void) {
         cmocka_unit_test(test_extreme_points_stay_finite),
         cmocka_unit_test(test_nearly_parallel_vectors_keep_their_digits),
         cmocka_unit_test(test_value_refuses_what_it_cannot_evaluate),
+        cmocka_unit_test(test_matern_of_any_nu_has_a_value_in_long_double),
         cmocka_unit_test(test_negative_values_are_named),
         cmocka_unit_test(test_deep_normalisations_are_cheap),
     };
