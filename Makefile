@@ -31,7 +31,7 @@ test-long:
 
 # On a machine with a card: the oracles of products and of dense algebra on a device, run there.
 test-gpu: all
-	@for t in gram_device gram_lowrank linalg_dense_device iterative_precondition learn_device; do MERCER_TEST_DEVICE=cuda $(BUILD)/tests/$$t || exit 1; done
+	@for t in gram_device gram_lowrank linalg_dense_device iterative_precondition learn_device learn_svm_device; do MERCER_TEST_DEVICE=cuda $(BUILD)/tests/$$t || exit 1; done
 
 # FUZZ_SECONDS=600 make fuzz: ten minutes for each parser.
 fuzz:

@@ -47,16 +47,28 @@ static mercer_status copy_vector(mercer_ctx *ctx, mc_device *device, const doubl
     return mc_device_upload(ctx, device, *out, from, (size_t)n * sizeof *from);
 }
 
+static mercer_status build_block(mercer_ctx *ctx, const mc_device_gram *op, void **program) {
+    char *source = NULL;
+    *program = NULL;
+    MC_TRY(mc_device_block_source(ctx, mc_device_gram_of(op), &source));
+    const mercer_status status = mc_device_build(ctx, mc_device_gram_device(op), source, program);
+    mc_free(source);
+    return status;
+}
+
+mercer_status mc_device_gram_write_lower(mercer_ctx *ctx, const mc_device_gram *op, mc_dense A) {
+    void *program;
+    MC_TRY(build_block(ctx, op, &program));
+    return write_region(ctx, mc_device_gram_device(op), program, *mc_device_gram_argument(op),
+                        (block_region){0, 0, 1, A});
+}
+
 mercer_status mc_device_gram_write(mercer_ctx *ctx, mc_device_gram *op, const double *root, const double *shift,
                                    mc_dense A) {
-    const mc_gram *gram = mc_device_gram_of(op);
     mc_device *device = mc_device_gram_device(op);
     mc_device_argument a = *mc_device_gram_argument(op);
-    char *source = NULL;
     void *program = NULL;
-    MC_TRY(mc_device_block_source(ctx, gram, &source));
-    mercer_status status = mc_device_build(ctx, device, source, &program);
-    mc_free(source);
+    mercer_status status = build_block(ctx, op, &program);
     MC_THEN(status, copy_vector(ctx, device, root, a.n, &a.scale));
     MC_THEN(status, copy_vector(ctx, device, shift, a.n, &a.shift));
     MC_THEN(status, write_regions(ctx, device, program, &a, A));

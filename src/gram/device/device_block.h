@@ -9,5 +9,7 @@
    diagonal of S, NULL: 1; shift: n, NULL: 0. Both are the caller's. */
 mercer_status mc_device_gram_write(mercer_ctx *ctx, mc_device_gram *op, const double *root, const double *shift,
                                    mc_dense A);
+/* The lower half of a symmetric K into that of A, by columns. */
+mercer_status mc_device_gram_write_lower(mercer_ctx *ctx, const mc_device_gram *op, mc_dense A);
 
 #endif

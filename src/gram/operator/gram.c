@@ -96,6 +96,17 @@ mercer_status mc_gram_place_algebra(mercer_ctx *ctx, mc_gram *g, double operatio
     return MERCER_OK;
 }
 
+mercer_status mc_gram_place_square(mercer_ctx *ctx, mc_gram *g, mc_device *device, bool *there) {
+    if (!g->there && !g->fault && mc_device_can(g))
+        MC_TRY(place_on(ctx, g, device, NULL));
+    *there = g->there && !g->fault && !mc_device_gram_is_streamed(g->there);
+    return MERCER_OK;
+}
+
+mercer_status mc_gram_write_lower(mercer_ctx *ctx, const mc_gram *gram, mc_dense A) {
+    return mc_device_gram_write_lower(ctx, gram->there, A);
+}
+
 mercer_status mc_gram_forecast_algebra(mercer_ctx *ctx, const mercer_kernel *kernel, const mercer_data *x,
                                        double operations, double bytes, bool *there) {
     mc_device *device = NULL;

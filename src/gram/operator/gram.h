@@ -113,6 +113,10 @@ mercer_status mc_gram_forecast_algebra(mercer_ctx *ctx, const mercer_kernel *ker
 /* A <- S K S + diag(shift) in double, where A lies; here packed, on the device of mc_gram_place_algebra packed or,
    where rows and columns differ, by columns. root: the diagonal of S, NULL: 1. */
 mercer_status mc_gram_write(mercer_ctx *ctx, const mc_gram *gram, const double *root, const double *shift, mc_dense A);
+/* Whether K of this symmetric operator can be made whole on that device; then the lower half of it in that of A, a
+   square by columns there. */
+mercer_status mc_gram_place_square(mercer_ctx *ctx, mc_gram *gram, struct mc_device *device, bool *there);
+mercer_status mc_gram_write_lower(mercer_ctx *ctx, const mc_gram *gram, mc_dense A);
 /* A bound on |computed K_ij - K_ij| over all pairs that holds whatever the roundings are: of the coordinates, the sums
    (whose order is known), the cancellation in |x - z|^2, the elementary functions and the lines; bound.c says what it
    covers. */

@@ -160,6 +160,8 @@ static mercer_status solve_first(mercer_ctx *ctx, mc_svm *s) {
     }
     bool solved = false;
     if (!s->solver->warm)
+        MC_TRY(mc_svm_solve_on_device(ctx, s, &solved));
+    if (!s->solver->warm && !solved)
         MC_TRY(mc_svm_solve_stored(ctx, s, &solved));
     if (!s->solver->warm && !solved)
         MC_TRY(mc_svm_solve_pairs(ctx, s));

@@ -5,6 +5,7 @@
        svm_stored.c    a K of a few thousand rows that all quadratic programs share
        kept_matrix.c   that K, made as far as it is asked for where one program has it
        svm_pairs.c     pairs of classes side by side
+       svm_device.c    all quadratic programs at once on a device that holds K
        pair_matrix.c   K of a pair in the memory of a thread, and of each class for all its pairs
        svm_matrix.c      K of a quadratic program (kernel_matrix.h), within the memory limit
        svm_margin.c      the margin of nu-svc, or the nearest nu that has one
@@ -112,6 +113,9 @@ void mc_stored_program_begin(const mc_svm *s, mc_svm_program *t, const mc_kernel
 void mc_stored_program_step(const mc_svm *s, mc_svm_program *t, const mc_kernel_runs *K, mc_work work,
                             mc_stored_progress *p);
 mercer_status mc_stored_program_finish(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t, const mc_stored_progress *p);
+
+/* svm_device.c: every program at once on a device that holds all of K, where that pays; *solved: it was. */
+mercer_status mc_svm_solve_on_device(mercer_ctx *ctx, mc_svm *s, bool *solved);
 
 /* kept_matrix.c: that K, of one program as far as it asks for rows; whether making them failed; all of it, which those
    want who do not ask. */
