@@ -13,7 +13,7 @@
 
 enum { SET = 1024, BINS = 512, TILE = 32, THREADS = 256, LOOK = 8 };
 enum { VIOLATION, STEPS, ROUNDS, DONE, STATE = 8 }; /* as device_smo.cu has them */
-static const double INNER = 0.1;                    /* of the violation at the start of a round */
+static const double INNER = 0.3;                    /* of the violation at the start of a round */
 static const double CRAWL = 20;                     /* steps in a set per variable */
 
 /* The argument of the kernels; device_smo.cu declares the same. */
@@ -135,11 +135,15 @@ static mercer_status upload_programs(mercer_ctx *ctx, const device_smo *d) {
     return mc_device_upload(ctx, d->device, d->a.state, d->state, STATE * bytes);
 }
 
-static mercer_status build_source(mercer_ctx *ctx, device_smo *d) {
+mercer_status mc_device_smo_source(mercer_ctx *ctx, char **out) {
     mc_text t = mc_text_open(ctx);
+    mc_text_add(&t, "#define SET %d\n#define BINS %d\n%s", SET, BINS, mc_source_device_smo);
+    return mc_text_take(&t, out);
+}
+
+static mercer_status build_source(mercer_ctx *ctx, device_smo *d) {
     char *source = NULL;
-    mc_text_add(&t, "#define SET %d\n#define BINS %d\ntypedef float number;\n%s", SET, BINS, mc_source_device_smo);
-    MC_TRY(mc_text_take(&t, &source));
+    MC_TRY(mc_device_smo_source(ctx, &source));
     const mercer_status status = mc_device_build(ctx, d->device, source, &d->source);
     mc_free(source);
     return status;
@@ -165,18 +169,19 @@ static void close_there(device_smo *d) {
 
 /* ---- Rounds ---- */
 
-static mercer_status launch(mercer_ctx *ctx, const device_smo *d, const char *kernel, int64_t wide, int64_t high) {
+static mercer_status launch_kernel(mercer_ctx *ctx, const device_smo *d, const char *kernel, int64_t wide,
+                                   int64_t high) {
     const mc_launch shape = {.grid = {wide, high}, .threads = THREADS};
     return mc_device_launch(ctx, d->device, d->source, kernel, &shape, &d->a, sizeof d->a);
 }
 
 static mercer_status run_round(mercer_ctx *ctx, device_smo *d) {
     d->a.turn++;
-    MC_TRY(launch(ctx, d, "choose", BINS / 32, d->count));
-    MC_TRY(launch(ctx, d, "pick", 1, d->count));
-    MC_TRY(launch(ctx, d, "gather", SET / (THREADS / 32), d->count));
-    MC_TRY(launch(ctx, d, "smo", 1, d->count));
-    return launch(ctx, d, "move", mc_chunk_count(d->largest, THREADS), d->count);
+    MC_TRY(launch_kernel(ctx, d, "choose", BINS / 32, d->count));
+    MC_TRY(launch_kernel(ctx, d, "pick", 1, d->count));
+    MC_TRY(launch_kernel(ctx, d, "gather", SET / (THREADS / 32), d->count));
+    MC_TRY(launch_kernel(ctx, d, "smo", 1, d->count));
+    return launch_kernel(ctx, d, "move", mc_chunk_count(d->largest, THREADS), d->count);
 }
 
 /* Downloads how far the programs are. *worst: the violation of those that go on; *done: there are none. */
@@ -197,7 +202,7 @@ static mercer_status run_rounds(mercer_ctx *ctx, device_smo *d, mercer_status *s
     double worst = INFINITY;
     *stopped = MERCER_OK;
     mc_progress_start(ctx);
-    MC_TRY(launch(ctx, d, "mirror", tiles, tiles));
+    MC_TRY(launch_kernel(ctx, d, "mirror", tiles, tiles));
     for (bool done = false; !done && !*stopped;) {
         for (int i = 0; i < LOOK; i++)
             MC_TRY(run_round(ctx, d));
@@ -209,35 +214,63 @@ static mercer_status run_rounds(mercer_ctx *ctx, device_smo *d, mercer_status *s
 
 /* ---- What comes back ---- */
 
-static mercer_status download_all(mercer_ctx *ctx, const device_smo *d, mc_address from) {
-    return mc_device_download(ctx, d->device, d->room, from, (size_t)d->variables * sizeof(double));
+/* The rows of K behind multipliers, and those, one for a row. */
+static int64_t list_multipliers(const mc_device_smo_program *p, double *c, int64_t *row) {
+    int64_t count = 0;
+    for (int64_t t = 0; t < p->dual.m; t++)
+        c[mc_dual_row(&p->dual, t)] = 0;
+    for (int64_t t = 0; t < p->dual.m; t++)
+        c[mc_dual_row(&p->dual, t)] += p->beta[t];
+    for (int64_t t = 0; t < p->dual.m; t++) {
+        const int64_t i = mc_dual_row(&p->dual, t);
+        if (i == t && c[i] != 0) {
+            row[count] = row_of_variable(p, t);
+            c[count++] = c[i];
+        }
+    }
+    return count;
 }
 
-static void write_result(const device_smo *d, int64_t p) {
+/* f from nothing: sums of as many terms as there are multipliers, each rounded once. */
+static mercer_status decide_all(mercer_ctx *ctx, const device_smo *d) {
+    int64_t *row = NULL, *count = (int64_t *)(void *)d->state, at = 0;
+    MC_TRY(MC_ALLOC(ctx, row, d->variables));
+    for (int64_t p = 0; p < d->count; at += d->programs[p++].dual.m)
+        count[p] = list_multipliers(&d->programs[p], d->room + at, row + at);
+    mercer_status status = mc_device_upload(ctx, d->device, d->a.changes, count, (size_t)d->count * sizeof *count);
+    MC_THEN(status, mc_device_upload(ctx, d->device, d->a.high, row, (size_t)d->variables * sizeof *row));
+    MC_THEN(status, upload_all(ctx, d, d->a.low));
+    MC_THEN(status, launch_kernel(ctx, d, "decide", mc_chunk_count(d->largest, THREADS), d->count));
+    MC_THEN(status, mc_device_download(ctx, d->device, d->room, d->a.f, (size_t)d->variables * sizeof *d->room));
+    mc_free(row);
+    return status;
+}
+
+static void write_result(const device_smo *d, int64_t p, const double *f) {
     mc_device_smo_program *it = &d->programs[p];
-    const double *state = d->state + p * STATE;
+    for (int64_t t = 0; t < it->dual.m; t++)
+        it->f[mc_dual_row(&it->dual, t)] = f[t];
     mc_dual_optimality(&it->dual, it->beta, it->f, it->result);
-    it->result->steps = (int64_t)state[STEPS];
-    it->result->rounds = (int64_t)state[ROUNDS];
-    it->result->updates = SET * it->result->steps;
     it->result->converged = it->result->violation <= it->tolerance;
 }
 
-/* Both are here before either is written. */
+static void write_counts(const device_smo *d, int64_t p) {
+    const double *state = d->state + p * STATE;
+    mc_smo_result *result = d->programs[p].result;
+    *result = (mc_smo_result){.steps = (int64_t)state[STEPS], .rounds = (int64_t)state[ROUNDS]};
+    result->updates = SET * result->steps;
+}
+
 static mercer_status take_answers(mercer_ctx *ctx, device_smo *d) {
-    double *slopes = NULL;
-    MC_TRY(MC_ALLOC(ctx, slopes, d->variables));
-    mercer_status status = mc_device_download(ctx, d->device, slopes, d->a.f, (size_t)d->variables * sizeof *slopes);
-    MC_THEN(status, download_all(ctx, d, d->a.beta));
-    for (int64_t p = 0, at = 0; p < d->count && !status; p++) {
-        const mc_device_smo_program *it = &d->programs[p];
-        memcpy(it->beta, d->room + at, (size_t)it->dual.m * sizeof *it->beta);
-        for (int64_t t = 0; t < it->dual.m; t++)
-            it->f[mc_dual_row(&it->dual, t)] = slopes[at++];
-        write_result(d, p);
+    MC_TRY(mc_device_download(ctx, d->device, d->room, d->a.beta, (size_t)d->variables * sizeof *d->room));
+    for (int64_t p = 0, at = 0; p < d->count; at += d->programs[p++].dual.m) {
+        memcpy(d->programs[p].beta, d->room + at, (size_t)d->programs[p].dual.m * sizeof(double));
+        write_counts(d, p);
     }
-    mc_free(slopes);
-    return status;
+    MC_TRY(decide_all(ctx, d));
+    for (int64_t p = 0, at = 0; p < d->count; at += d->programs[p++].dual.m)
+        write_result(d, p, d->room + at);
+    return MERCER_OK;
 }
 
 mercer_status mc_device_smo_solve(mercer_ctx *ctx, mc_dense K, mc_device_smo_program *programs, int64_t count) {

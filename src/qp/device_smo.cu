@@ -10,11 +10,13 @@
 #define UNROLL _Pragma("unroll")
 #define AHEAD _Pragma("unroll 8")
 #define ALIGNED __align__(16)
+#define QUOTIENT __fdividef
 #ifndef INFINITY
 #define INFINITY __int_as_float(0x7f800000)
 #endif
 #else
 #define ALIGNED
+#define QUOTIENT(a, b) ((a) / (b))
 #endif
 enum { THREADS = 256, EACH = SET / THREADS, WARPS = THREADS / 32, TILE = 32 };
 enum { VIOLATION, STEPS, ROUNDS, DONE, TOP, BOTTOM, STATE = 8 };
@@ -214,12 +216,12 @@ KERNEL(256) gather(const argument a) {
     if (k >= size || ((const double *)a.state)[p * STATE + DONE] != 0)
         return;
     const double *from = (const double *)a.K + row[set[k]] * a.ld;
-    number *to = (number *)a.part + (p * SET + k) * SET;
+    float *to = (float *)a.part + (p * SET + k) * SET;
     AHEAD for (int l = threadIdx.x % 32; l < SET; l += 32)
-        to[l] = l < size ? (number)from[row[set[l]]] : 0;
+        to[l] = l < size ? (float)from[row[set[l]]] : 0;
 }
 
-/* ---- Steps ---- */
+/* ---- Steps, with slopes in floats, that the next round has in double again ---- */
 
 /* Whether this is the first lane of its warp that has the largest key; what that is. */
 #ifdef __CUDACC__
@@ -261,151 +263,193 @@ FUNCTION int leads_warp(float key, float most) {
 }
 #endif
 
-/* What the best of a warp has, and the lowest slope that may fall. */
+/* What the best of a warp has: `extra` is the diagonal of K at i, or the curvature from i to j; and the lowest slope
+   that may fall. */
 typedef struct candidate {
-    double v, room, diagonal;
+    double room;
+    float v, extra;
     int at;
-    float key, bottom;
 } candidate;
 
-/* The best of the block, for all of its threads: the first that has the largest key. one: scratch that nobody has read
-   since the last barrier but one. */
-FUNCTION candidate best_of_block(candidate own, candidate *one) {
-    const float most = largest_of_warp(own.key), lowest = -largest_of_warp(-own.bottom);
-    own.bottom = lowest;
-    if (leads_warp(own.key, most))
-        one[threadIdx.x / 32] = own;
-    SYNC();
+/* Of every warp, in two halves: one is written while the other may still be read. */
+typedef struct ALIGNED candidates {
+    float key[2][WARPS], bottom[2][WARPS];
+    candidate one[2][WARPS];
+} candidates;
+
+/* The first warp that has the largest key; that, and the lowest bottom. */
+FUNCTION int best_warp(const candidates *c, int half, float *key, float *bottom) {
     int best = 0;
-    float bottom = one[0].bottom, key = one[0].key;
+    *key = c->key[half][0];
+    *bottom = c->bottom[half][0];
     UNROLL for (int w = 1; w < WARPS; w++) {
-        best = one[w].key > key ? w : best;
-        key = fmaxf(key, one[w].key);
-        bottom = fminf(bottom, one[w].bottom);
+        best = c->key[half][w] > *key ? w : best;
+        *key = fmaxf(*key, c->key[half][w]);
+        *bottom = fminf(*bottom, c->bottom[half][w]);
     }
-    candidate found = one[best];
-    found.bottom = bottom;
-    return found;
+    return best;
 }
 
-typedef struct ALIGNED four {
-    number v[EACH];
-} four;
+typedef struct ALIGNED several {
+    float v[EACH];
+} several;
 
-/* What a thread keeps of its places. */
+/* What a thread keeps of its places: slopes from the middle, whether they may rise or fall, multipliers. */
 typedef struct places {
-    double v[EACH], beta[EACH], low[EACH], high[EACH], diagonal[EACH];
+    float v[EACH], diagonal[EACH];
+    double beta[EACH], low[EACH], high[EACH];
+    unsigned up, down;
 } places;
 
-FUNCTION candidate worst_up(const places *s, int own) {
-    candidate c = {0, 0, 0, -1, -INFINITY, INFINITY};
+FUNCTION void mark_bounds(places *s, int e) {
+    const unsigned bit = 1u << e;
+    s->up = s->beta[e] < s->high[e] ? s->up | bit : s->up & ~bit;
+    s->down = s->beta[e] > s->low[e] ? s->down | bit : s->down & ~bit;
+}
+
+/* Of the slopes that may rise the largest, and of those that may fall the lowest. */
+FUNCTION void find_pair_ends(const places *s, candidates *c) {
+    float key = -INFINITY, bottom = INFINITY;
+    int at = 0;
     UNROLL for (int e = 0; e < EACH; e++) {
-        const float v = (float)s->v[e];
-        if (s->beta[e] < s->high[e] && v > c.key) {
-            c.key = v;
-            c.at = own * EACH + e;
-            c.v = s->v[e];
-            c.room = s->high[e] - s->beta[e];
-            c.diagonal = s->diagonal[e];
-        }
-        if (s->beta[e] > s->low[e])
-            c.bottom = fminf(c.bottom, v);
+        at = s->up >> e & 1 && s->v[e] > key ? e : at;
+        key = s->up >> e & 1 ? fmaxf(key, s->v[e]) : key;
+        bottom = s->down >> e & 1 ? fminf(bottom, s->v[e]) : bottom;
     }
-    return c;
+    const float most = largest_of_warp(key), lowest = -largest_of_warp(-bottom);
+    if (leads_warp(key, most)) {
+        const int w = threadIdx.x / 32;
+        c->key[0][w] = most;
+        c->bottom[0][w] = lowest;
+        UNROLL for (int e = 0; e < EACH; e++)
+            if (e == at) {
+                const candidate own = {s->high[e] - s->beta[e], s->v[e], s->diagonal[e], (int)threadIdx.x * EACH + e};
+                c->one[0][w] = own;
+            }
+    }
 }
 
 /* The one with which i gains most. */
-FUNCTION candidate best_partner(const places *s, int own, const candidate *i, const four *row) {
-    candidate c = {0, 0, 0, -1, 0, 0};
+FUNCTION void find_partner(const places *s, const candidate *i, const several *row, candidates *c) {
+    float key = 0, curve = 0;
+    int at = 0;
     UNROLL for (int e = 0; e < EACH; e++) {
-        const float down = (float)(i->v - s->v[e]);
-        const float curve = (float)(i->diagonal + s->diagonal[e] - 2 * (double)row->v[e]);
-        const float gain = down * down / fmaxf(curve, 1e-12f);
-        if (s->beta[e] > s->low[e] && down > 0 && gain > c.key) {
-            c.key = gain;
-            c.at = own * EACH + e;
-            c.v = s->v[e];
-            c.room = s->beta[e] - s->low[e];
-            c.diagonal = s->diagonal[e];
+        const float down = i->v - s->v[e], bend = fmaxf(i->extra + s->diagonal[e] - 2 * row->v[e], 1e-12f);
+        const float gain = down > 0 && s->down >> e & 1 ? QUOTIENT(down * down, bend) : 0;
+        at = gain > key ? e : at;
+        curve = gain > key ? bend : curve;
+        key = fmaxf(key, gain);
+    }
+    const float most = largest_of_warp(key);
+    if (leads_warp(key, most)) {
+        const int w = threadIdx.x / 32;
+        c->key[1][w] = most;
+        c->bottom[1][w] = 0;
+        UNROLL for (int e = 0; e < EACH; e++)
+            if (e == at) {
+                const candidate own = {s->beta[e] - s->low[e], s->v[e], curve, (int)threadIdx.x * EACH + e};
+                c->one[1][w] = own;
+            }
+    }
+}
+
+/* One of the pair, where this thread has it. */
+FUNCTION void move_one(places *s, int at, double step) {
+    const int first = threadIdx.x * EACH;
+    if (at < first || at >= first + EACH)
+        return;
+    UNROLL for (int e = 0; e < EACH; e++)
+        if (first + e == at) {
+            const double above = s->high[e] - s->beta[e], below = s->beta[e] - s->low[e];
+            s->beta[e] = step >= above ? s->high[e] : -step >= below ? s->low[e] : s->beta[e] + step;
+            mark_bounds(s, e);
         }
-    }
-    return c;
 }
 
-FUNCTION void move_pair(places *s, int own, int i, int j, double step, const four *row_i, const four *row_j) {
-    UNROLL for (int e = 0; e < EACH; e++) {
-        const int place = own * EACH + e;
-        s->v[e] -= step * ((double)row_i->v[e] - (double)row_j->v[e]);
-        if (place == i)
-            s->beta[e] = step >= s->high[e] - s->beta[e] ? s->high[e] : s->beta[e] + step;
-        if (place == j)
-            s->beta[e] = step >= s->beta[e] - s->low[e] ? s->low[e] : s->beta[e] - step;
-    }
-}
-
-/* Steps on the pair that gains most, as LIBSVM chooses it, until what is left is the goal. */
-FUNCTION whole take_steps(places *s, const number *part, double goal, whole most) {
-    SHARED candidate ups[WARPS], downs[WARPS];
-    const int own = threadIdx.x;
+/* Steps on the pair that gains most, as LIBSVM chooses it, until what is left is the goal; returns how many. */
+FUNCTION whole take_steps(places *s, const float *part, float goal, whole most) {
+    SHARED candidates c;
     whole steps = 0;
     for (; steps < most; steps++) {
-        const candidate i = best_of_block(worst_up(s, own), ups);
-        if (i.at < 0 || !(i.key - i.bottom > goal))
+        float key, bottom;
+        find_pair_ends(s, &c);
+        SYNC();
+        const candidate i = c.one[0][best_warp(&c, 0, &key, &bottom)];
+        if (!(key - bottom > goal))
             break;
-        const four row_i = ((const four *)(part + (whole)i.at * SET))[own];
-        const candidate j = best_of_block(best_partner(s, own, &i, &row_i), downs);
-        if (j.at < 0)
+        const several row_i = ((const several *)(part + i.at * SET))[threadIdx.x];
+        find_partner(s, &i, &row_i, &c);
+        SYNC();
+        const candidate j = c.one[1][best_warp(&c, 1, &key, &bottom)];
+        if (!(key > 0))
             break;
-        const four row_j = ((const four *)(part + (whole)j.at * SET))[own];
-        const double curve = i.diagonal + j.diagonal - 2 * (double)part[(whole)i.at * SET + j.at];
-        double step = (i.v - j.v) / (curve > 1e-12 ? curve : 1e-12);
-        step = step < i.room ? step : i.room;
-        step = step < j.room ? step : j.room;
-        move_pair(s, own, i.at, j.at, step, &row_i, &row_j);
+        const several row_j = ((const several *)(part + j.at * SET))[threadIdx.x];
+        const double full = QUOTIENT(i.v - j.v, j.extra), room = i.room < j.room ? i.room : j.room;
+        const double step = full < room ? full : room;
+        const float less = (float)step;
+        UNROLL for (int e = 0; e < EACH; e++)
+            s->v[e] -= less * (row_i.v[e] - row_j.v[e]);
+        move_one(s, i.at, step);
+        move_one(s, j.at, -step);
     }
     return steps;
 }
 
-KERNEL(256) smo(const argument a) {
-    SHARED int room[THREADS];
-    const whole p = blockIdx.y, first = ((const whole *)a.first)[p], size = ((const whole *)a.set_size)[p];
-    const whole *row = (const whole *)a.row + first, *set = (const whole *)a.set + p * SET;
-    const double *q = (const double *)a.q + first, *low = (const double *)a.low + first,
-                 *high = (const double *)a.high + first, *f = (const double *)a.f + first;
-    double *beta = (double *)a.beta + first, *state = (double *)a.state + p * STATE;
-    const number *part = (const number *)a.part + p * SET * SET;
-    const int own = threadIdx.x;
-    if (state[DONE] != 0)
-        return;
-    const double middle = 0.5 * (state[TOP] + state[BOTTOM]), tolerance = ((const double *)a.tolerance)[p];
-    const double share = a.share * state[VIOLATION], goal = share > 0.5 * tolerance ? share : 0.5 * tolerance;
-    places s;
-    double before[EACH];
+FUNCTION void load_places(const argument *a, whole p, places *s) {
+    const whole first = ((const whole *)a->first)[p], size = ((const whole *)a->set_size)[p];
+    const whole *row = (const whole *)a->row + first, *set = (const whole *)a->set + p * SET;
+    const double *q = (const double *)a->q + first, *low = (const double *)a->low + first,
+                 *high = (const double *)a->high + first, *f = (const double *)a->f + first,
+                 *beta = (const double *)a->beta + first, *state = (const double *)a->state + p * STATE;
+    const double middle = 0.5 * (state[TOP] + state[BOTTOM]);
+    s->up = s->down = 0;
     UNROLL for (int e = 0; e < EACH; e++) {
-        const whole k = own * EACH + e, t = k < size ? set[k] : set[0];
-        s.v[e] = -(f[t] + q[t]) - middle;
-        s.beta[e] = before[e] = k < size ? beta[t] : 0;
-        s.low[e] = k < size ? low[t] : 0;
-        s.high[e] = k < size ? high[t] : 0;
-        s.diagonal[e] = ((const double *)a.K)[row[t] * (a.ld + 1)];
+        const whole k = (whole)threadIdx.x * EACH + e, t = k < size ? set[k] : set[0];
+        s->v[e] = (float)(-(f[t] + q[t]) - middle);
+        s->beta[e] = k < size ? beta[t] : 0;
+        s->low[e] = k < size ? low[t] : 0;
+        s->high[e] = k < size ? high[t] : 0;
+        s->diagonal[e] = (float)((const double *)a->K)[row[t] * (a->ld + 1)];
+        mark_bounds(s, e);
     }
-    const double left = ((const double *)a.steps_max)[p] - state[STEPS];
-    const whole most = (whole)(left < a.steps_most * (double)size ? left : a.steps_most * (double)size);
-    SYNC();
-    const whole steps = take_steps(&s, part, goal, most);
+}
+
+/* Multipliers go back, and what has changed of them is listed with the rows of K. */
+FUNCTION int store_places(const argument *a, whole p, const places *s, int *room) {
+    const whole first = ((const whole *)a->first)[p], *set = (const whole *)a->set + p * SET;
+    double *beta = (double *)a->beta + first;
+    const int own = threadIdx.x * EACH;
     int changed = 0, all;
     UNROLL for (int e = 0; e < EACH; e++)
-        changed += s.beta[e] != before[e];
+        changed += (s->up | s->down) >> e & 1 && s->beta[e] != beta[set[own + e]];
     int place = count_before(changed, &all, room);
     UNROLL for (int e = 0; e < EACH; e++) {
-        if (s.beta[e] == before[e])
+        if (!((s->up | s->down) >> e & 1) || s->beta[e] == beta[set[own + e]])
             continue;
-        const whole t = set[own * EACH + e];
-        beta[t] = s.beta[e];
-        ((double *)a.change)[p * SET + place] = s.beta[e] - before[e];
-        ((whole *)a.change_row)[p * SET + place++] = row[t];
+        const whole t = set[own + e];
+        ((double *)a->change)[p * SET + place] = s->beta[e] - beta[t];
+        ((whole *)a->change_row)[p * SET + place++] = ((const whole *)a->row)[first + t];
+        beta[t] = s->beta[e];
     }
-    if (own == 0) {
+    return all;
+}
+
+KERNEL(256) smo(const argument a) {
+    SHARED int room[THREADS];
+    const whole p = blockIdx.y, size = ((const whole *)a.set_size)[p];
+    double *state = (double *)a.state + p * STATE;
+    if (state[DONE] != 0)
+        return;
+    const double tolerance = ((const double *)a.tolerance)[p], share = a.share * state[VIOLATION];
+    const double left = ((const double *)a.steps_max)[p] - state[STEPS], many = a.steps_most * (double)size;
+    places s;
+    load_places(&a, p, &s);
+    SYNC();
+    const whole steps = take_steps(&s, (const float *)a.part + p * SET * SET,
+                                   (float)(share > 0.5 * tolerance ? share : 0.5 * tolerance),
+                                   (whole)(left < many ? left : many));
+    const int all = store_places(&a, p, &s, room);
+    if (threadIdx.x == 0) {
         ((whole *)a.changes)[p] = all;
         state[STEPS] += (double)steps;
         if (all == 0)
@@ -414,6 +458,20 @@ KERNEL(256) smo(const argument a) {
 }
 
 /* ---- The slopes of all ---- */
+
+/* From nothing: low holds coefficients now, high the rows of K they belong to. */
+KERNEL(256) decide(const argument a) {
+    const whole p = blockIdx.y, first = ((const whole *)a.first)[p], m = ((const whole *)a.count)[p];
+    const whole t = (whole)blockIdx.x * THREADS + threadIdx.x, all = ((const whole *)a.changes)[p];
+    if (t >= m)
+        return;
+    const double *K = (const double *)a.K + ((const whole *)a.row)[first + t], *c = (const double *)a.low + first;
+    const whole *row = (const whole *)a.high + first;
+    double sum = 0;
+    AHEAD for (whole k = 0; k < all; k++)
+        sum += c[k] * K[row[k] * a.ld];
+    ((double *)a.f)[first + t] = sum;
+}
 
 KERNEL(256) move(const argument a) {
     const whole p = blockIdx.y, first = ((const whole *)a.first)[p], m = ((const whole *)a.count)[p];

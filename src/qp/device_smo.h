@@ -20,9 +20,12 @@ typedef struct mc_device_smo_program {
 } mc_device_smo_program;
 
 /* K: a square of doubles by columns on a device, the lower half of which has been written; the other is here. After a
-   stop by the caller or the clock every beta is feasible and f belongs to it; after a fault both are what they were. */
+   stop by the caller or the clock every beta is feasible and f belongs to it. f is K beta as the entries there make it,
+   summed up once, from nothing. */
 mercer_status mc_device_smo_solve(mercer_ctx *ctx, mc_dense K, mc_device_smo_program *programs, int64_t count);
 /* Bytes it takes there, beside K, for so many programs of so many variables together. */
 size_t mc_device_smo_bytes(int64_t count, int64_t variables);
+/* What the device compiles; to be freed. */
+mercer_status mc_device_smo_source(mercer_ctx *ctx, char **out);
 
 #endif

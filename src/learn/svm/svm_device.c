@@ -13,6 +13,7 @@
 #include "learn/svm/svm.h"
 #include "qp/device_smo.h"
 #include <math.h>
+#include <string.h>
 
 enum { LEAST_AUTOMATIC = 50000 };         /* rows */
 static const double ROUNDS_SECONDS = 0.3; /* on a device, beside the making of K */
@@ -42,7 +43,7 @@ static size_t bytes_there(const mc_svm *s) {
     return n * n * sizeof(double) + mc_device_smo_bytes(s->tasks, variables);
 }
 
-/* The processor goes over about all pairs of rows once, in single precision: so many operations of device_price.h. */
+/* The processor goes over about all pairs of rows once, in single precision: so many operations of backend/device_price.c. */
 static mercer_status find_device(mercer_ctx *ctx, const mc_svm *s, mc_device **out) {
     const double n = (double)s->p.n, width = (double)mercer_data_stored(s->p.x) / n;
     *out = NULL;
@@ -87,7 +88,7 @@ static mercer_status solve_over(mercer_ctx *ctx, mc_svm *s, mc_dense K) {
     MC_THEN(status, mc_device_smo_solve(ctx, K, of.program, s->tasks));
     for (int64_t k = 0; k < s->tasks && !status; k++) {
         mc_svm_program_finish(s, &s->task[k], s->task[k].result.intercept);
-        s->task[k].solved = true;
+        s->task[k].solved = s->task[k].decided = true;
     }
     for (int64_t k = 0; k < of.count; k++)
         mc_quadratic_program_close(&of.written[k]);
@@ -108,18 +109,31 @@ static mercer_status make_and_solve(mercer_ctx *ctx, mc_svm *s, mc_gram *gram, m
     return status;
 }
 
+static void begin_anew(mc_svm *s) {
+    for (int64_t k = 0; k < s->tasks; k++) {
+        mc_svm_program *t = &s->task[k];
+        memset(t->beta, 0, (size_t)t->m * sizeof *t->beta);
+        memset(t->f, 0, (size_t)t->n * sizeof *t->f);
+        t->result = (mc_smo_result){0};
+        t->solved = t->decided = false;
+    }
+}
+
+/* The operator stays: the certificate asks it for some rows of K, and what its entries are worth. */
 mercer_status mc_svm_solve_on_device(mercer_ctx *ctx, mc_svm *s, bool *solved) {
     mc_device *device = NULL;
-    mc_gram *gram = NULL;
     *solved = false;
     MC_TRY(find_device(ctx, s, &device));
     if (!device)
         return MERCER_OK;
-    mercer_status status = mc_gram_open(ctx, s->p.kernel, s->p.x, NULL, MERCER_F64, &gram);
-    MC_THEN(status, make_and_solve(ctx, s, gram, device, solved));
-    mc_gram_close(gram);
-    if (!status)
+    mercer_status status = mc_gram_open(ctx, s->p.kernel, s->p.x, NULL, MERCER_F64, &s->kept.gram);
+    MC_THEN(status, make_and_solve(ctx, s, s->kept.gram, device, solved));
+    if (!status && *solved)
         return MERCER_OK;
+    mc_svm_kept_close(s);
     *solved = false;
-    return mc_device_leaves_it(ctx, device, status) ? MERCER_OK : status;
+    if (!status || !mc_device_leaves_it(ctx, device, status))
+        return status;
+    begin_anew(s);
+    return MERCER_OK;
 }
