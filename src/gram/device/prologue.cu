@@ -2,6 +2,9 @@
    of its own comes after it: device_program.c. The source is C with the few words that CUDA adds, so that a test can
    run it on the processor. Floats below the normal ones are 0. */
 #ifdef __CUDACC__
+#ifndef NAN
+#define NAN __int_as_float(0x7fffffff)
+#endif
 #define FUNCTION static __device__ __forceinline__
 #define KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads)
 #define SHARED __shared__ __align__(16)
