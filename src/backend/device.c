@@ -201,9 +201,9 @@ bool mc_device_is_automatic(const mercer_ctx *ctx) {
 
 /* What a fit foresees is made on one side or the other as a whole. */
 static bool pays_automatic(mercer_ctx *ctx, mc_pairs_work work) {
-    const double start = ctx->device.open ? 0 : mc_price_card_start(), asked = mc_price_host(ctx->threads, &work);
+    const double start = ctx->device.open ? 0 : mc_price_card_start(), asked = mc_price_host(ctx->processors, &work);
     work.pairs = ctx->device.pairs > work.pairs ? ctx->device.pairs : work.pairs;
-    const bool pays = mc_price_host(ctx->threads, &work) + ctx->device.spent > mc_price_card(&work) + start;
+    const bool pays = mc_price_host(ctx->processors, &work) + ctx->device.spent > mc_price_card(&work) + start;
     ctx->device.spent += pays ? 0 : asked;
     return pays;
 }
@@ -236,7 +236,7 @@ mercer_status mc_device_for_pairs(mercer_ctx *ctx, const mc_pairs_work *work, mc
 }
 
 mercer_status mc_device_for_operations(mercer_ctx *ctx, double operations, double bytes, mc_device **out) {
-    const double host = mc_price_host_algebra(ctx->threads, operations),
+    const double host = mc_price_host_algebra(ctx->processors, operations),
                  card = mc_price_card_algebra(operations, bytes) + (ctx->device.open ? 0 : mc_price_card_start());
     *out = NULL;
     if (mc_device_is_refused(ctx) || ctx->device.failed)

@@ -68,8 +68,9 @@ mercer_status mercer_open(const mercer_options *options, mercer_ctx **out) {
     if (!ctx)
         return MERCER_MEMORY;
     *ctx = seedling;
-    const mc_cpus own =
-        chosen.threads > 0 ? (mc_cpus){chosen.threads, "asked for"} : mc_own_cpus(mc_allowed_processors());
+    const mc_cpus all = mc_own_cpus(mc_allowed_processors()),
+                  own = chosen.threads > 0 ? (mc_cpus){chosen.threads, "asked for"} : all;
+    ctx->processors = all.count;
     ctx->threads = own.count;
     ctx->threads_decided = own.decided;
     mc_begin_call(ctx);

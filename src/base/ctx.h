@@ -21,6 +21,7 @@ struct mercer_ctx {
     mc_heap *heap;
     mercer_options options;
     int threads;
+    int processors; /* that it may run on, however many threads were asked for: what decides between a card and them */
     const char *threads_decided; /* by what: a text that stays */
     mc_isa isa;
     mc_job_link job;

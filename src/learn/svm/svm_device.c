@@ -43,7 +43,8 @@ static size_t bytes_there(const mc_svm *s) {
     return n * n * sizeof(double) + mc_device_smo_bytes(s->tasks, variables);
 }
 
-/* The processor goes over about all pairs of rows once, in single precision: so many operations of backend/device_price.c. */
+/* The processor goes over about all pairs of rows once, in single precision: as many operations as
+   backend/device_price.c counts for that. */
 static mercer_status find_device(mercer_ctx *ctx, const mc_svm *s, mc_device **out) {
     const double n = (double)s->p.n, width = (double)mercer_data_stored(s->p.x) / n;
     *out = NULL;
