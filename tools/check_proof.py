@@ -1128,6 +1128,32 @@ def sinc_share(p, q):
     return a / b * (1 - a / (2 * b) if p[1] == 2 and q[1] == 1 else 1)
 
 
+def shorter(a):
+    return (Fraction(math.floor(a[0] * 10**60), 10**60), Fraction(math.ceil(a[1] * 10**60), 10**60))
+
+
+def rq_over_gaussian(p, q, d):
+    """rq is the mean of exp(-u r^2) with the density b^alpha/Gamma(alpha) u^(alpha-1) exp(-b u): at the frequency s = 4 t the quotient of transforms is the mean of
+    (g/u)^(d/2) exp(t (1/g - 1/u)), and on cells of u and steps of t each part is least at an end."""
+    alpha, b, g = p[1], p[2], q[2]
+    if g[0] != g[1] or b[0] != b[1]:
+        return Fraction(0)
+    g, m, half = g[0], alpha - 1 - Fraction(d, 2), Fraction(d, 2)
+    ends, step, cells = [g * Fraction(9, 8)**n for n in range(-30, 31)], g / 8, []
+    front = exp(add(sub(mul(point(alpha), log(b)), log_gamma(alpha)), mul(point(half), log(point(g)))))
+    for u, v in zip(ends, ends[1:]):
+        weight = min(power(point(e), m)[0] for e in (u, v)) * exp(point(-b[0] * v))[0] * (v - u) * front[0]
+        rate = 1 / g - 1 / u
+        cells.append([Fraction(math.floor(weight * 10**60), 10**60), shorter(exp(point(rate * step)))[0], rate > 0])
+    least = None
+    for k in range(65):
+        after = [Fraction(math.floor(w * f * 10**60), 10**60) for w, f, grows in cells]
+        here = sum((w if grows else 0 if k == 64 else n) for (w, f, grows), n in zip(cells, after))
+        least = here if least is None else min(least, here)
+        cells = [[n, f, grows] for (w, f, grows), n in zip(cells, after)]
+    return least
+
+
 def spectral_share(p, q, d):
     if p is None or q is None:
         return Fraction(0)
@@ -1146,6 +1172,8 @@ def spectral_share(p, q, d):
     if p[0] == "laplacian" and q[0] in ("laplacian", "gaussian") and d > 0:
         single = [("matern", Fraction(1, 2), whole_power(k[2], 2)) if k[0] == "laplacian" else k for k in (p, q)]
         return max(least_quotient(*single, 1), Fraction(0))**d
+    if p[0] == "rq" and q[0] == "gaussian" and d > 0:
+        return rq_over_gaussian(p, q, d)
     known = p[0] in ("matern", "gaussian") and q[0] in ("matern", "gaussian")
     return max(mixture_share(p, q), least_quotient(p, q, d) if known and d > 0 else Fraction(0))
 
@@ -1965,6 +1993,19 @@ def outer_product(t, s):
     return c, f
 
 
+def summed(terms):
+    return terms[0] if len(terms) == 1 else {"op": "sum", "of": terms}
+
+
+def is_conditioned(k, c, f):
+    if not f or f.keys() != k.keys():
+        return False
+    quotients = [div(f[m], k[m]) for m in f]
+    if any(q[0] != q[1] for q in quotients + [c]):
+        raise Undecided("factors that are not rational")
+    return len(set(quotients)) == 1 and mul(mul(neg(c), whole_power(quotients[0], 2)), value_at_zero(k))[1] <= 1
+
+
 @rule("kernel", "conditioned")
 def conditioned(proof, step):
     t, s = step.term, Sight(step.d)
@@ -1973,15 +2014,13 @@ def conditioned(proof, step):
         if not found or not found[0][1] < 0:
             continue
         rest = t["of"][:i] + t["of"][i + 1:]
-        rest = rest[0] if len(rest) == 1 else {"op": "sum", "of": rest}
-        k, (c, f) = section(rest, s), found
-        if not f or f.keys() != k.keys():
+        premises = [proof.premise(step, n).term for n in range(len(step.premises))]
+        if len(premises) == 1 and key(premises[0]) != key(summed(rest)):
             continue
-        quotients = [div(f[m], k[m]) for m in f]
-        if any(q[0] != q[1] for q in quotients + [c]):
-            raise Undecided("factors that are not rational")
-        if len(set(quotients)) == 1 and mul(mul(neg(c), whole_power(quotients[0], 2)), value_at_zero(k))[1] <= 1 and proof.only(step, KERNEL, rest):
-            return True
+        if len(premises) == 2 and not any(key(k) == key(premises[0]) and key(summed(rest[:n] + rest[n + 1:])) == key(premises[1]) for n, k in enumerate(rest)):
+            continue
+        if 0 < len(premises) < 3 and is_conditioned(section(premises[0], s), *found):
+            return all(proof.says(proof.premise(step, n), KERNEL, k, step.d) for n, k in enumerate(premises))
     return False
 
 

@@ -212,8 +212,10 @@ static bool verify_white_diagonal(checker *c, const mc_proof_line *line) {
 
 /* A kernel less what its value at 0 says of it. */
 static bool verify_conditioned(checker *c, const mc_proof_line *line) {
-    const mc_term *rest = mc_conditioned_rest(&c->pool, line->term, line->d);
-    return rest && only_premise(c, line, MC_IS_KERNEL, rest);
+    const mc_term *k = NULL, *others = NULL;
+    return mc_conditioned_parts(&c->pool, line->term, line->d, &k, &others) && line->premises == (others ? 2 : 1)
+           && states_claim(nth_premise(c, line, 0), MC_IS_KERNEL, k, line->d)
+           && (!others || states_claim(nth_premise(c, line, 1), MC_IS_KERNEL, others, line->d));
 }
 
 /* exp(constant + kernel) */

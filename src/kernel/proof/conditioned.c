@@ -1,7 +1,7 @@
 /* conditioned.c: k(x, z) - k(x, 0) k(0, z)/k(0, 0), what is left of a kernel once its value at 0 is known.
 
-   A sum with one subtracted c f(x) f(z) is of that form where f(x) is a multiple of k(x, 0), k being the rest of the
-   sum. Both are written as sums of
+   A sum with one subtracted c f(x) f(z) is of that form, and something more, where f(x) is a multiple of k(x, 0), k
+   being the rest of the sum or one summand. Both are written as sums of
 
        factor |x|^p |x_1|^p1 ... exp(r |x| + q |x|^2 + r1 |x_1| + q1 x_1^2 + ...) (1 + b |x|^2)^a
 
@@ -390,20 +390,39 @@ static bool is_multiple_of(const section *f, const section *k, mc_interval *s) {
     return true;
 }
 
-const mc_term *mc_conditioned_rest(mc_pool *pool, const mc_term *term, int64_t d) {
+/* The outer product takes no more of k than what its value at 0 says. */
+static bool is_conditioned_by(const mc_term *k, const mc_interval *c, const section *f, sight s) {
+    mc_interval scale;
+    const section at_zero = k ? section_of(k, s) : unknown_section();
+    return is_multiple_of(f, &at_zero, &scale)
+           && mc_iv_at_least(mc_iv(1),
+                             mc_iv_mul(mc_iv_mul(mc_iv_neg(*c), mc_iv_square(scale)), value_at_zero(&at_zero)));
+}
+
+/* k among the summands but the one that is subtracted: all of them, or one. */
+static bool find_conditioned(mc_pool *pool, const mc_term *rest, const mc_interval *c, const section *f, sight s,
+                             const mc_term **k, const mc_term **others) {
+    *k = rest;
+    *others = NULL;
+    if (is_conditioned_by(rest, c, f, s))
+        return true;
+    for (int i = 0; rest && rest->kind == MC_T_SUM && i < rest->children; i++)
+        if (is_conditioned_by(rest->child[i], c, f, s)) {
+            *k = rest->child[i];
+            *others = mc_term_without(pool, rest, i);
+            return *others != NULL;
+        }
+    return false;
+}
+
+bool mc_conditioned_parts(mc_pool *pool, const mc_term *term, int64_t d, const mc_term **k, const mc_term **others) {
     const sight s = {d, -1, DEPTH};
     for (int i = 0; term->kind == MC_T_SUM && i < term->children; i++) {
-        mc_interval c, scale;
+        mc_interval c;
         section f;
-        if (!read_outer_product(term->child[i], &c, &f, s) || !(c.hi < 0))
-            continue;
-        const mc_term *rest = mc_term_without(pool, term, i);
-        const section k = rest ? section_of(rest, s) : unknown_section();
-        if (!is_multiple_of(&f, &k, &scale))
-            continue;
-        const mc_interval taken = mc_iv_mul(mc_iv_mul(mc_iv_neg(c), mc_iv_square(scale)), value_at_zero(&k));
-        if (mc_iv_at_least(mc_iv(1), taken))
-            return rest;
+        if (read_outer_product(term->child[i], &c, &f, s) && c.hi < 0
+            && find_conditioned(pool, mc_term_without(pool, term, i), &c, &f, s, k, others))
+            return true;
     }
-    return NULL;
+    return false;
 }

@@ -150,9 +150,15 @@ static int in_a_common_view(mc_prover *p, const mc_term *term, int64_t d) {
 }
 
 static int as_conditioned(mc_prover *p, const mc_term *term, int64_t d) {
-    const mc_term *rest = mc_conditioned_rest(p->pool, term, d);
-    return rest ? mc_claim_from(p, MC_IS_KERNEL, term, d, MC_RULE_CONDITIONED, mc_claim_kernel(p, rest, d))
-                : MC_NO_LINE;
+    const mc_term *k = NULL, *others = NULL;
+    if (!mc_conditioned_parts(p->pool, term, d, &k, &others))
+        return MC_NO_LINE;
+    const int premise[] = {mc_claim_kernel(p, k, d), others ? mc_claim_kernel(p, others, d) : 0};
+    if (premise[0] == MC_NO_LINE || premise[1] == MC_NO_LINE)
+        return MC_NO_LINE;
+    return mc_add_proof_line(
+        p, (mc_proof_line){.judgement = MC_IS_KERNEL, .term = term, .d = d, .rule = MC_RULE_CONDITIONED},
+        others ? 2 : 1, premise);
 }
 
 static bool has_white(const mc_term *term) {

@@ -108,6 +108,8 @@ static mc_interval share_on_columns(const mc_stationary *p, const mc_stationary 
         return matern_over_matern(p, q, d);
     if (p->family == MC_MATERN_FAMILY && q->family == MC_GAUSSIAN_FAMILY)
         return matern_over_gaussian(p, q, d);
+    if (p->family == MC_RQ_FAMILY && q->family == MC_GAUSSIAN_FAMILY)
+        return mc_rq_over_gaussian(p, q, d);
     if (p->family == MC_GAUSSIAN_FAMILY && q->family == MC_GAUSSIAN_FAMILY)
         return gaussian_over_gaussian(p, q, d);
     if (p->family == MC_LAPLACE_FAMILY && q->family == MC_LAPLACE_FAMILY)

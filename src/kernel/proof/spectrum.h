@@ -32,6 +32,8 @@ mc_stationary mc_spectrum_of(const mc_expansion *e, const mc_monomial *m, int64_
 bool mc_wendland_of(const mc_expansion *e, const mc_monomial *m, mc_stationary *out);
 /* Its transform at |omega|^2 = s. */
 mc_interval mc_wendland_density(const mc_stationary *p, int64_t d, mc_interval s);
+/* rq_share.c: at most the least quotient of the transforms of an rq and of a Gaussian. */
+mc_interval mc_rq_over_gaussian(const mc_stationary *p, const mc_stationary *q, int64_t d);
 /* What multiplies the stationary part is the same. */
 bool mc_same_rest(const mc_expansion *e, const mc_monomial *a, const mc_monomial *b);
 
