@@ -228,6 +228,26 @@ static void test_a_coefficient_is_computed_twice(void **state) {
     close_clean(ctx);
 }
 
+/* What is nested deeper than the second reader goes is left open, and takes no more of the stack. */
+static void test_a_deep_expression_is_left_open(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    mercer_kernel *kernel = NULL;
+    mc_negative_frequency claim = {0};
+    char text[4096] = "linear^2 - 2*linear^3 + ";
+    for (int i = 0; i < 60; i++)
+        strcat(text, "exp(0.01*");
+    strcat(text, "linear");
+    for (int i = 0; i < 60; i++)
+        strcat(text, ")");
+    assert_ok(ctx, mercer_kernel_parse(ctx, text, &kernel));
+    assert_ok(ctx, mc_find_negative_coefficient(ctx, kernel->root, 0, true, &claim));
+    assert_true(claim.found && claim.order == 3);
+    assert_false(mc_verify_coefficient(kernel->root, &claim));
+    mercer_kernel_free(kernel);
+    close_clean(ctx);
+}
+
 /* The least number of columns where it fails is known from the quotient of the transforms at 0 or at the far end. */
 static void test_refuted_without_points(void **state) {
     static const spectral_case cases[] = {
@@ -279,6 +299,7 @@ int main(void) {
                                        cmocka_unit_test(test_log_gamma),
                                        cmocka_unit_test(test_refuted_by_a_coefficient),
                                        cmocka_unit_test(test_a_coefficient_is_computed_twice),
+                                       cmocka_unit_test(test_a_deep_expression_is_left_open),
                                        cmocka_unit_test(test_refuted_without_points),
                                        cmocka_unit_test(test_kernels_are_not_refuted)};
     return cmocka_run_group_tests(tests, NULL, NULL);

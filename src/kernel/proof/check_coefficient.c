@@ -16,7 +16,7 @@
 #include "kernel/proof/refute.h"
 #include <math.h>
 
-enum { TERMS = 24, POWER_MOST = 64 };
+enum { TERMS = 24, POWER_MOST = 64, DEPTH = 24 };
 
 typedef struct taylor {
     mc_interval c[TERMS];
@@ -24,7 +24,13 @@ typedef struct taylor {
     bool known;
 } taylor;
 
-static taylor taylor_of(const mc_node *node, bool sphere);
+/* sphere: on unit vectors; left: how much deeper it may be nested, since a series takes some kilobytes of the stack. */
+typedef struct reading {
+    bool sphere;
+    int left;
+} reading;
+
+static taylor taylor_of(const mc_node *node, reading r);
 
 static taylor constant_taylor(mc_interval v) {
     taylor out = {.known = true};
@@ -251,41 +257,43 @@ static bool names_norm(const mc_function *f) {
 }
 
 /* f(x) f(z) is a number where f is one, and on the sphere where it is a function of the norm. */
-static taylor taylor_of_weigh(const mc_node *node, bool sphere) {
+static taylor taylor_of_weigh(const mc_node *node, reading r) {
     const double one = 1;
     const mc_view view = {.d = 1};
     const mc_interval f = mc_enclose_function(node->function, &view, &one);
-    taylor out = taylor_of(node->child[0], sphere);
-    out.known = out.known && !names_column(node->function) && (sphere || !names_norm(node->function));
+    taylor out = taylor_of(node->child[0], r);
+    out.known = out.known && !names_column(node->function) && (r.sphere || !names_norm(node->function));
     return scale_taylor(out, mc_iv_mul(f, f));
 }
 
-static taylor combined_taylor(const mc_node *node, bool sphere) {
+static taylor combined_taylor(const mc_node *node, reading r) {
     const bool sum = node->kind == MC_SUM;
     taylor out = constant_taylor(mc_iv(sum ? 0 : 1));
     for (int i = 0; i < node->children && out.known; i++) {
-        const taylor child = taylor_of(node->child[i], sphere);
+        const taylor child = taylor_of(node->child[i], r);
         out = sum ? add_taylors(out, &child) : multiply_taylors(&out, &child);
     }
     return out;
 }
 
-static taylor taylor_of(const mc_node *node, bool sphere) {
+static taylor taylor_of(const mc_node *node, reading r) {
     taylor inside = {.known = false};
+    if (r.left-- == 0)
+        return inside;
     if (node->kind == MC_POWER || node->kind == MC_EXP || node->kind == MC_SERIES) {
-        inside = taylor_of(node->child[0], sphere);
+        inside = taylor_of(node->child[0], r);
         if (!inside.known)
             return inside;
     }
     switch (node->kind) {
     case MC_NUMBER: return constant_taylor(mc_iv(node->number));
-    case MC_ATOM: return taylor_of_atom(node, sphere);
+    case MC_ATOM: return taylor_of_atom(node, r.sphere);
     case MC_SUM:
-    case MC_PRODUCT: return combined_taylor(node, sphere);
+    case MC_PRODUCT: return combined_taylor(node, r);
     case MC_POWER: return power_of_taylor(&inside, node->number);
     case MC_EXP: return exp_of_taylor(&inside);
     case MC_SERIES: return series_of_taylor(node->series, &inside);
-    case MC_WEIGH: return taylor_of_weigh(node, sphere);
+    case MC_WEIGH: return taylor_of_weigh(node, r);
     default: return unknown_taylor();
     }
 }
@@ -327,7 +335,7 @@ static mc_interval gegenbauer_coefficient(taylor f, int order, int64_t d) {
 }
 
 bool mc_verify_coefficient(const mc_node *instance, const mc_negative_frequency *claim) {
-    const taylor f = taylor_of(instance, claim->series != MC_SERIES_INNER);
+    const taylor f = taylor_of(instance, (reading){claim->series != MC_SERIES_INNER, DEPTH});
     const bool sphere = claim->series == MC_SERIES_GEGENBAUER;
     if (!f.known || claim->order < 0 || claim->order >= TERMS || (sphere && (f.degree < claim->order || claim->d < 1)))
         return false;
