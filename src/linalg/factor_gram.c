@@ -50,6 +50,12 @@ static void write_factor(const factoring *f, double *P) {
             P[k * f->n + f->pivots[i]] = ldexp(f->L[i * f->n + k], f->exponent / 2);
 }
 
+/* A bound stays one where its digits are lost below the least normal double. */
+static double scale_upward(double norm, int exponent) {
+    const double scaled = ldexp(norm, exponent);
+    return norm > 0 && scaled < DBL_MIN ? nextafter(scaled, INFINITY) : scaled;
+}
+
 /* What a positive semidefinite K may leave: n times what was left out, and rounding. */
 static mercer_status check_residual(mercer_ctx *ctx, const factoring *f, double norm, double left_out) {
     const double n = (double)f->n, most = n * left_out + 64 * n * mc_gram_unit_error(f->n) * largest_diagonal(f);
@@ -78,7 +84,7 @@ static mercer_status factor_to_tolerance(mercer_ctx *ctx, factoring *f, double t
     const double norm = size > 0 ? mc_gram_difference_norm(&f->d) + (double)n * f->asymmetry : 0;
     out->rank = f->rank;
     out->tolerance = ldexp(left_out, f->exponent);
-    out->residual = ldexp(norm, f->exponent);
+    out->residual = scale_upward(norm, f->exponent);
     out->relative = size > 0 ? norm / size : 0;
     write_factor(f, P);
     return check_residual(ctx, f, norm, left_out);

@@ -52,6 +52,19 @@ static void test_products_have_their_rank_and_the_residual_is_bounded(void **sta
     close_clean(ctx);
 }
 
+/* P'P of this is a rounding of subnormal numbers away. */
+static void test_the_residual_of_subnormal_numbers_is_not_0(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const double K[4] = {1e-310, 0, 0, 1e-310};
+    double P[4];
+    mercer_gram_factored f = {.size = sizeof f};
+    assert_ok(ctx, mercer_gram_factor(ctx, K, 2, 0, P, &f));
+    assert_int_equal(f.rank, 2);
+    assert_true(f.residual > 0);
+    close_clean(ctx);
+}
+
 static void test_a_tolerance_leaves_out_what_is_below_it(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
@@ -89,6 +102,7 @@ static void test_what_has_no_factor_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_products_have_their_rank_and_the_residual_is_bounded),
+        cmocka_unit_test(test_the_residual_of_subnormal_numbers_is_not_0),
         cmocka_unit_test(test_a_tolerance_leaves_out_what_is_below_it),
         cmocka_unit_test(test_what_has_no_factor_is_refused),
     };

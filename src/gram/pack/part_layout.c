@@ -115,6 +115,23 @@ static mercer_status bound_phase(mercer_ctx *ctx, const mc_gram *g, mc_tile_part
     return g->symmetric ? MERCER_OK : bound(ctx, p, g->z);
 }
 
+/* A function as steep at 0 as a root wants distances of near rows that norms do not give. */
+static bool is_read_steeply(const mc_gram *g, const mc_tile_part *p) {
+    for (int i = 0; i < g->plan.lines; i++) {
+        const mc_tile_step *step = &g->plan.line[i].step;
+        const double steep = step->function == MC_DISTANCE_POWER ? 0.6 : step->function == MC_LOOKED_UP ? 0.5 : 0;
+        if (g->plan.line[i].part >= 0 && p == &g->plan.part[g->plan.line[i].part] && step->p < steep)
+            return true;
+    }
+    return false;
+}
+
+/* Compressed rows have the coordinates of the data, and sums over those that both rows have. */
+static bool may_be_sparse(const mc_gram *g, const mc_tile_part *p) {
+    return p->feature != MC_IMAGE && p->feature != MC_FACTOR && !mc_statistic_is_product(p->kind)
+           && !is_read_steeply(g, p);
+}
+
 /* The first line that reads the part finds its argument in the tile as it stands: coordinates carry the factor. */
 mercer_status mc_part_settle(mercer_ctx *ctx, mc_gram *g, mc_tile_part *p, const mc_tile_part *reused,
                              mercer_dtype wanted) {
@@ -124,8 +141,7 @@ mercer_status mc_part_settle(mercer_ctx *ctx, mc_gram *g, mc_tile_part *p, const
         p->sparse = p->strings != NULL;
         return p->strings ? mc_string_features_open(ctx, p, g->x, g->z) : MERCER_OK;
     }
-    p->sparse = is_sparse(g->x) && is_sparse(g->z) && p->feature != MC_IMAGE && p->feature != MC_FACTOR
-                && !mc_statistic_is_product(p->kind);
+    p->sparse = is_sparse(g->x) && is_sparse(g->z) && may_be_sparse(g, p);
     p->shared = g->symmetric && p->feature != MC_IMAGE;
     MC_TRY(take_products_of_bits(ctx, g, p));
     MC_TRY(drop_zeros(ctx, g, p, reused));
