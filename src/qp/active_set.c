@@ -360,6 +360,7 @@ mercer_status mc_active_solve(mercer_ctx *ctx, const mc_active_problem *problem,
                        .f = f,
                        .result = result,
                        .noise2 = problem->noise2,
+                       .work = problem->spent,
                        .buffer = problem->buffer ? problem->buffer : &own};
     mc_work work;
     MC_TRY(mc_work_open(ctx, &work, own_bytes(problem->matrix.n, problem->dual.m, problem->most)));
@@ -368,6 +369,7 @@ mercer_status mc_active_solve(mercer_ctx *ctx, const mc_active_problem *problem,
     const mercer_status status = iterate_active_sets(ctx, &r);
     mc_free(own.K);
     mc_work_close(&work);
+    result->updates = (int64_t)r.work;
     mc_dual_optimality(&problem->dual, beta, f, result);
     result->converged = status == MERCER_OK && result->violation <= problem->tolerance;
     return status;

@@ -29,6 +29,7 @@ typedef struct mc_active_problem {
     mc_matrix matrix; /* block, add and add_at are asked for, and diag; whole is used where it is at hand */
     double tolerance; /* of the violation */
     int64_t steps_max;
+    double spent;                    /* slopes brought up to date, and entries of K made, for this program before */
     int64_t most;                    /* variables in an active set; at least 2 */
     int64_t part;                    /* and in one that is not of all; 0: as many */
     mc_active_checkpoint checkpoint; /* call NULL: none */
@@ -45,7 +46,8 @@ typedef struct mc_active_problem {
     bool without_newton;
 } mc_active_problem;
 
-/* As mc_smo_solve. After a stop by the caller or the clock beta is feasible and f is no longer K beta. */
+/* As mc_smo_solve, but that updates are what has been spent, before as well. After a stop by the caller or the clock
+   beta is feasible and f is no longer K beta. */
 mercer_status mc_active_solve(mercer_ctx *ctx, const mc_active_problem *problem, double *beta, double *f,
                               mc_smo_result *result);
 /* f <- f + K c, in single precision where what that leaves in it is far below the violation aimed at; that is added to

@@ -188,7 +188,8 @@ static int64_t longer_patience(int64_t patience, int64_t until) {
    interior-point method would, which is soon where the rank of K is low, it is tried, and what SMO then still wants is
    the end: what is left is rounding.
    Where the round may be the last it ends with Newton steps: the tolerance leaves the slopes of free variables apart by
-   as much, and of many such, or a large C, the gap feels it. Either kind costs at most what has been done before. */
+   as much, and of many such, or a large C, the gap feels it. Either kind costs at most what has been done
+   before; for a set of all variables that is also what earlier calls have done, to a larger tolerance. */
 mercer_status mc_active_subproblem_solve(mercer_ctx *ctx, mc_active_run *r, const mc_smo_problem *small,
                                          mc_smo_result *found) {
     const bool last = !r->p->without_newton && small->tolerance <= r->p->tolerance;
@@ -213,7 +214,7 @@ mercer_status mc_active_subproblem_solve(mercer_ctx *ctx, mc_active_run *r, cons
         if (status || found->steps >= small->steps_max || (ended && newton_rounds >= NEWTON_ROUNDS)
             || (one.converged && (!last || newton_settled)))
             return status;
-        const double so_far = (double)found->updates + (one.converged ? r->work : 0);
+        const double so_far = (double)found->updates + (one.converged || r->count == r->p->dual.m ? r->work : 0);
         MC_TRY(newton_on_set(ctx, r, &small->rows, so_far, &moved));
         if (inside
             || (one.converged && (!moved || mc_extremes_of(&r->dual, r->own, r->own_f).violation <= part.tolerance)))

@@ -289,6 +289,7 @@ static mercer_status solve_with(mercer_ctx *ctx, mc_svm *s, mc_svm_program *t, c
                                  .matrix = *matrix,
                                  .tolerance = t->tolerance,
                                  .steps_max = s->set->iterations - before.steps,
+                                 .spent = s->solver->checkpointing || t->rise > 0 ? 0 : (double)before.updates,
                                  .most = s->solver->whole > s->solver->most ? s->solver->whole : s->solver->most,
                                  .part = s->solver->most,
                                  .checkpoint = {s->solver->checkpointing ? mc_svm_checkpoint_callback : NULL, &task},
