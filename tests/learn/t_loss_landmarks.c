@@ -148,6 +148,30 @@ static void test_memory_may_fail_anywhere(void **state) {
     assert_survives_failing_memory(fit_small, &set);
 }
 
+/* So slow that every look at the clock leads here. */
+static int stop_while_landmarks_are_chosen(void *user, const mercer_progress *progress) {
+    (void)user;
+    usleep(110000);
+    return progress->phase && (strcmp(progress->phase, "landmarks") == 0 || strcmp(progress->phase, "features") == 0);
+}
+
+/* Without landmarks there is no function to hand over, least of all one that says it is exact. */
+static void test_a_stop_before_there_are_landmarks_leaves_no_model(void **state) {
+    (void)state;
+    mercer_ctx *ctx = NULL;
+    mercer_options options = mercer_options_defaults();
+    options.progress = stop_while_landmarks_are_chosen;
+    assert_ok(ctx, mercer_open(&options, &ctx));
+    const table t = random_table(2500, 2, 78);
+    const mercer_loss set = near_settings("logistic", 400);
+    mercer_model *model = NULL;
+    const mercer_status status = try_loss(ctx, "logistic", &set, "rbf(gamma=0.5)", &t, &model);
+    /* where no thread looked at the clock in those phases there was no stop */
+    assert_true(status ? status == MERCER_CANCELLED && !model : mercer_model_report(model)->approximate);
+    mercer_model_free(model);
+    mercer_close(ctx);
+}
+
 static void test_more_landmarks_than_there_may_be_are_refused(void **state) {
     (void)state;
     mercer_ctx *ctx = open_ctx(1);
@@ -180,6 +204,7 @@ int main(void) {
         cmocka_unit_test(test_a_class_without_a_landmark_stays_a_class),
         cmocka_unit_test(test_the_same_bits_on_any_number_of_threads),
         cmocka_unit_test(test_memory_may_fail_anywhere),
+        cmocka_unit_test(test_a_stop_before_there_are_landmarks_leaves_no_model),
         cmocka_unit_test(test_the_factor_has_as_many_columns_as_pay),
         cmocka_unit_test(test_more_landmarks_than_there_may_be_are_refused),
     };

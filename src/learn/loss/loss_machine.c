@@ -313,8 +313,14 @@ static void close_machine(void *self) {
     mc_problem_close(&m->p);
 }
 
-static const mc_driver_steps steps = {REFINEMENTS,   open_machine, solve_loss_tasks, certify_tasks, finish_fit,
-                                      close_machine, NULL,         mc_loss_turn};
+/* Where there are no landmarks yet there is no function either. */
+static bool is_worth(const void *self) {
+    const machine *m = self;
+    return m->method != MC_LOSS_NYSTROM || m->landmarks;
+}
+
+static const mc_driver_steps steps = {REFINEMENTS, open_machine,  solve_loss_tasks, certify_tasks,
+                                      finish_fit,  close_machine, is_worth,         mc_loss_turn};
 
 mc_driver mc_loss_driver(mc_loss_machine *m) {
     return (mc_driver){.steps = &steps, .self = m, .p = &m->p};
