@@ -185,6 +185,11 @@ static const struct {
     {"chi2(gamma=%g)", true},
     {"intersection", true},
     {"%g*intersection", true},
+    {"matern(nu=1.2, length_scale=%g)", false},
+    {"matern(nu=0.3, length_scale=1) + 0*rbf(gamma=%g)", false},
+    {"sinc(length_scale=%g)", false},
+    {"rbf(gamma=%g) + matern(nu=2, length_scale=1)", false},
+    {"minmax", true},
 };
 static const double parameters[] = {1e-300, 1e-154, 1e-30, 1e-7, 0.3,  1,     2.5,  7,
                                     1e3,    1e7,    1e13,  1e19, 1e30, 1e154, 1e300};
@@ -229,6 +234,10 @@ static const char *const combined[] = {
     "form([[1e154]])[1]",
     "form([[1e-154]])[1]",
     "form([[2]])[1]*exponential(gamma=1)",
+    "matern(nu=1, length_scale=1) + rbf(gamma=1)",
+    "matern(nu=1, length_scale=1)*matern(nu=2.2, length_scale=2)",
+    "normalize(matern(nu=3, length_scale=1)*rq(alpha=2, length_scale=1) + rbf(gamma=1))",
+    "rbf(form=[[2, 1], [1, 3]])[1:2] + matern(nu=0.9, length_scale=1)",
 };
 
 static void test_combinations_agree_on_rows_of_every_kind(void **state) {

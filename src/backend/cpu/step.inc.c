@@ -6,7 +6,8 @@ INLINE V F(look_up)(const mc_tile_step *step, V s) {
     const REAL *table = step->table;
     const V limit = F(broadcast_scalar)(BITS == 32 ? (REAL)1e30 : (REAL)1e300);
     const V b = F(vsqrt)(F(vmin)(limit, F(vmax)((V){0}, s)));
-    const VU bits = (VU)b, one = (VU)F(broadcast_scalar)(1), mantissa = ~(VU){0} >> (BITS - MANTISSA);
+    const VU bits = (VU)b & ~(VU){0} >> 1, /* of equal rows b may be -0 */
+        one = (VU)F(broadcast_scalar)(1), mantissa = ~(VU){0} >> (BITS - MANTISSA);
     const VI last = (VI){0} + (INTEGER)(step->pieces - 1), zero = {0};
     VI piece = (VI)(bits >> (MANTISSA - MC_TABLE_BITS)) - (INTEGER)step->first;
     piece = (piece > zero) & piece;
