@@ -229,6 +229,17 @@ mercer_status mc_staged_hand_over(mercer_ctx *ctx, mc_staged *s, mercer_model **
 
 /* ---- In proportion to the rows ---- */
 
+/* The first stage, with fewer landmarks, and then of fewer rows, where there is no memory for it. */
+static mercer_status plan_first(mercer_ctx *ctx, mc_staged *s, mc_stage_plan *first, double *seconds) {
+    *first = mc_staged_first(s);
+    MC_TRY(forecast_stage(ctx, s, first, seconds));
+    while (isinf(*seconds) && first->rows > MC_FIRST_ROWS) {
+        *(first->landmarks > MC_FIRST_ROWS / 4 ? &first->landmarks : &first->rows) /= 2;
+        MC_TRY(forecast_stage(ctx, s, first, seconds));
+    }
+    return MERCER_OK;
+}
+
 static mercer_status stage_in_proportion(mercer_ctx *ctx, mc_staged *s, mercer_model **out) {
     const int64_t n = s->data->n;
     double seconds;
@@ -236,8 +247,8 @@ static mercer_status stage_in_proportion(mercer_ctx *ctx, mc_staged *s, mercer_m
     if (n < FIRST_IN_WORK || mc_staged_is_bound(s) || mc_staged_forecast_exact(ctx, s) <= s->budget)
         return mc_model_fit(ctx, s->machine, s->set.values, s->kernel, s->data, out);
     MC_TRY(mc_staged_split_rows(ctx, s));
-    const mc_stage_plan first = mc_staged_first(s);
-    MC_TRY(forecast_stage(ctx, s, &first, &seconds));
+    mc_stage_plan first;
+    MC_TRY(plan_first(ctx, s, &first, &seconds));
     const mercer_status status = mc_staged_climb(ctx, s, first, seconds);
     return s->model && !status ? mc_staged_hand_over(ctx, s, out) : status;
 }

@@ -178,6 +178,28 @@ static void test_a_search_in_a_hurry_is_of_one_kernel(void **state) {
     mercer_data_free(data);
 }
 
+/* Where there is no memory for the first stage, a smaller one is the first. */
+static void test_little_memory_is_no_reason_for_no_model(void **state) {
+    (void)state;
+    mercer_data *data = generated("friedman1", 12000);
+    mercer_options options = mercer_options_defaults();
+    mercer_ctx *ctx = NULL;
+    mercer_kernel *kernel = NULL;
+    mercer_model *model = NULL;
+    options.memory_limit = 16u << 20;
+    assert_ok(ctx, mercer_open(&options, &ctx));
+    mercer_gp set = mercer_gp_defaults();
+    set.iterations = 2;
+    set.restarts = 0;
+    assert_ok(ctx, mercer_kernel_parse(ctx, "rbf(gamma=0.3)", &kernel));
+    assert_ok(ctx, mercer_fit(ctx, "gp", &set, kernel, data, &model));
+    assert_true(mercer_model_report(model)->n < 2048);
+    mercer_model_free(model);
+    mercer_kernel_free(kernel);
+    mercer_data_free(data);
+    mercer_close(ctx);
+}
+
 static void test_stages_grow_and_shrink(void **state) {
     (void)state;
     const mc_stage_plan first = {256, 0}, next = mc_stage_after(first, 100000, 0);
@@ -385,6 +407,7 @@ int main(void) {
         cmocka_unit_test(test_a_lambda_that_cannot_be_solved_for_is_none_for_the_model),
         cmocka_unit_test(test_the_search_is_part_of_the_time),
         cmocka_unit_test(test_a_search_in_a_hurry_is_of_one_kernel),
+        cmocka_unit_test(test_little_memory_is_no_reason_for_no_model),
         cmocka_unit_test(test_stages_grow_and_shrink),
         cmocka_unit_test(test_few_rows_are_no_worse_than_the_commonest_class),
         cmocka_unit_test(test_rare_classes_are_in_every_stage),
