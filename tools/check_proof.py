@@ -2587,13 +2587,238 @@ def is_instance(t, of):
     return t == of
 
 
+# ---- what an object may be made of: asked before anything of it is used
+
+class Written(Fraction):
+    """A number that was written with a point or an exponent, as no place, order or number of columns is."""
+
+
+def must(holds, where, what):
+    if not holds:
+        raise Refused(f"{where} is not {what}")
+
+
+def a_number(v, where):
+    must(number(v), where, "a number")
+
+
+def at_least(low):
+    def look(v, where):
+        must(number(v) and not isinstance(v, Written) and v.denominator == 1 and low <= v <= 2**53, where, f"a whole number from {low} on")
+    return look
+
+
+def not_negative(v, where):
+    must(number(v) and v >= 0, where, "a number from 0 on")
+
+
+def a_text(v, where):
+    must(isinstance(v, str), where, "a text")
+
+
+def a_flag(v, where):
+    must(isinstance(v, bool), where, "true or false")
+
+
+def one_of(*names):
+    def look(v, where):
+        must(isinstance(v, str) and v in names, where, "one of " + ", ".join(names))
+    return look
+
+
+def list_of(kind, least=0, most=INF):
+    def look(v, where):
+        must(isinstance(v, list) and least <= len(v) <= most, where, f"a list of {least} or more" if most == INF else f"a list of {least} to {most}")
+        for i, e in enumerate(v, 1):
+            kind(e, f"{where}, place {i},")
+    return look
+
+
+def fields(needed, may_have=None):
+    """An object with these fields and no others."""
+    every = {**needed, **(may_have or {})}
+
+    def look(v, where):
+        must(isinstance(v, dict), where, "an object")
+        for name in needed:
+            must(name in v, where, f"whole without '{name}'")
+        for name, e in v.items():
+            must(name in every, where, f"what may have '{name}'")
+            every[name](e, f"'{name}' of {where}")
+    return look
+
+
+def named(tag, table):
+    """An object that says by its field `tag` what else it has."""
+    def look(v, where):
+        must(isinstance(v, dict) and isinstance(v.get(tag), str) and v[tag] in table, where, f"known by its '{tag}'")
+        table[v[tag]]({k: e for k, e in v.items() if k != tag}, where)
+    return look
+
+
+def either(what, **kinds):
+    """An object told by one of these fields."""
+    def look(v, where):
+        found = [k for name, k in kinds.items() if isinstance(v, dict) and name in v]
+        must(found, where, what)
+        found[0](v, where)
+    return look
+
+
+def open_or(written, what):
+    """A value that is written, or that the data or tune will give."""
+    rest = {"parameter": at_least(0)}
+    is_open = either(what, auto=fields({"auto": a_text}), range=fields({**rest, "range": list_of(a_number, 2, 2)}), set=fields({**rest, "set": list_of(a_number, 1)}))
+
+    def look(v, where):
+        (is_open if isinstance(v, dict) else written)(v, where)
+    return look
+
+
+def a_vector_or_number(v, where):
+    (list_of(a_number, 1) if isinstance(v, list) else a_number)(v, where)
+
+
+def a_whole_value(v, where):
+    must(number(v) and v.denominator == 1, where, "a whole number")
+
+
+def a_matrix(v, where):
+    if isinstance(v, dict):
+        fields({"file": a_text})(v, where)
+    else:
+        list_of(list_of(a_number, 1), 1)(v, where)
+        must(is_matrix(v), where, "a square matrix")
+
+
+SCALAR, WHOLE, VECTOR = (open_or(k, "a value") for k in (a_number, a_whole_value, a_vector_or_number))
+
+
+def an_amount(v, where):
+    if not number(v):
+        fields({"factor": a_number, "times": VECTOR})(v, where)
+
+
+def a_function(v, where):
+    if not number(v):
+        FUNCTION(v, where)
+
+
+def a_term(v, where):
+    if not number(v):
+        TERM(v, where)
+
+
+def one_term(v, where):
+    list_of(a_term, 1, 1)(v, where)
+
+
+def a_place_or_name(v, where):
+    (a_text if isinstance(v, str) else at_least(1))(v, where)
+
+
+FUNCTION = either("a function", column=fields({"column": at_least(1)}), function=named("function", {
+    **{n: fields({}) for n in ("norm", "norm2")},
+    **{n: fields({"of": list_of(a_function, 1, 1)}) for n in ("negate", "exp", "log", "sqrt", "sin", "cos", "tanh", "abs")},
+    **{n: fields({"of": list_of(a_function, 2, 2)}) for n in ("add", "subtract", "multiply", "divide", "power")}}))
+
+TEXT = {"text": fields({"text": a_text})}
+ATOMS = {  # the parameters of each
+    **{n: fields({}) for n in ("linear", "cosine", "intersection", "white", "precomputed", "tanimoto", "additive_chi2", "spline", "thin_plate")},
+    "poly": fields({"degree": SCALAR, "c": SCALAR, "gamma": SCALAR}),
+    **{n: fields({"gamma": VECTOR}) for n in ("laplacian", "exponential")},
+    "rbf": either("rbf", gamma=fields({"gamma": VECTOR}), form=fields({"form": a_matrix})),
+    "matern": fields({"nu": SCALAR, "length_scale": VECTOR}),
+    "rq": fields({"alpha": SCALAR, "length_scale": VECTOR}),
+    "periodic": fields({"period": VECTOR, "length_scale": VECTOR}),
+    "chi2": fields({"gamma": SCALAR}),
+    "arccos": fields({"order": WHOLE}),
+    "tanh": fields({"a": SCALAR, "c": SCALAR}),
+    "form": fields({"matrix": a_matrix}),
+    "user": fields({"function": fields({"user": a_text})}),
+    "spectrum": fields({"p": WHOLE, "mismatches": WHOLE}, TEXT),
+    "subsequence": fields({"p": WHOLE, "decay": SCALAR, "span": WHOLE}, TEXT),
+    "weighted_degree": fields({"p": WHOLE}, TEXT),
+    "words": fields({}, TEXT),
+    "tfidf": fields({"texts": WHOLE, "words": either("a list of words", auto=fields({"auto": a_text}), words=fields({"words": a_text}))}, TEXT),
+    "mean_map": fields({"columns": WHOLE, "of": one_term}, TEXT),
+    "wendland": fields({"k": WHOLE, "dimension": WHOLE, "length_scale": VECTOR}),
+    "sinc": fields({"length_scale": VECTOR}),
+    "brownian": fields({"hurst": SCALAR}),
+    "gibbs": fields({"function": a_function}),
+    "power": fields({"p": SCALAR, "centred": WHOLE}),
+    "log": fields({"p": SCALAR, "length_scale": SCALAR, "centred": WHOLE}),
+    "multiquadric": fields({"c": SCALAR, "centred": WHOLE}),
+}
+ATOM = named("atom", ATOMS)
+SPECIALS = {
+    **{n: fields({}) for n in ("column_square", "column_distance", "distance_square", "harmonic")},
+    **{n: fields({"of": ATOM}) for n in ("scaled_square", "scaled_distance", "sum_distance", "circle_square", "chi2_distance", "rq_log", "matern_log",
+                                         "distance_psi", "sign_mean")},
+    **{n: fields({"amount": an_amount}) for n in ("rest_dot", "minus_norms")},
+}
+OPERATIONS = {
+    **{n: fields({"of": list_of(a_term, 1)}) for n in ("sum", "product")},
+    **{n: fields({"of": one_term}) for n in ("exp", "normalize", *POWER_SERIES)},
+    "power": fields({"exponent": a_number, "of": one_term}),
+    "columns": fields({"columns": list_of(a_place_or_name, 1), "of": one_term}),
+    "weigh": either("weigh", function=fields({"function": a_function, "of": one_term}), gaussian=fields({"gaussian": an_amount, "of": one_term})),
+}
+TERM = either("a term", atom=ATOM, op=named("op", OPERATIONS), special=named("special", SPECIALS), dot=fields({"dot": an_amount}), factor=an_amount,
+              remainder=fields({"remainder": a_term, "order": at_least(0), "at": a_number}))
+
+STEP = fields({"states": a_text, "columns": at_least(0), "rule": a_text, "id": a_text, "premises": list_of(at_least(1)), "term": a_term})
+CLAIM = {"expression": a_term, "value": a_number, "bound": not_negative}
+
+
+def texts_by_column(v, where):
+    must(isinstance(v, dict), where, "an object")
+    for name, column in v.items():
+        list_of(a_text)(column, f"'{name}' of {where}")
+
+
+WITNESS = fields({**CLAIM, "points": list_of(list_of(a_number), 1), "weights": list_of(a_number, 1)}, {"texts": texts_by_column})
+FREQUENCY = fields({**CLAIM, "columns": at_least(1), "mean": a_flag, "at": list_of(a_number, 1)})
+COEFFICIENT = fields({**CLAIM, "columns": at_least(0), "series": one_of("inner product", "spheres", "gegenbauer"), "order": at_least(0)})
+EVERY = {"format": one_of("mercer-proof 1"), "verdict": one_of("proved", "refuted", "unknown"), "columns": at_least(0), "text": a_text, "expression": a_term}
+OBJECTS = {
+    "proved": fields({**EVERY, "steps": list_of(STEP, 1)}),
+    "refuted": either("a refutation", witness=fields({**EVERY, "witness": WITNESS}), frequency=fields({**EVERY, "frequency": FREQUENCY}),
+                      coefficient=fields({**EVERY, "coefficient": COEFFICIENT})),
+    "unknown": fields(EVERY),
+}
+
+
+def exact(kind):
+    """A number is the double it reads as."""
+    def read(digits):
+        value = float(digits)
+        must(math.isfinite(value), f"the number {digits[:40]}", "finite")
+        return kind(value)
+    return read
+
+
+def no_number(word):
+    raise Refused(f"{word} is not a number")
+
+
+def said_once(pairs):
+    out = dict(pairs)
+    must(len(out) == len(pairs), "an object that says one thing twice", "an object")
+    return out
+
+
+def well_formed(text):
+    data = json.loads(text, parse_float=exact(Written), parse_int=exact(Fraction), parse_constant=no_number, object_pairs_hook=said_once)
+    must(isinstance(data, dict) and data.get("format") == "mercer-proof 1", "this", "a proof object of format 'mercer-proof 1'")
+    EVERY["verdict"](data.get("verdict"), "'verdict'")
+    OBJECTS[data["verdict"]](data, "the proof")
+    return data
+
+
 def check(text):
     """Returns what was found to hold; raises Refused or Undecided."""
-    def exact(digits):
-        return Fraction(float(digits))  # a number is the double it reads as
-    data = json.loads(text, parse_float=exact, parse_int=exact)
-    if data.get("format") != "mercer-proof 1":
-        raise Refused("not a proof object of format 'mercer-proof 1'")
+    data = well_formed(text)
     if data["verdict"] == "proved":
         check_steps(data)
         return f"{len(data['steps'])} steps hold"
@@ -2605,23 +2830,26 @@ def check(text):
             check_frequency(data)
             return "a frequency refutes it"
         form = check_witness(data)
-        exact = f": their sum is {form[0]}, exactly" if form[0] == form[1] and form[0].denominator < 10**6 else ""
-        return f"{len(data['witness']['points'])} points refute it{exact}"
+        exactly = f": their sum is {form[0]}, exactly" if form[0] == form[1] and form[0].denominator < 10**6 else ""
+        return f"{len(data['witness']['points'])} points refute it{exactly}"
     raise Undecided("nothing is claimed")
 
 
 def main(files):
     status = 0
-    for name in files:
-        with open(name, encoding="utf-8") as file:
-            text = file.read()
+    for name in files:  # each on its own: whatever one holds, the others are read
         try:
+            with open(name, encoding="utf-8") as file:
+                text = file.read()
             print(f"{name}: {check(text)}")
         except Undecided as why:
             print(f"{name}: not checked: {why}")
             status = status or 3
-        except (Refused, KeyError, TypeError, ValueError, IndexError, AttributeError) as why:
+        except Refused as why:
             print(f"{name}: REFUSED: {why}")
+            status = 1
+        except Exception as why:
+            print(f"{name}: REFUSED: it cannot be read as a proof ({type(why).__name__}: {why})")
             status = 1
     return status
 
