@@ -141,8 +141,9 @@ def softmax(a, x):
 
 
 SIMPLE = {"Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": np.divide, "Pow": np.power, "Gemm": np.matmul, "Min": np.minimum,
-          "Exp": np.exp, "Log": np.log, "Neg": np.negative, "Sqrt": np.sqrt, "Sin": np.sin, "Cos": np.cos, "Tanh": np.tanh, "Abs": np.abs,
-          "Atan": np.arctan, "Sign": np.sign, "Equal": np.equal, "Greater": np.greater, "Not": np.logical_not, "Where": np.where, "IsNaN": np.isnan,
+          "Max": np.maximum, "Exp": np.exp, "Log": np.log, "Neg": np.negative, "Sqrt": np.sqrt, "Sin": np.sin, "Cos": np.cos, "Tanh": np.tanh, "Abs": np.abs,
+          "Atan": np.arctan, "Asin": np.arcsin, "Sign": np.sign,
+          "Equal": np.equal, "Greater": np.greater, "Not": np.logical_not, "Where": np.where, "IsNaN": np.isnan,
           "Relu": lambda x: np.maximum(x, 0), "Shape": lambda x: np.array(x.shape), "Expand": np.broadcast_to, "Identity": lambda x: x,
           "Sigmoid": lambda x: 1 / (1 + np.exp(-x)), "Unsqueeze": lambda x, axes: np.expand_dims(x, tuple(axes))}
 OTHER = {"Cast": lambda a, x: [x.astype(TYPES[a["to"]])], "Concat": lambda a, *x: [np.concatenate(x, a["axis"])],
