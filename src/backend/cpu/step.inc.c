@@ -80,7 +80,7 @@ INLINE V F(tile_function_value)(mc_function_of_tile function, const mc_tile_step
 /* What the function is applied to, or the whole of it for those that read the vectors in their own way. */
 INLINE V F(function_argument)(mc_function_of_tile function, const mc_tile_step *step, REAL row, V column, V source) {
     switch (function) {
-    case MC_SCALE: return source * (row * column);
+    case MC_SCALE: return source * (row * column) + 0; /* a zero has no sign */
     case MC_SCALE_SIGN: return source * F(vmax)((V){0}, row * column);
     case MC_RATIO: {
         const V rest = row + column - source;

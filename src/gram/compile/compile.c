@@ -146,8 +146,9 @@ static mercer_status emit_periodic(compiler *c, const mc_node *node, node_place 
 static mercer_status emit_vector(compiler *c, mc_vector_kind kind, const mc_node *node, int source, node_place at,
                                  mc_tile_line **out) {
     static const mc_function_of_tile functions[] = {
-        [MC_VECTOR_NORMALIZE] = MC_SCALE_SIGN, [MC_VECTOR_WEIGH] = MC_SCALE,        [MC_VECTOR_NORM] = MC_SCALE,
-        [MC_VECTOR_POWER] = MC_SAME,           [MC_VECTOR_LENGTH] = MC_MEAN_LENGTH, [MC_VECTOR_IDENTITY] = MC_EQUAL};
+        [MC_VECTOR_NORMALIZE] = MC_SCALE_SIGN, [MC_VECTOR_WEIGH] = MC_SCALE,  [MC_VECTOR_NORM] = MC_SCALE,
+        [MC_VECTOR_POWER] = MC_SAME,           [MC_VECTOR_ORIGIN] = MC_SCALE, [MC_VECTOR_LENGTH] = MC_MEAN_LENGTH,
+        [MC_VECTOR_IDENTITY] = MC_EQUAL};
     MC_TRY(new_line(c, functions[kind], at, out));
     (*out)->step.source = source;
     (*out)->vector = kind;
@@ -190,20 +191,24 @@ static mercer_status emit_wendland(compiler *c, const mc_node *node, node_place 
     return MERCER_OK;
 }
 
-/* factor |x - z|^p, and what is centred at the origin beside it: -factor (|x|^p + |z|^p). */
+/* factor |x - z|^p, and what is centred at the origin beside it: -factor (|x|^p + |z|^p), which is 0 of a row of zeros,
+   whatever the roundings are. */
 static mercer_status emit_distance_power(compiler *c, const mc_node *node, double p, bool centred, double factor,
                                          node_place at) {
     const node_place there = centred ? intermediate_place(c, at) : at;
     mc_tile_line *line;
-    MC_TRY(emit_want(c, distance_of(-1, NULL, NULL), MC_DISTANCE_POWER, there, &line));
+    mc_part_want w = distance_of(-1, NULL, NULL);
+    w.exact = true;
+    MC_TRY(emit_want(c, w, MC_DISTANCE_POWER, there, &line));
     line->step.p = p / 2;
     line->step.coefficient *= centred ? 1 : factor;
     if (!centred)
         return MERCER_OK;
-    at.factor *= factor;
-    MC_TRY(emit_vector(c, MC_VECTOR_POWER, node, there.target, at, &line));
+    MC_TRY(emit_vector(c, MC_VECTOR_POWER, node, there.target, there, &line));
     line->power = p;
-    return MERCER_OK;
+    line->step.coefficient = -1;
+    at.factor *= -factor;
+    return emit_vector(c, MC_VECTOR_ORIGIN, node, there.target, at, &line);
 }
 
 /* 2^(-|x - z|^2 log2(e) / t) (4 f^2 g^2 / t^2)^(d/4), t = f^2 + g^2. */

@@ -31,7 +31,7 @@ static bool same_node(const mc_node *a, const mc_node *b) {
 static bool same_part(const mc_tile_part *a, const mc_tile_part *b) {
     if (a->columns > 0 && isnan(a->weight[0]))
         return false; /* what the weights are is not known from their shares of the first */
-    return a->kind == b->kind && a->feature == b->feature && same_columns(a, b)
+    return a->kind == b->kind && a->feature == b->feature && a->exact == b->exact && same_columns(a, b)
            && same_numbers(a->weight, b->weight, a->columns) && same_numbers(a->period, b->period, a->columns)
            && a->matrix == b->matrix && same_node(a->precomputed, b->precomputed) && same_node(a->strings, b->strings);
 }
@@ -72,6 +72,7 @@ static mercer_status fill_part(mercer_ctx *ctx, mc_part_want *w, const mc_view *
                         .matrix = w->matrix,
                         .precomputed = w->precomputed,
                         .strings = w->strings,
+                        .exact = w->exact,
                         .scale = 1};
     MC_TRY(mc_flatten_view(ctx, view, &p->column));
     MC_TRY(MC_ALLOC(ctx, p->weight, view->d));
@@ -118,7 +119,7 @@ mercer_status mc_tile_program_find_part(mercer_ctx *ctx, mc_tile_program *plan, 
     MC_TRY(add_part(ctx, plan, &fresh, out));
     mc_tile_part *p = &plan->part[*out];
     p->uses[w->use] = true;
-    if (p->first == 0)
+    if (p->first == 0 && !p->exact)
         p->first = w->use == MC_USE_DISTANCE ? -2 * w->a : w->a; /* -|x - z|^2 / 2 is what the tiles have */
     return MERCER_OK;
 }

@@ -18,6 +18,7 @@ typedef struct mc_part_want {
         double parameter); /* from a parameter to a weight on the squared (kind SUM: plain) difference */
     const mc_value *period, *matrix;
     const mc_node *precomputed, *strings;
+    bool exact; /* of the data as they are: no factor, no centre */
 } mc_part_want;
 
 /* The columns of the table that a view sees. */

@@ -45,6 +45,8 @@ static double row_factor(const void *arg, const mc_view *row, const double *x) {
         return inverse_root(mc_eval_in_view(line->node->child[0], &view, x, x));
     if (line->vector == MC_VECTOR_NORM || line->vector == MC_VECTOR_POWER)
         return (line->vector == MC_VECTOR_POWER ? -1 : 1) * norm_power(&view, x, line->power);
+    if (line->vector == MC_VECTOR_ORIGIN)
+        return norm_power(&view, x, 1) > 0;
     const double f = mc_function_in_view(line->node->function, &view, x);
     return line->vector == MC_VECTOR_WEIGH ? f : f > 0 && f * f > 0 ? f * f : NAN;
 }

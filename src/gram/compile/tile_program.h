@@ -90,6 +90,8 @@ typedef struct mc_tile_part {
     bool narrow;     /* of texts: coordinates are whole numbers up to 255, bytes in an unpacked panel */
     double rounding; /* of texts: units in the last place that a coordinate may be off by */
     double phase;    /* COS_SIN, FACTOR: how far rounding of x can move a point, at most */
+    bool exact;      /* coordinates are those of the data, whose differences doubles have to the last digits */
+    double least, right_least; /* exact: the least |coordinate| that is not 0, of both sides and of the right one */
     mc_distance_method distance_method;
     bool norms_in_line;           /* its one distance line adds the norms itself: no strip of distances is made */
     mc_packed_points left, right; /* right has no arrays of its own when it is the left */
@@ -120,6 +122,7 @@ typedef enum mc_vector_kind {
     MC_VECTOR_WEIGH,
     MC_VECTOR_NORM,
     MC_VECTOR_POWER,  /* the same, added: -|x|^power of both rows */
+    MC_VECTOR_ORIGIN, /* 0 of a row of zeros, 1 of the others */
     MC_VECTOR_LENGTH, /* squares of the length of gibbs; the line reads a part as well */
     MC_VECTOR_IDENTITY
 } mc_vector_kind;

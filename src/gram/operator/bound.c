@@ -79,15 +79,25 @@ static argument_error reference_distance(const mc_tile_part *p, double alpha, ar
         .size = INFINITY, .e0 = by * input * input, .e1 = sqrt(2 * by) * input, .e2 = (sum_factor(p, 1, a) + 12) * a.u};
 }
 
+/* Doubles have the differences of the coordinates to the last digits, and their squares too: two numbers that differ do
+   so by a unit in the last place of the smaller. */
+static bool has_exact_differences(const mc_tile_part *p, arithmetic a) {
+    return p->exact && a.u < 0x1p-50 && p->least > 1e-130;
+}
+
 /* The exponent -|x - z|^2/2 of a part, times alpha. */
 static argument_error distance_argument(const mc_tile_part *p, double alpha, arithmetic a) {
     const double N = 0.5 * (p->left.norm2_max + p->right.norm2_max), u = a.u;
     if (a.reference && !(fabs(alpha) * N <= DBL_MAX))
         return reference_distance(p, alpha, a);
     const double c = sum_factor(p, p->distance_method == MC_DISTANCE_DIRECT ? 1 : 3, a), e0 = (c + 4) * u * N;
-    const double input = 4 * u * sqrt(2 * N) + 2 * p->phase; /* of |x - z|, by the rounding of the coordinates */
-    argument_error s = {
-        .size = fabs(alpha) * 4 * N, .e0 = fabs(alpha) * input * input, .e1 = sqrt(2 * fabs(alpha)) * input};
+    const bool exact = has_exact_differences(p, a);
+    const double flushed = exact ? 0 : (double)p->longest * (u > 0x1p-50 ? FLT_MIN : DBL_MIN);
+    /* of |x - z|, by the rounding of the coordinates */
+    const double input = exact ? 0 : 4 * u * sqrt(2 * N) + 2 * p->phase;
+    argument_error s = {.size = fabs(alpha) * 4 * N,
+                        .e0 = fabs(alpha) * (input * input + flushed),
+                        .e1 = sqrt(2 * fabs(alpha)) * input};
     if (p->uint8_unit > 0)
         s.e2 = 4 * u; /* sums of whole numbers are exact; pack_uint8.c keeps the coordinates within what input says */
     else if (p->distance_method == MC_DISTANCE_NORMS)
@@ -187,13 +197,17 @@ static mc_bound compact_bound(const mc_tile_step *step, argument_error s, arithm
 }
 
 /* max(0, t)^h of a distance t that is wrong by e0 + e1 sqrt t + e2 t: the h-th power of e0 and, where t > 4 e1^2, so
-   that the slope is at most twice that of t itself, 2 h (e1 t^(h - 1/2) + e2 t^h); below, (2 e1^2)^h. */
-static mc_bound power_bound(const mc_tile_step *step, argument_error s, arithmetic a) {
+   that the slope is at most twice that of t itself, 2 h (e1 t^(h - 1/2) + e2 t^h); below, (2 e1^2)^h. Of exact
+   differences the error is a share of the value itself, whose logarithm is at most 710. */
+static mc_bound power_bound(const mc_tile_part *p, const mc_tile_step *step, argument_error s, arithmetic a) {
     const double h = step->p, size = pow(s.size, h), *by = a.bodies->power;
     const double steep = h >= 0.5 ? 2 * h * s.e1 * pow(s.size, h - 0.5) : h * pow(2 * s.e1, 2 * h);
     const double passed = pow(s.e0, h) + fmax(pow(2 * s.e1 * s.e1, h), steep) + 2 * h * s.e2 * size;
     const double own = by[0] + h * (by[1] + by[2] * fabs(log(fmax(s.size, 2))));
-    return make_bound(size, passed + a.u * own * size, 0);
+    mc_bound out = make_bound(size, passed + a.u * own * size, 0);
+    const double share = 2 * h * s.e2 + a.u * (by[0] + h * (by[1] + by[2] * 710));
+    out.share = has_exact_differences(p, a) ? share : INFINITY;
+    return out;
 }
 
 /* The Matern function falls the faster the nearer to 0: t + e0 has it at 1 - f(e0) less than t at most. Where t is
@@ -206,11 +220,14 @@ static mc_bound matern_bound(const mc_tile_step *step, argument_error s, arithme
     return make_bound(1, fmin(passed / fmax(1 - 0x1p-6 - s.e2, 0x1p-10) + mc_matern_table_error(nu, a.u), 1), 0);
 }
 
-/* -|x|^p and -|z|^p beside |x - z|^p, of rows that make |x|^(p/2) |z|^(p/2) of it. */
+/* -|x|^p and -|z|^p beside |x - z|^p, of rows that make |x|^(p/2) |z|^(p/2) of it; |x - z|^p is at most four times the
+   larger of |x|^p and |z|^p. */
 static mc_bound centred_bound(const mc_tile_line *line, mc_bound v, arithmetic a) {
     const double size = v.size + line->row_max + line->col_max;
     mc_bound out = symmetric_bound(size, v.error + 4 * a.u * size);
-    out.share = out.error / sqrt(line->row_least * line->col_least);
+    const double most = fmax(line->row_max, line->col_max), least = fmin(line->row_least, line->col_least);
+    out.share = v.share < INFINITY ? (4 * v.share + 12 * a.u) * sqrt(most / least)
+                                   : out.error / sqrt(line->row_least) / sqrt(line->col_least);
     return out;
 }
 
@@ -376,7 +393,7 @@ static mc_bound line_bound(const mc_tile_program *plan, const mc_tile_line *line
     if (line->step.function == MC_LOOKED_UP)
         return matern_bound(&line->step, s, by);
     if (line->step.function == MC_DISTANCE_POWER)
-        return power_bound(&line->step, s, by);
+        return power_bound(&plan->part[line->part], &line->step, s, by);
     if (falls && line->step.function == MC_COMPACT)
         return compact_bound(&line->step, s, by);
     if (falls && radial[line->step.function].by2 > 0)

@@ -19,7 +19,7 @@ static void set_distance_methods(mc_tile_program *plan, bool careful) {
         mc_tile_part *p = &plan->part[i];
         const bool uncertain =
             !p->sparse && !(p->uint8_unit > 0) && (p->uses[MC_USE_DISTANCE] || p->uses[MC_USE_ANGLE]);
-        const bool doubtful = careful && uncertain && p->kind == MC_DOT;
+        const bool doubtful = (careful || p->exact) && uncertain && p->kind == MC_DOT;
         p->distance_method = !doubtful                                             ? MC_DISTANCE_NORMS
                              : p->d <= MC_DIRECT_COLUMNS && !p->uses[MC_USE_ANGLE] ? MC_DISTANCE_DIRECT
                                                                                    : MC_DISTANCE_GUARDED;

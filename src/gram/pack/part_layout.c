@@ -119,8 +119,8 @@ static mercer_status bound_phase(mercer_ctx *ctx, const mc_gram *g, mc_tile_part
 static bool is_read_steeply(const mc_gram *g, const mc_tile_part *p) {
     for (int i = 0; i < g->plan.lines; i++) {
         const mc_tile_step *step = &g->plan.line[i].step;
-        const double steep = step->function == MC_DISTANCE_POWER ? 0.6 : step->function == MC_LOOKED_UP ? 0.5 : 0;
-        if (g->plan.line[i].part >= 0 && p == &g->plan.part[g->plan.line[i].part] && step->p < steep)
+        if (g->plan.line[i].part >= 0 && p == &g->plan.part[g->plan.line[i].part] && step->function == MC_LOOKED_UP
+            && step->p < 0.5)
             return true;
     }
     return false;
@@ -128,8 +128,29 @@ static bool is_read_steeply(const mc_gram *g, const mc_tile_part *p) {
 
 /* Compressed rows have the coordinates of the data, and sums over those that both rows have. */
 static bool may_be_sparse(const mc_gram *g, const mc_tile_part *p) {
-    return p->feature != MC_IMAGE && p->feature != MC_FACTOR && !mc_statistic_is_product(p->kind)
+    return p->feature != MC_IMAGE && p->feature != MC_FACTOR && !mc_statistic_is_product(p->kind) && !p->exact
            && !is_read_steeply(g, p);
+}
+
+static mercer_status find_least(mercer_ctx *ctx, mc_tile_part *p, const mercer_data *data) {
+    double *row = NULL;
+    MC_TRY(MC_ALLOC(ctx, row, data->d));
+    for (int64_t i = 0; i < data->n; i++) {
+        mc_data_values(data, i, row);
+        for (int64_t k = 0; k < p->columns; k++)
+            p->least = row[p->column[k]] != 0 ? fmin(p->least, fabs(row[p->column[k]])) : p->least;
+    }
+    mc_free(row);
+    return MERCER_OK;
+}
+
+static mercer_status find_least_coordinate(mercer_ctx *ctx, const mc_gram *g, mc_tile_part *p,
+                                           const mc_tile_part *reused) {
+    p->least = reused ? reused->right_least : INFINITY;
+    if (!reused && !g->symmetric)
+        MC_TRY(find_least(ctx, p, g->z));
+    p->right_least = p->least;
+    return find_least(ctx, p, g->x);
 }
 
 /* The first line that reads the part finds its argument in the tile as it stands: coordinates carry the factor. */
@@ -147,9 +168,11 @@ mercer_status mc_part_settle(mercer_ctx *ctx, mc_gram *g, mc_tile_part *p, const
     MC_TRY(drop_zeros(ctx, g, p, reused));
     p->d = coordinates_of(p);
     p->longest = longest_of(g, p);
-    if (g->symmetric && wanted == MERCER_F64)
+    if (p->exact)
+        MC_TRY(find_least_coordinate(ctx, g, p, reused));
+    if (g->symmetric && wanted == MERCER_F64 && !p->exact)
         MC_TRY(mc_part_uint8_unit(ctx, p, g->x));
-    if (distances && !p->sparse && g->z->n > 0 && !(p->uint8_unit > 0))
+    if (distances && !p->exact && !p->sparse && g->z->n > 0 && !(p->uint8_unit > 0))
         MC_TRY(reused ? take_centre(ctx, p, reused) : mc_part_centre(ctx, p, g->z));
     const double unit = mc_part_unit(p), scale = p->kind == MC_DOT ? sqrt(unit) : unit;
     for (int64_t k = 0; k < p->columns; k++) {

@@ -74,6 +74,21 @@ static double scaled_square(const mc_row_pair *p, const mc_value *scale) {
     return sum;
 }
 
+/* Its root, where that of a sum that is too small has lost its digits as well. */
+static double scaled_length(const mc_row_pair *p, const mc_value *scale) {
+    const double square = scaled_square(p, scale);
+    double most = 0, sum = 0;
+    if (!(square < 1e-280))
+        return sqrt(square);
+    for (int64_t j = 0; j < p->view->d; j++)
+        most = fmax(most, fabs(mc_pair_difference(p, j) / mc_value_at(scale, j)));
+    for (int64_t j = 0; j < p->view->d && most > 0; j++) {
+        const double u = mc_pair_difference(p, j) / mc_value_at(scale, j) / most;
+        sum += u * u;
+    }
+    return most * sqrt(sum);
+}
+
 static double evaluate_linear(const mc_node *node, const mc_row_pair *p) {
     (void)node;
     return mc_pair_dot(p);
@@ -110,7 +125,7 @@ static double evaluate_exponential(const mc_node *node, const mc_row_pair *p) {
 
 static double evaluate_matern(const mc_node *node, const mc_row_pair *p) {
     const double nu = node->parameter[0].number;
-    return mc_matern_value(nu, sqrt(2 * nu * scaled_square(p, &node->parameter[1])));
+    return mc_matern_value(nu, sqrt(2 * nu) * scaled_length(p, &node->parameter[1]));
 }
 
 static double evaluate_rq(const mc_node *node, const mc_row_pair *p) {

@@ -51,13 +51,18 @@ static two_sums matern_integrals(double order, double q, double shift) {
 enum { FAR = 800 };
 static const double LEAST = 1e-150; /* squares of less are 0 */
 
+/* 1 - Gamma(1 - nu)/Gamma(1 + nu) (s/2)^(2 nu), what is left out being a few s^2. */
+static double value_near_zero(double nu, double s) {
+    return nu < 1 && s > 0 ? 1 - tgamma(1 - nu) / tgamma(1 + nu) * pow(s / 2, 2 * nu) : 1;
+}
+
 double mc_matern_value(double nu, double s) {
     if (mc_matern_is_elementary(nu)) {
         const double front = nu == 0.5 ? 1 : nu == 1.5 ? 1 + s : 1 + s + s * s / 3;
         return s > FAR ? 0 : front * exp(-s);
     }
     if (s < LEAST)
-        return 1;
+        return value_near_zero(nu, s);
     return s > FAR ? 0 : isfinite(s) ? fmin(1, matern_integrals(nu, s * s / 4, 0).plain / tgamma(nu)) : NAN;
 }
 
