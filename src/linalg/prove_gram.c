@@ -3,7 +3,9 @@
    Yes: K - c I is factored, L L' is formed again, and |K - c I - L L'|_F with its rounding errors is at most b < c:
    then K >= (c - b) I. How L was found does not matter, so nothing is believed about BLAS or a device.
    No: v'Kv < 0 for an approximate eigenvector v, in long double with the bound of its error.
-   All of it for K by a power of two (gram_rounding.h). */
+   All of it for K by a power of two (gram_rounding.h); where that decides nothing and the diagonal spans many powers of
+   two, for D K D with D of powers of two by which the diagonal is near 1: rounding errors are exchanged for smaller
+   ones, and K is positive semidefinite where D K D is. */
 #include "base/ctx.h"
 #include "base/parallel.h"
 #include "base/progress.h"
@@ -14,6 +16,7 @@
 #include "linalg/eigen.h"
 #include "linalg/gram_rounding.h"
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -29,8 +32,10 @@ typedef struct question {
     double *S;                /* n x n: the symmetric part of K by 2^-exponent */
     double *A;                /* n x n: L by rows, then the eigenvectors by columns */
     double *w;                /* n: eigenvalues */
+    int *own;                 /* n: half the exponent of K_ii */
     mc_gram_difference d;     /* K - c I - L L' */
     bool hollow;              /* some rows of K are zero */
+    int *by;                  /* n: S is K_ij by 2^-(by_i + by_j); NULL: by 2^-exponent */
     long double *form, *size; /* n: the part of each row in v'Kv, and in |v|'|K||v| */
     const double *v;
 } question;
@@ -40,6 +45,7 @@ static void lay_out(mc_work *work, void *self) {
     q->S = mc_work_take(work, q->n * q->n, sizeof *q->S);
     q->A = mc_work_take(work, q->n * q->n, sizeof *q->A);
     q->w = mc_work_take(work, q->n, sizeof *q->w);
+    q->own = mc_work_take(work, q->n, sizeof *q->own);
     mc_gram_difference_lay_out(work, q->n, &q->d);
     q->form = mc_work_take(work, q->n, sizeof *q->form);
     q->size = mc_work_take(work, q->n, sizeof *q->size);
@@ -66,6 +72,14 @@ static double shifted_entry(const question *q, int64_t i, int64_t j) {
     return q->S[i * q->n + j] - (i == j ? q->shift : 0);
 }
 
+/* K is at least D K D by 2 to this, where that is positive. */
+static int smallest_exponent(const question *q) {
+    int least = q->by ? 2 * q->by[0] : q->exponent;
+    for (int64_t i = 1; q->by && i < q->n; i++)
+        least = 2 * q->by[i] < least ? 2 * q->by[i] : least;
+    return least;
+}
+
 /* ---- Yes ---- */
 
 static mercer_status try_to_prove(mercer_ctx *ctx, question *q, mercer_gram_proof *out) {
@@ -75,7 +89,8 @@ static mercer_status try_to_prove(mercer_ctx *ctx, question *q, mercer_gram_proo
     for (int64_t i = 0; i < n; i++)
         trace += fabs(q->S[i * n + i]);
     q->shift = SHIFT * mc_gram_unit_error(n) * trace + 2 * MC_GRAM_TINY;
-    out->rounding = ldexp(q->shift, q->exponent);
+    if (!q->by)
+        out->rounding = ldexp(q->shift, q->exponent);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++)
             q->A[i * n + j] = shifted_entry(q, i, j);
@@ -87,7 +102,7 @@ static mercer_status try_to_prove(mercer_ctx *ctx, question *q, mercer_gram_proo
     const double least = q->shift - mc_gram_difference_norm(&q->d);
     if (least > 0) {
         out->verdict = MERCER_PROVED;
-        out->bound = q->hollow ? 0 : fmax(nextafter(ldexp(least, q->exponent), -INFINITY), 0);
+        out->bound = q->hollow ? 0 : fmax(nextafter(ldexp(least, smallest_exponent(q)), -INFINITY), 0);
     }
     return MERCER_OK;
 }
@@ -110,16 +125,18 @@ static void evaluate_form(void *arg, int64_t chunk, int64_t begin, int64_t end, 
 }
 
 /* At least v'Kv / v'v, where that is negative. */
-static double bound_on_quotient(const question *q) {
+static long double bound_on_quotient(const question *q) {
     const long double unit = LDBL_EPSILON * (long double)(2 * q->n + 16) + (q->exact ? 0 : DBL_EPSILON);
     long double form = 0, size = 0, length2 = 0;
     for (int64_t i = 0; i < q->n; i++) {
         form += q->form[i];
         size += q->size[i];
-        length2 += (long double)q->v[i] * q->v[i];
+        const long double v = q->by ? ldexpl(q->v[i], -q->by[i]) : q->v[i];
+        length2 += v * v;
     }
     const long double most = form + unit * size + MC_GRAM_TINY;
-    return (double)(most / (length2 * (1 + unit)) * (1 - 2 * DBL_EPSILON));
+    const long double quotient = most / (length2 * (1 + unit)) * (1 - 2 * DBL_EPSILON);
+    return q->by ? quotient : ldexpl(quotient, q->exponent);
 }
 
 /* The eigenvector of the least eigenvalue, in A. */
@@ -131,17 +148,67 @@ static mercer_status find_direction(mercer_ctx *ctx, question *q) {
     return MERCER_OK;
 }
 
+/* v, or D v by a power of two that has its largest entry near 1. */
+static void give_weights(const question *q, double *weights) {
+    int most = INT_MIN, e = 0;
+    for (int64_t i = 0; q->by && i < q->n; i++)
+        if (q->v[i] != 0) {
+            frexp(q->v[i], &e);
+            most = e - q->by[i] > most ? e - q->by[i] : most;
+        }
+    for (int64_t i = 0; i < q->n; i++)
+        weights[i] = q->by ? ldexp(q->v[i], -q->by[i] - most) : q->v[i];
+}
+
 static mercer_status try_to_refute(mercer_ctx *ctx, question *q, double *weights, mercer_gram_proof *out) {
     MC_TRY(find_direction(ctx, q));
     MC_TRY(mc_for(ctx, q->n, ROWS, evaluate_form, q));
-    const double bound = bound_on_quotient(q);
+    const long double bound = bound_on_quotient(q);
     if (!(bound < 0))
         return MERCER_OK;
     out->verdict = MERCER_REFUTED;
-    out->bound = fmax(ldexp(bound, q->exponent), -DBL_MAX); /* what is lower still has no number */
+    out->bound = fmax((double)bound, -DBL_MAX); /* what is lower still has no number */
     if (weights)
-        memcpy(weights, q->v, (size_t)q->n * sizeof *weights);
+        give_weights(q, weights);
     return MERCER_OK;
+}
+
+/* K_ii < 0: e_i'K e_i. */
+static bool refuted_by_diagonal(const question *q, double *weights, mercer_gram_proof *out) {
+    int64_t least = 0;
+    for (int64_t i = 1; i < q->n; i++)
+        least = q->K[i * q->n + i] < q->K[least * q->n + least] ? i : least;
+    if (!(q->K[least * q->n + least] < 0))
+        return false;
+    out->verdict = MERCER_REFUTED;
+    out->bound = q->K[least * q->n + least];
+    for (int64_t i = 0; weights && i < q->n; i++)
+        weights[i] = i == least;
+    return true;
+}
+
+/* ---- By its diagonal ---- */
+
+/* S <- D (K + K')/2 D. False: nothing is gained, or numbers leave their range. */
+static bool scale_by_diagonal(question *q) {
+    const int64_t n = q->n;
+    bool differs = false, fits = true;
+    for (int64_t i = 0; i < n; i++) {
+        int e = q->exponent;
+        if (q->K[i * n + i] > 0)
+            frexp(q->K[i * n + i], &e);
+        q->own[i] = (e - (e & 1)) / 2;
+        differs |= q->own[i] != q->own[0];
+    }
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++) {
+            const int by = -q->own[i] - q->own[j];
+            q->S[i * n + j] = 0.5 * ldexp(q->K[i * n + j], by) + 0.5 * ldexp(q->K[j * n + i], by);
+            fits &= fabs(q->S[i * n + j]) < 0x1p200;
+        }
+    q->by = q->own;
+    fill_hollow_rows(q);
+    return differs && fits;
 }
 
 /* ---- The call ---- */
@@ -156,6 +223,11 @@ static mercer_status decide_definiteness(mercer_ctx *ctx, const double *K, int64
     mercer_status status = try_to_prove(ctx, &q, out);
     if (!status && out->verdict == MERCER_UNKNOWN)
         status = try_to_refute(ctx, &q, weights, out);
+    if (!status && out->verdict == MERCER_UNKNOWN && !refuted_by_diagonal(&q, weights, out) && scale_by_diagonal(&q)) {
+        status = try_to_prove(ctx, &q, out);
+        if (!status && out->verdict == MERCER_UNKNOWN)
+            status = try_to_refute(ctx, &q, weights, out);
+    }
     mc_work_close(&work);
     return status;
 }

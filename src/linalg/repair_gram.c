@@ -89,9 +89,17 @@ static void restore_symmetric_part(mc_repair *r) {
     mc_gram_symmetric(r->K, r->n, r->exponent, r->S);
     for (int64_t i = 0; i < r->n; i++) {
         r->diagonal[i] = r->S[i * r->n + i];
-        if (r->keeps && r->diagonal[i] == 0)
+        if (r->keeps && r->K[i * r->n + i] == 0)
             clear_row(r, i);
     }
+}
+
+/* The same for K as it is, whose smallest entries are 0 by 2^-exponent. */
+static void restore_unscaled(mc_repair *r) {
+    mc_gram_symmetric(r->K, r->n, 0, r->S);
+    for (int64_t i = 0; i < r->n; i++)
+        if (r->keeps && r->K[i * r->n + i] == 0)
+            clear_row(r, i);
 }
 
 static void scale_back(mc_repair *r) {
@@ -101,22 +109,29 @@ static void scale_back(mc_repair *r) {
 
 /* ---- How far ---- */
 
-/* |K - X|_F and its largest entry, with X scaled. */
+/* |K_i - X_i|, with X scaled. */
+static double gap_at(const mc_repair *r, int64_t i) {
+    return fabs(ldexp(r->K[i], -r->exponent) - r->S[i]);
+}
+
+/* |K - X|_F, of gaps whose squares may be too small for numbers, and its largest entry. */
 static void measure_distance(const mc_repair *r, mercer_gram_repaired *out) {
     double sum = 0, all = 0;
-    for (int64_t i = 0; i < r->n * r->n; i++) {
-        const double k = ldexp(r->K[i], -r->exponent), gap = fabs(k - r->S[i]);
-        sum += gap * gap;
-        all += k * k;
-        if (gap > out->largest) {
-            out->largest = gap;
+    for (int64_t i = 0; i < r->n * r->n; i++)
+        if (gap_at(r, i) > out->largest) {
+            out->largest = gap_at(r, i);
             out->moved[0] = i / r->n;
             out->moved[1] = i % r->n;
         }
+    for (int64_t i = 0; i < r->n * r->n; i++) {
+        const double k = ldexp(r->K[i], -r->exponent), gap = out->largest > 0 ? gap_at(r, i) / out->largest : 0;
+        sum += gap * gap;
+        all += k * k;
     }
+    const double distance = out->largest * sqrt(sum);
     out->largest = ldexp(out->largest, r->exponent);
-    out->distance = ldexp(sqrt(sum), r->exponent);
-    out->relative = all > 0 ? sqrt(sum / all) : 0;
+    out->distance = ldexp(distance, r->exponent);
+    out->relative = all > 0 ? distance / sqrt(all) : 0;
 }
 
 /* The square of what symmetry and rows that must be zero cost, S being as restore_symmetric_part left it. */
@@ -193,7 +208,7 @@ static mercer_status keep_if_proved(mercer_ctx *ctx, mc_repair *r, mercer_gram_r
     restore_symmetric_part(r);
     measure_distance(r, out);
     out->least = ldexp(sqrt(forced_square(r)) * (1 - (double)r->n * 0x1p-52), r->exponent);
-    scale_back(r);
+    restore_unscaled(r);
     MC_TRY(is_proved(ctx, r, &proof));
     *done = proof.verdict == MERCER_PROVED;
     out->bound = proof.bound;

@@ -139,6 +139,33 @@ static void test_small_and_odd_matrices(void **state) {
     close_clean(ctx);
 }
 
+/* diag(1e200, 1, 1e-200) about [1 a 0; a 1 b; 0 b 1], whose determinant is 1 - a^2 - b^2. */
+static void fill_graded(double a, double b, double *K) {
+    const double graded[] = {1e200, a * 1e100, 0, a * 1e100, 1, b * 1e-100, 0, b * 1e-100, 1e-200};
+    memcpy(K, graded, sizeof graded);
+}
+
+/* What is v'Kv of rows that each lie in their own power of ten. */
+static void test_a_diagonal_of_many_powers_of_ten_is_decided(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    double K[9], v[3];
+    fill_graded(0.5, 0.5, K);
+    const mercer_gram_proof good = proof_of(ctx, K, 3, NULL);
+    assert_true(good.verdict == MERCER_PROVED && good.bound > 0 && good.bound <= 1e-200);
+    fill_graded(0.5, 0.9, K);
+    const mercer_gram_proof bad = proof_of(ctx, K, 3, v);
+    assert_true(bad.verdict == MERCER_REFUTED && bad.bound < 0 && fabs(v[2]) > 0.4 && fabs(v[2]) <= 1);
+    const long double x = v[0] * 1e100L, y = v[1], z = v[2] * 1e-100L;
+    assert_true(x * x + y * y + z * z + x * y + 1.8L * y * z < 0);
+    fill_graded(0, 0, K);
+    K[8] = -1e-200;
+    const mercer_gram_proof minus = proof_of(ctx, K, 3, v);
+    assert_true(minus.verdict == MERCER_REFUTED && minus.bound == -1e-200);
+    assert_true(v[0] == 0 && v[1] == 0 && v[2] == 1);
+    close_clean(ctx);
+}
+
 static void test_threads_do_not_change_a_bit(void **state) {
     (void)state;
     double K[N * N], v[2][N];
@@ -162,6 +189,7 @@ int main(void) {
         cmocka_unit_test(test_halves_that_differ_refute),
         cmocka_unit_test(test_rows_of_zeros_are_left_out),
         cmocka_unit_test(test_small_and_odd_matrices),
+        cmocka_unit_test(test_a_diagonal_of_many_powers_of_ten_is_decided),
         cmocka_unit_test(test_threads_do_not_change_a_bit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

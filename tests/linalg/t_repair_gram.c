@@ -158,8 +158,24 @@ static void test_what_is_proved_stays_and_what_cannot_be_kept_is_named(void **st
     assert_fails(ctx, mercer_gram_repair(ctx, good, -1, true, out, &r), MERCER_INVALID, "got -1");
     assert_close(repair(ctx, hole, 2, true, out).least, sqrt(50), 1e-12);
     assert_true(out[0] == 1 && out[1] == 0 && out[2] == 0 && out[3] == 0);
+    double held[4];
+    const double graded[] = {1e200, 1e-1, 1e-1, 1e-200}, small[] = {1e200, 0, 0, 1e-200};
+    assert_true(repair(ctx, small, 2, true, held).distance == 0 && memcmp(small, held, sizeof held) == 0);
+    assert_true(repair(ctx, graded, 2, true, held).distance == 0 && memcmp(graded, held, sizeof held) == 0);
     assert_ok(ctx, mercer_gram_repair(ctx, good, 0, true, out, &r));
     assert_true(r.moved[0] == -1 && r.distance == 0);
+    close_clean(ctx);
+}
+
+/* 1e200 beside what is moved: the distance is a number, not the root of a square that is none. */
+static void test_a_distance_is_told_however_small(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const double K[] = {1e200, 0, 0, 0, 1, 2, 0, 2, 1};
+    double out[9];
+    const mercer_gram_repaired r = repair(ctx, K, 3, true, out);
+    assert_true(r.largest > 0.9 && r.distance >= r.largest && r.distance < 4);
+    assert_close(hypot(K[5] - out[5], K[7] - out[7]), r.distance, 1e-12);
     close_clean(ctx);
 }
 
@@ -184,6 +200,7 @@ int main(void) {
         cmocka_unit_test(test_an_arrow_is_moved_by_its_one_negative_eigenvalue),
         cmocka_unit_test(test_a_kept_diagonal_is_kept_to_the_bit_and_nothing_is_nearer),
         cmocka_unit_test(test_what_is_proved_stays_and_what_cannot_be_kept_is_named),
+        cmocka_unit_test(test_a_distance_is_told_however_small),
         cmocka_unit_test(test_threads_do_not_change_a_bit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
