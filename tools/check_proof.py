@@ -2063,6 +2063,148 @@ def remainder(proof, step):
     return proof.only(step, KERNEL, kernel if c == 0 else {"op": "sum", "of": [kernel, c]})
 
 
+# ---- D4: sums of power series in one kernel, coefficient by coefficient
+
+class Sequence:
+    """factor t^p f(r t^q): f_j for j = first, first + step, ..., and the quotient of two of them as linear factors (a, b) of a j + b, above and below."""
+    FORMS = {"one": (0, 0, (), ()), "exp": (0, 1, (), ((1, 1),)), "binomial": (0, 1, (None,), ((1, 1),)), "logarithmic": (1, 1, ((1, 0),), ((1, 1),)),
+             "arcsin": (1, 2, ((1, 0), (1, 0)), ((1, 1), (1, 2))), "bessel_i0": (0, 2, (), ((1, 2), (1, 2)))}
+
+    def __init__(self, form, factor, p=0, r=Fraction(1), q=1, a=Fraction(0), inside=True):
+        self.form, self.factor, self.p, self.r, self.q, self.inside = form, factor, p, r, q, inside
+        self.first, self.step, above, self.below = self.FORMS[form]
+        self.above = [(1, a) if pair is None else pair for pair in above]
+        self.period = q * self.step * (2 if r < 0 else 1)
+
+    def has(self, n):
+        j = Fraction(n - self.p, self.q) - self.first
+        return j == 0 if not self.step else j >= 0 and j % self.step == 0
+
+    def coefficient(self, n):
+        """Of t^n: by the quotients from the first on."""
+        if not self.has(n):
+            return point(0)
+        j, value = self.first, self.r**self.first
+        while j < (n - self.p) // self.q:
+            value *= self.r**self.step * math.prod(a * j + b for a, b in self.above) / math.prod(a * j + b for a, b in self.below)
+            j += self.step
+        return mul(self.factor, point(value))
+
+    def quotient(self, n, period):
+        """The coefficient at n + period (i + 1) over that at n + period i, in size, as two polynomials in i."""
+        j, more = Fraction(n - self.p, self.q), period // self.q
+        above, below = [abs(self.r)**more], [Fraction(1)]
+        for k in range(0, more, self.step):
+            above = product_of_linear(above, [(a * more, a * (j + k) + b) for a, b in self.above])
+            below = product_of_linear(below, [(a * more, a * (j + k) + b) for a, b in self.below])
+        return above, below
+
+
+def product_of_linear(f, pairs):
+    for slope, value in pairs:
+        f = [value * a + slope * b for a, b in zip([*f, Fraction(0)], [Fraction(0), *f])]
+    return f
+
+
+def product_of_polynomials(f, g):
+    out = [Fraction(0)] * (len(f) + len(g) - 1)
+    for i, a in enumerate(f):
+        for j, b in enumerate(g):
+            out[i + j] += a * b
+    return out
+
+
+def grows_as_fast(more, less, n, period):
+    (f, F), (g, G) = more.quotient(n, period), less.quotient(n, period)
+    left, right = product_of_polynomials(f, G), product_of_polynomials(g, F)
+    return all(a >= b for a, b in itertools.zip_longest(left, right, fillvalue=Fraction(0)))
+
+
+def tail_is_outweighed(sequences, n, period):
+    left = [s.coefficient(n) for s in sequences]
+    for i, s in enumerate(sequences):
+        need = -left[i][0]
+        for k, other in enumerate(sequences):
+            if need > 0 and left[k][0] > 0 and grows_as_fast(other, s, n, period):
+                taken = min(need, left[k][0])
+                need, left[k] = need - taken, (left[k][0] - taken, INF)
+        if need > 0:
+            return False
+    return True
+
+
+def nowhere_negative(sequences):
+    period = math.lcm(*(s.period or 1 for s in sequences))
+    first = max(s.p + s.q * s.first for s in sequences) + 1
+    held = 0
+    for n in range(52 if period <= 12 else 0):
+        held = held + 1 if n >= first and tail_is_outweighed(sequences, n, period) else 0
+        if held == period:
+            return True
+        if not held and total(s.coefficient(n) for s in sequences)[0] < 0:
+            return False
+    return False
+
+
+def one_number(v):
+    if v[0] != v[1]:
+        raise Undecided("a factor that is not rational")
+    return v[0]
+
+
+def power_of_kernel(poly, kernel):
+    """(constant, r, q) of constant + r g^q."""
+    constant = poly.get(frozenset(), point(0))
+    (m, r), = [(m, f) for m, f in poly.items() if m]
+    (s, q), = m
+    if s != ("p", kernel) or not 1 <= one_number(q) <= 12:
+        raise Refused("a power series in another kernel")
+    return constant, one_number(r), int(q[0])
+
+
+def sequence_of(e, m, factor, kernel):
+    """factor g^p exp(rate g), or factor g^p f(constant + r g^q)"""
+    own = {s: v for s, v in m if s in (("p", kernel), ("r", kernel))}
+    p, rate, others = int(one_number(own.get(("p", kernel), point(0)))), own.get(("r", kernel)), [(s, v) for s, v in m if s not in own]
+    if not others:
+        return Sequence("exp", factor, p, one_number(rate)) if rate else Sequence("one", factor, p)
+    ((kind, g), v), = others
+    t = e.generators[g]
+    if kind != "p" or v != point(1) or rate or op_of(t) not in ("exp", "power", *POWER_SERIES) or (op_of(t) == "power" and t["exponent"] >= 0):
+        raise Refused("not a power series that is known")
+    constant, r, q = power_of_kernel(Expansion("generators").expand(t["of"][0]), kernel)
+    if op_of(t) == "exp":
+        return Sequence("exp", mul(factor, exp(constant)), p, r, q)
+    if op_of(t) == "power":
+        b = one_number(constant)
+        if b <= 0:
+            raise Refused("a power of what is not above 0")
+        inside = r < 0 and bounds(t["of"][0], same=True)[0] > 0
+        return Sequence("binomial", mul(factor, power(constant, t["exponent"])), p, -r / b, q, -t["exponent"], inside)
+    if not is_zero(constant):
+        raise Refused("a power series around another number than 0")
+    return Sequence(op_of(t), factor, p, r, q, inside=r > 0 or op_of(t) == "bessel_i0")
+
+
+def converges(s, limits):
+    """Where it has a value, or where some logarithmic(r g^q) has one: r g^q < 1."""
+    return s.inside or any(l.form == "logarithmic" and l.r > 0 and l.r**s.q >= abs(s.r)**l.q for l in limits)
+
+
+@rule("kernel", "outweighed")
+def outweighed(proof, step):
+    if len(step.premises) != 1 or not proof.only(step, KERNEL, proof.premise(step, 0).term):
+        return False
+    e, kernel = Expansion("generators"), proof.premise(step, 0).term
+    poly = e.expand(step.term)
+    (inner, _), = e.expand(kernel).items()
+    (symbol, exponent), = inner
+    if symbol[0] != "p" or exponent != point(1) or key(e.generators[symbol[1]]) != key(kernel):
+        return False
+    sequences = [sequence_of(e, m, f, symbol[1]) for m, f in poly.items()]
+    return any(s.form != "one" for s in sequences) and all(converges(s, sequences) for s in sequences) and nowhere_negative(sequences)
+
+
 @rule("kernel", "white_diagonal")
 def white_diagonal(proof, step):
     t = step.term

@@ -172,9 +172,10 @@ SPOIL_STEPS = (spoil_number, spoil_rule, spoil_premises, spoil_step, spoil_goal,
 SPOIL_COEFFICIENT = (spoil_coefficient_value, spoil_coefficient_order)
 SPOIL_FREQUENCY = (spoil_frequency_value, spoil_frequency_columns)
 SPOIL_WITNESS = (spoil_weight, spoil_texts, spoil_value, spoil_bound)
-BROAD = {"taylor", "conditioned", "collect", "unfold", "series", "unfold_series", "gaussians", "spectra", "column_forms", "sphere"}
+BROAD = {"outweighed", "taylor", "conditioned", "collect", "unfold", "series", "unfold_series", "gaussians", "spectra", "column_forms", "sphere"}
 SAME = {name: BROAD for name in ("sum", "product", "power", "exp", "weigh", "normalize", "columns", "poly", "common_view", "constant", "inverse", "tanh", *BROAD)}
 SAME["exp"] = BROAD | {"exp_shift"}
+SAME["power_series"] = {"outweighed"}
 
 
 def spoilt(text):

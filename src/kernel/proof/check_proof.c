@@ -303,6 +303,7 @@ static const struct {
     [MC_RULE_CONDITIONED] = {MC_IS_KERNEL, verify_conditioned},
     [MC_RULE_TAYLOR] = {MC_IS_KERNEL, mc_verify_taylor},
     [MC_RULE_REMAINDER] = {MC_IS_KERNEL, mc_verify_remainder},
+    [MC_RULE_OUTWEIGHED] = {MC_IS_KERNEL, mc_verify_outweighed},
     [MC_RULE_COLUMN_FORMS] = {MC_IS_KERNEL, verify_column_forms},
     [MC_RULE_COMMON_VIEW] = {MC_IS_KERNEL, verify_common_view},
     [MC_RULE_WHITE_DIAGONAL] = {MC_IS_KERNEL, verify_white_diagonal},

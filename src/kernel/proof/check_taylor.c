@@ -1,6 +1,7 @@
 /* check_taylor.c: see check_taylor.h. */
 #include "kernel/proof/check_taylor.h"
 #include "kernel/proof/expand.h"
+#include "kernel/proof/outweigh.h"
 
 /* By the first terms of power series and remainders. */
 bool mc_verify_taylor(checker *c, const mc_proof_line *line) {
@@ -23,4 +24,11 @@ bool mc_verify_remainder(checker *c, const mc_proof_line *line) {
     return mc_remainder_is_plain(line->term)
                ? no_premise(line)
                : only_premise(c, line, MC_IS_KERNEL, mc_remainder_kernel(&c->pool, line->term));
+}
+
+bool mc_verify_outweighed(checker *c, const mc_proof_line *line) {
+    const mc_term *kernel = NULL;
+    bool holds = false;
+    c->status = mc_term_outweighed(&c->pool, line->term, line->d, &c->work, &holds, &kernel);
+    return !c->status && holds && only_premise(c, line, MC_IS_KERNEL, kernel);
 }

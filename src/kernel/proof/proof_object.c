@@ -82,6 +82,7 @@ static const char *const rule_names[MC_RULE_COUNT] = {
     [MC_RULE_WHITE_DIAGONAL] = "white_diagonal",
     [MC_RULE_TAYLOR] = "taylor",
     [MC_RULE_REMAINDER] = "remainder",
+    [MC_RULE_OUTWEIGHED] = "outweighed",
     [MC_RULE_COMMON_VIEW] = "common_view",
     [MC_RULE_TEXT_FEATURES] = "text_features",
     [MC_RULE_MEAN_MAP] = "mean_map",

@@ -219,6 +219,8 @@ static int by_algebra(mc_prover *p, const mc_term *term, int64_t d) {
         line = around_a_constant(p, MC_IS_KERNEL, term, d, MC_RULE_INVERSE, -1);
     if (line == MC_NO_LINE)
         line = mc_claim_by_taylor(p, term, d);
+    if (line == MC_NO_LINE && term->kind == MC_T_SUM)
+        line = mc_claim_outweighed(p, term, d);
     if (line == MC_NO_LINE && term->kind == MC_T_POWER)
         line = mc_inverse_conditional(p, MC_IS_KERNEL, term, d, MC_RULE_INVERSE_CONDITIONAL);
     return line;

@@ -1,6 +1,7 @@
 /* prove_taylor.c: the search for a derivation by power series with remainders (D3). */
 #include "kernel/proof/prover.h"
 #include "kernel/language/atoms.h"
+#include "kernel/proof/outweigh.h"
 #include <math.h>
 
 static int claim_by_first_terms(mc_prover *p, const mc_term *term, int64_t d, mc_taylor_form form) {
@@ -28,4 +29,14 @@ int mc_claim_remainder(mc_prover *p, const mc_term *term, int64_t d) {
         return mc_claim_outright(p, MC_IS_KERNEL, term, d, MC_RULE_REMAINDER);
     return kernel ? mc_claim_from(p, MC_IS_KERNEL, term, d, MC_RULE_REMAINDER, mc_claim_kernel(p, kernel, d))
                   : MC_NO_LINE;
+}
+
+int mc_claim_outweighed(mc_prover *p, const mc_term *term, int64_t d) {
+    const mc_term *kernel = NULL;
+    bool holds = false;
+    if (!p->status)
+        p->status = mc_term_outweighed(p->pool, term, d, &p->work, &holds, &kernel);
+    return !p->status && holds
+               ? mc_claim_from(p, MC_IS_KERNEL, term, d, MC_RULE_OUTWEIGHED, mc_claim_kernel(p, kernel, d))
+               : MC_NO_LINE;
 }

@@ -48,6 +48,8 @@ int mc_claim_conditional(mc_prover *p, mc_judgement order, const mc_term *term, 
 int mc_conditional_by_top(mc_prover *p, mc_judgement order, const mc_term *term, int64_t d);
 /* prove_taylor.c: functions of kernels by their first terms and what is left; and that this is a kernel. */
 int mc_claim_by_taylor(mc_prover *p, const mc_term *term, int64_t d);
+/* a sum of power series in one kernel, coefficient by coefficient */
+int mc_claim_outweighed(mc_prover *p, const mc_term *term, int64_t d);
 int mc_claim_remainder(mc_prover *p, const mc_term *term, int64_t d);
 /* Prove the generators that are left and conclude the line. */
 int mc_claim_from_generators(mc_prover *p, mc_judgement judgement, const mc_term *term, int64_t d, mc_rule rule,

@@ -107,6 +107,9 @@ static const struct {
     [MC_RULE_TAYLOR] = {"D3",
                         "with functions of kernels by the first terms of their power series and what is left it is"},
     [MC_RULE_REMAINDER] = {"D3", "what is left of a power series has no negative coefficient"},
+    [MC_RULE_OUTWEIGHED] = {"D4",
+                            "it is a sum of power series in a kernel, and what is subtracted from a coefficient is "
+                            "outweighed by what is added to it"},
     [MC_RULE_COMMON_VIEW] = {"S4", "all its parts see the same columns, and as an expression in these it is one"},
     [MC_RULE_WHITE_DIAGONAL] = {"S10",
                                 "its matrices are blocks, one for equal points, with k(x, x) >= 0 in every entry"},
