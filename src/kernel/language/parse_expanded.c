@@ -26,12 +26,21 @@ typedef struct expansion {
     int64_t nodes; /* of base */
 } expansion;
 
+/* The sum that is written out has numbers in it. */
+static mercer_status fail_choice(mc_parser *p, const char *name) {
+    return mc_lex_fail(&p->lexer, p->lexer.token.offset,
+                       "%s takes one number, no range and no set; give tune a kernel (-k) for each value", name);
+}
+
 static mercer_status parse_named_number(mc_parser *p, const char *name, double *out) {
     if (!mc_lex_name_is(&p->lexer, name))
         return mc_lex_unexpected(&p->lexer, name);
     mc_lex_next(&p->lexer);
     MC_TRY(mc_lex_expect(&p->lexer, '=', "'='"));
-    return mc_parse_number(p, out);
+    if (p->lexer.token.kind == '{')
+        return fail_choice(p, name);
+    MC_TRY(mc_parse_number(p, out));
+    return p->lexer.token.kind == MC_TOKEN_RANGE ? fail_choice(p, name) : MERCER_OK;
 }
 
 static mercer_status parse_order(mc_parser *p, expansion *e) {
