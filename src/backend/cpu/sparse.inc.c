@@ -6,7 +6,7 @@ INLINE V F(sparse_term)(mc_statistic kind, V s, V x, V z) {
     switch (kind) {
     case MC_DOT: return s + x * z;
     case MC_CHI: return s + x * z / (x + z);
-    case MC_HARMONIC: return s + x * (z / (x + z));
+    case MC_HARMONIC: return s + F(vmin)(x, z) * (F(vmax)(x, z) / (x + z));
     case MC_MINIMUM: return s + F(vmin)(x, z);
     case MC_ABSOLUTE: return s + F(select_if_positive)(x * z, F(vmin)(F(vabs)(x), F(vabs)(z)), (V){0});
     default: return s;

@@ -33,7 +33,10 @@ INLINE V F(add_coordinate_term)(mc_statistic kind, V s, V x, V z) {
     case MC_ABSOLUTE: return s + F(vabs)(u);
     case MC_CHI: return s + u * u / (x + z + (BITS == 32 ? (REAL)0x1p-126 : (REAL)0x1p-1022));
     case MC_MINIMUM: return s + F(vmin)(x, z);
-    case MC_HARMONIC: return s + x * (z / (x + z + (BITS == 32 ? (REAL)0x1p-126 : (REAL)0x1p-1022)));
+    case MC_HARMONIC: { /* the same bits for (z, x) */
+        const V sum = x + z + (BITS == 32 ? (REAL)0x1p-126 : (REAL)0x1p-1022);
+        return s + F(vmin)(x, z) * (F(vmax)(x, z) / sum);
+    }
     case MC_SINC_PRODUCT: return s * F(vsinc)(u);
     case MC_SPLINE_PRODUCT: {
         const V least = F(vmin)(x, z), most = F(vmax)(x, z);

@@ -152,7 +152,7 @@ static const char *term_of(mc_statistic kind) {
     static const char *const term[MC_STATISTICS] = {
         [MC_DOT] = "FMA(x, z, s)",        [MC_SQUARE] = "FMA(x - z, x - z, s)",
         [MC_ABSOLUTE] = "s + ABS(x - z)", [MC_CHI] = "s + (x - z) * (x - z) / (x + z + TINY)",
-        [MC_MINIMUM] = "s + MIN(x, z)",   [MC_HARMONIC] = "s + x * (z / (x + z + TINY))",
+        [MC_MINIMUM] = "s + MIN(x, z)",   [MC_HARMONIC] = "s + MIN(x, z) * (MAX(x, z) / (x + z + TINY))",
     };
     return term[kind];
 }
