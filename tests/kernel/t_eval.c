@@ -280,6 +280,24 @@ static void test_deep_normalisations_are_cheap(void **state) {
     close_clean(ctx);
 }
 
+/* Squares of the distance are no numbers, its power is one: min(x, z), -|x - z|, and 1 - Gamma(0.99)/Gamma(1.01)
+   (s/2)^0.02 with s = sqrt(0.02) r. */
+static void test_distances_whose_squares_are_no_numbers(void **state) {
+    (void)state;
+    mercer_ctx *ctx = open_ctx(1);
+    const double far[3] = {3e155, 0, 0}, further[3] = {5e155, 0, 0}, tiny[3] = {3e-165, 0, 0},
+                 twice[3] = {5e-165, 0, 0};
+    const double none[3] = {0, 0, 0}, apart[3] = {1e-160, 0, 0};
+    assert_close(value(ctx, "brownian", far, further) / 3e155, 1, 1e-14);
+    assert_close(value(ctx, "brownian", tiny, twice) / 3e-165, 1, 1e-14);
+    assert_close(value(ctx, "power(p=1)", far, further) / 2e155, -1, 1e-14);
+    assert_close(value(ctx, "power(p=1)", tiny, twice) / 2e-165, -1, 1e-14);
+    assert_close(value(ctx, "brownian(hurst=0.1)", far, far) / pow(3e155, 0.2), 1, 1e-13);
+    assert_close(value(ctx, "matern(nu=0.01, length_scale=1)", none, apart),
+                 1 - tgamma(0.99) / tgamma(1.01) * pow(sqrt(0.02) / 2 * 1e-160, 0.02), 1e-14);
+    close_clean(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_atoms_agree_with_the_oracle),
@@ -293,6 +311,7 @@ int main(void) {
         cmocka_unit_test(test_matern_of_any_nu_has_a_value_in_long_double),
         cmocka_unit_test(test_negative_values_are_named),
         cmocka_unit_test(test_deep_normalisations_are_cheap),
+        cmocka_unit_test(test_distances_whose_squares_are_no_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,8 +69,37 @@ void mc_squares_of(const mc_view *view, const double *x, const double *z, double
     }
 }
 
+static double difference_at(const mc_view *view, const double *x, const double *z, int64_t j) {
+    return mc_view_at(view, x, j) - (z ? mc_view_at(view, z, j) : 0);
+}
+
+double mc_distance_power(const mc_view *view, const double *x, const double *z, double p) {
+    double square = 0, most = 0, sum = 0;
+    for (int64_t j = 0; j < view->d; j++) {
+        const double u = difference_at(view, x, z, j);
+        square += u * u;
+        most = fmax(most, fabs(u));
+    }
+    if ((square > 1e-280 && square < INFINITY) || !(most > 0 && most < INFINITY))
+        return pow(square, p / 2);
+    for (int64_t j = 0; j < view->d; j++) {
+        const double u = difference_at(view, x, z, j) / most;
+        sum += u * u;
+    }
+    return pow(most, p) * pow(sum, p / 2);
+}
+
+/* What is left of the three where the rows are centred at the origin. */
+static double evaluate_power(const mc_node *node, const mc_view *view, const double *x, const double *z) {
+    const double p = node->parameter[0].number, apart = mc_distance_power(view, x, z, p);
+    return mc_atom_is_centred(node) ? mc_distance_power(view, x, NULL, p) + mc_distance_power(view, z, NULL, p) - apart
+                                    : 0 - apart;
+}
+
 double mc_eval_conditional(const mc_node *node, const mc_view *view, const double *x, const double *z) {
     double s[3];
+    if (node->atom == MC_POWER_DISTANCE)
+        return evaluate_power(node, view, x, z);
     mc_squares_of(view, x, z, s);
     if (!mc_atom_is_centred(node))
         return mc_conditional_peak(node) - mc_conditional_psi(node, s[2]);

@@ -15,6 +15,8 @@ double mc_conditional_slope(const mc_node *node, int parameter, double s);
 double mc_conditional_peak(const mc_node *node);
 /* Of an atom that is not centred: |k(x, z)| is at most the sum of this for |x|^2 and for |z|^2. */
 double mc_conditional_reach(const mc_node *node, double norm2);
+/* |x - z|^p, and |x|^p where z is NULL: numbers wherever they are in range, also where the square is not. */
+double mc_distance_power(const mc_view *view, const double *x, const double *z, double p);
 /* |x|^2, |z|^2 and |x - z|^2. */
 void mc_squares_of(const mc_view *view, const double *x, const double *z, double *out);
 

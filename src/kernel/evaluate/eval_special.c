@@ -78,10 +78,10 @@ double mc_eval_sinc(const mc_node *node, const mc_view *view, const double *x, c
 /* ---- Brownian motion ---- */
 
 double mc_eval_brownian(const mc_node *node, const mc_view *view, const double *x, const double *z) {
-    const double h = node->parameter[0].number;
-    double s[3];
-    mc_squares_of(view, x, z, s);
-    return (pow(s[0], h) + pow(s[1], h) - pow(s[2], h)) / 2;
+    const double p = 2 * node->parameter[0].number;
+    return (mc_distance_power(view, x, NULL, p) + mc_distance_power(view, z, NULL, p)
+            - mc_distance_power(view, x, z, p))
+           / 2;
 }
 
 /* ---- Others ---- */
