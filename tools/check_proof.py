@@ -316,6 +316,8 @@ def renamed(t):
         return {"atom": "rbf", "gamma": c} if same else t
     if name == "brownian" and t["hurst"] == 1:
         return LINEAR
+    if op_of(t) == "power" and power_of_atom(t["of"][0], t["exponent"]) is not None:
+        return power_of_atom(t["of"][0], t["exponent"])
     if op_of(t) == "power" and t["exponent"].denominator == 1 and bounds(t["of"][0])[1] < 0:
         raised = {"op": "power", "exponent": t["exponent"], "of": [negated(t["of"][0])]}
         return raised if t["exponent"] % 2 == 0 else negated(raised)
@@ -330,8 +332,28 @@ def renamed(t):
     return exp_of_power(Fraction(1), exponent) or t if exponent is not None else t
 
 
+def power_of_atom(t, p):
+    """exp(-g d)^p; 1 and 0 to any power; (-|x-z|^q)^n for even n."""
+    name = atom_of(t)
+    if p <= 0 or name == "white":
+        return t if p > 0 else None
+    if p.denominator != 1 and name in ("exponential", "laplacian", "chi2") and number(t["gamma"]) and is_double(t["gamma"] * p):
+        return t | {"gamma": t["gamma"] * p}
+    even = p.denominator == 1 and p % 2 == 0 and name == "power" and t["centred"] == 0 and number(t["p"]) and t["p"] * p <= 2
+    return negated(t | {"p": t["p"] * p}) if even and is_double(t["p"] * p) else None
+
+
+def exp_of_log(c, atom):
+    """(1 + |x-z|^2/l^2)^-c"""
+    root = exact_root(atom["length_scale"]**2 / (2 * c)) if number(atom["length_scale"]) and c > 0 else None
+    fits = atom["centred"] == 0 and atom["p"] == 2 and root is not None and is_double(root)
+    return {"atom": "rq", "alpha": c, "length_scale": root} if fits else None
+
+
 def exp_of_power(c, atom):
     """exp(-c |x-z|^p)"""
+    if atom_of(atom) == "log":
+        return exp_of_log(c, atom)
     if atom_of(atom) != "power" or atom["centred"] != 0 or c <= 0 or atom["p"] not in (1, 2):
         return None
     return {"atom": "rbf" if atom["p"] == 2 else "exponential", "gamma": c}

@@ -6,6 +6,10 @@
      rbf(form=c I)                   rbf(gamma=c)
      laplacian(gamma=a)*laplacian(gamma=b)   laplacian(gamma=a+b), where that is a double; exponential, chi2 likewise
      a^n, a < 0, n whole             (-1)^n (-a)^n
+     exponential(gamma=a)^p          exponential(gamma=a*p), a double, p not whole; laplacian, chi2 likewise
+     white^p, p > 0                  white
+     power(p)^n, n even              -power(p*n), where p*n <= 2
+     exp(c log), p=2                 rq(alpha=c) of the length scale l/(2 c)^(1/2), where that is a double, c > 0
      gibbs(c)                        rbf(gamma=1/(2 c^2)), where that is a double */
 #include "kernel/language/atoms.h"
 #include "kernel/proof/enclose.h"
@@ -101,6 +105,52 @@ static bool read_power_exponent(const mc_term *inner, double *c, double *p) {
     return *c > 0;
 }
 
+/* exp(-c log(1 + (r/l)^2)) */
+static const mc_term *rename_exp_of_log(mc_pool *pool, const mc_term *inner) {
+    const bool multiple = inner->kind == MC_T_PRODUCT && inner->children == 2 && inner->child[0]->kind == MC_T_NUMBER
+                          && !inner->child[0]->amount.value;
+    const mc_term *atom = multiple ? inner->child[1] : inner;
+    const double c = multiple ? inner->child[0]->amount.factor : 1;
+    if (!is_fixed_atom(atom, MC_LOG) || !mc_atom_is_conditional(atom->node) || atom->node->parameter[0].number != 2
+        || atom->node->parameter[1].kind != MC_VALUE_NUMBER || !(c > 0))
+        return NULL;
+    const double l = atom->node->parameter[1].number, scale = l / sqrt(2 * c);
+    const mc_interval of_log = mc_iv_square(mc_iv(l)),
+                      of_rq = mc_iv_mul(mc_iv_square(mc_iv(scale)), mc_iv_mul(mc_iv(2), mc_iv(c)));
+    mc_node *node = mc_pool_take(pool, 1, sizeof *node);
+    if (!node || !mc_iv_equal(&of_log, &of_rq))
+        return NULL;
+    *node = (mc_node){.kind = MC_ATOM, .atom = MC_RQ};
+    node->parameter[0] = (mc_value){.kind = MC_VALUE_NUMBER, .number = c};
+    node->parameter[1] = (mc_value){.kind = MC_VALUE_NUMBER, .number = scale};
+    return mc_term_atom(pool, node);
+}
+
+/* The atom with another first parameter, times p, where that is a double. */
+static const mc_term *with_parameter_times(mc_pool *pool, const mc_term *atom, double p) {
+    const mc_interval product = mc_iv_mul(mc_iv(atom->node->parameter[0].number), mc_iv(p));
+    mc_node *node = mc_pool_take(pool, 1, sizeof *node);
+    if (!node || !mc_iv_is_point(product))
+        return NULL;
+    *node = *atom->node;
+    node->parameter[0].number = product.lo;
+    return mc_term_atom(pool, node);
+}
+
+/* NULL: the atom has no power that is an atom. */
+static const mc_term *rename_power_of_atom(mc_pool *pool, const mc_term *atom, double p) {
+    if (!(p > 0) || atom->kind != MC_T_ATOM)
+        return NULL;
+    if (atom->node->atom == MC_WHITE)
+        return atom;
+    if (p != floor(p))
+        return is_exponential(atom) ? with_parameter_times(pool, atom, p) : NULL;
+    const bool even = fmod(p, 2) == 0 && is_fixed_atom(atom, MC_POWER_DISTANCE) && mc_atom_is_conditional(atom->node)
+                      && atom->node->parameter[0].number * p <= 2;
+    const mc_term *power = even ? with_parameter_times(pool, atom, p) : NULL;
+    return power ? mc_term_negated(pool, power) : NULL;
+}
+
 static const mc_term *rename_power_of_negative(mc_pool *pool, const mc_term *term) {
     const double n = term->amount.factor;
     if (n != floor(n) || !(mc_term_range(term->child[0]).hi < 0))
@@ -112,8 +162,10 @@ static const mc_term *rename_power_of_negative(mc_pool *pool, const mc_term *ter
 const mc_term *mc_term_renamed(mc_pool *pool, const mc_term *term) {
     double c = 0, p = 0;
     mc_interval f;
-    if (term->kind == MC_T_POWER)
-        return rename_power_of_negative(pool, term);
+    if (term->kind == MC_T_POWER) {
+        const mc_term *atom = rename_power_of_atom(pool, term->child[0], term->amount.factor);
+        return atom ? atom : rename_power_of_negative(pool, term);
+    }
     if (is_fixed_atom(term, MC_BROWNIAN) && term->node->parameter[0].number == 1)
         return mc_term_linear(pool);
     if (term->kind == MC_T_ATOM && term->node->atom == MC_RBF_FORM)
@@ -123,6 +175,8 @@ const mc_term *mc_term_renamed(mc_pool *pool, const mc_term *term) {
                               rename_brownian(pool, term->node->parameter[0].number / 2));
     if (term->kind == MC_T_EXP && read_power_exponent(term->child[0], &c, &p) && (p == 1 || p == 2))
         return make_atom(pool, p == 2 ? MC_RBF : MC_EXPONENTIAL, c);
+    if (term->kind == MC_T_EXP)
+        return rename_exp_of_log(pool, term->child[0]);
     if (term->kind == MC_T_ATOM && term->node->atom == MC_GIBBS && mc_enclose_constant(term->node->function, &f)) {
         const mc_interval gamma = mc_iv_div(mc_iv(0.5), mc_iv_square(f));
         return f.lo > 0 && mc_iv_is_point(gamma) ? make_atom(pool, MC_RBF, gamma.lo) : NULL;
