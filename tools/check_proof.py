@@ -367,6 +367,10 @@ def is_double(v):
 #      ("p", g): a power of the generator g      ("r", g): exp(rate * g)      ("e", g): exp(-rate (|x|^2 + |z|^2)) in the view g
 #      ("w", j): exp(-width (x_j - z_j)^2), j 0: over all columns      ("x", j), ("z", j): powers of a column
 
+def is_linear_in_generators(monomial):
+    return not monomial or [(s[0], e) for s, e in monomial] == [("p", point(1))]
+
+
 class Expansion:
     def __init__(self, mode, columns=0, listed=0, order=0):
         self.mode, self.columns, self.listed, self.order, self.generators, self.unmerged, self.functions = mode, columns, listed, order, {}, 0, {}
@@ -627,9 +631,22 @@ class Expansion:
         c = poly.pop(frozenset(), point(0))
         return c[0] if c[0] == c[1] and Fraction(float(c[0])) == c[0] else None
 
+    def taylor_exp_apart(self, t, view):
+        """exp(a + b) = exp(a) exp(b), a the parts that are multiples of generators, b all others, and numbers; None: there are not both."""
+        parts, others = [None, None], False
+        for child in t["of"][0]["of"] if op_of(t["of"][0]) == "sum" else []:
+            inner = self.expand(child, view)
+            linear = all(is_linear_in_generators(m) for m in inner)
+            to, others = int(not linear or not any(inner)), others or not linear
+            parts[to] = child if parts[to] is None else {"op": "sum", "of": [parts[to], child]}
+        return None if parts[0] is None or not others else self.multiply(*(self.expand({"op": "exp", "of": [p]}, view) for p in parts))
+
     def taylor_exp(self, t, view):
+        apart = self.taylor_exp_apart(t, view)
+        if apart is not None:
+            return apart
         inner = self.expand(t["of"][0], view)
-        if all(len(m) == 0 or [(s[0], e) for s, e in m] == [("p", point(1))] for m in inner):
+        if all(is_linear_in_generators(m) for m in inner):
             return self.taylor_rates(inner)
         c = self.constant_of(inner)
         if c is None:

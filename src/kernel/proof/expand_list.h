@@ -38,6 +38,8 @@ bool mc_linear_exponent(const mc_monomials *l, mc_monomial *out);
 
 /* expand_taylor.c: MC_TAYLOR, MC_TAYLOR_GAUSSIANS, MC_POLAR. */
 bool mc_expand_taylor(mc_expander *x, const mc_term *term, const mc_node *scope, mc_monomials *out, bool *taken);
+/* expand_exp.c: of exp of a sum. *taken: some parts are multiples of generators, some not. */
+bool mc_expand_exp_apart(mc_expander *x, const mc_term *term, const mc_node *scope, mc_monomials *out, bool *taken);
 bool mc_is_norm_weight(const mc_term *term);
 /* expand_names.c: the same function under a plainer name; NULL: it has none. */
 const mc_term *mc_term_renamed(mc_pool *pool, const mc_term *term);

@@ -157,7 +157,11 @@ static bool expand_exp(mc_expander *x, const mc_term *term, const mc_node *scope
     mc_monomials k = {0};
     mc_monomial rates;
     double c;
-    bool ok = mc_expand_into(x, term->child[0], scope, &k);
+    bool apart = false;
+    bool ok = mc_expand_exp_apart(x, term, scope, out, &apart);
+    if (!ok || apart)
+        return ok;
+    ok = mc_expand_into(x, term->child[0], scope, &k);
     if (ok && mc_linear_exponent(&k, &rates))
         ok = expand_rates(x, &rates, out);
     else if (ok)
