@@ -94,7 +94,7 @@ static argument_error distance_argument(const mc_tile_part *p, double alpha, ari
     const bool exact = has_exact_differences(p, a);
     const double flushed = exact ? 0 : (double)p->longest * (u > 0x1p-50 ? FLT_MIN : DBL_MIN);
     /* of |x - z|, by the rounding of the coordinates */
-    const double input = exact ? 0 : 4 * u * sqrt(2 * N) + 2 * p->phase;
+    const double input = p->exact && u < 0x1p-50 ? 0 : 4 * u * sqrt(2 * N) + 2 * p->phase;
     argument_error s = {.size = fabs(alpha) * 4 * N,
                         .e0 = fabs(alpha) * (input * input + flushed),
                         .e1 = sqrt(2 * fabs(alpha)) * input};
@@ -204,7 +204,9 @@ static mc_bound power_bound(const mc_tile_part *p, const mc_tile_step *step, arg
     const double steep = h >= 0.5 ? 2 * h * s.e1 * pow(s.size, h - 0.5) : h * pow(2 * s.e1, 2 * h);
     const double passed = pow(s.e0, h) + fmax(pow(2 * s.e1 * s.e1, h), steep) + 2 * h * s.e2 * size;
     const double own = by[0] + h * (by[1] + by[2] * fabs(log(fmax(s.size, 2))));
-    mc_bound out = make_bound(size, passed + a.u * own * size, 0);
+    /* a square that is flushed must not cost what WORST_SHARE of choose_precision.c allows, but what doubles keep */
+    const double flushed = p->exact && a.u < 0x1p-50 && !has_exact_differences(p, a) ? 1e7 * pow(s.e0, h) : 0;
+    mc_bound out = make_bound(size, passed + flushed + a.u * own * size, 0);
     const double share = 2 * h * s.e2 + a.u * (by[0] + h * (by[1] + by[2] * 710));
     out.share = has_exact_differences(p, a) ? share : INFINITY;
     return out;
