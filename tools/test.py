@@ -21,7 +21,7 @@ STRICT = ["-Dwerror=true"]  # here and nowhere else: a warning of a compiler to 
 SANITIZED = STRICT + ["-Dbuildtype=plain", "-Doptimization=1", "-Dc_args=-g1", "-Db_lundef=false"]
 # Nobody goes on after what is undefined: the programs need not be able to.
 ADDRESSES = ["-Db_sanitize=address,undefined", "-Dc_args=-g1 -fno-sanitize-recover=undefined"]
-FEWER = {"MERCER_TEST_SPARSE": "12", "MERCER_TEST_SHAPES": "15", "MERCER_TEST_ROUNDS": "400"}  # the gcc leg and --long try all
+FEWER = {"MERCER_TEST_SPARSE": "12", "MERCER_TEST_SHAPES": "15", "MERCER_TEST_ROUNDS": "200"}  # the gcc leg and --long try all
 MORE = {"MERCER_TEST_MOMENTS": "50", "MERCER_TEST_SPOILT": "all"}  # with --long
 LEGS = {
     "gcc": dict(cc="gcc", build="build", setup=STRICT, only=[], skip=[]),

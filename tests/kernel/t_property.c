@@ -307,26 +307,26 @@ static tally run(generator *generate, uint64_t stream, int64_t usual) {
 
 static void test_likely_kernels(void **state) {
     (void)state;
-    const tally t = run(likely_kernel, 70000, 300);
+    const tally t = run(likely_kernel, 70000, 150);
     const int all = t.seen[0] + t.seen[1] + t.seen[2];
     assert_true(t.seen[MERCER_PROVED] > all / 6 && t.seen[MERCER_REFUTED] > all / 10 && t.extended > all / 10);
 }
 
 static void test_any_expressions(void **state) {
     (void)state;
-    run(random_kernel, (uint64_t)1 << 40, 300);
+    run(random_kernel, (uint64_t)1 << 40, 150);
 }
 
 static void test_hostile_numbers(void **state) {
     (void)state;
-    const tally t = run(hostile_kernel, (uint64_t)2 << 40, 600);
+    const tally t = run(hostile_kernel, (uint64_t)2 << 40, 300);
     const int all = t.seen[0] + t.seen[1] + t.seen[2];
     assert_true(t.seen[MERCER_PROVED] > all / 10 && t.seen[MERCER_REFUTED] > all / 10 && t.undecided < all / 10);
 }
 
 static void test_cancelling_parts(void **state) {
     (void)state;
-    const tally t = run(cancelling_kernel, (uint64_t)3 << 40, 400);
+    const tally t = run(cancelling_kernel, (uint64_t)3 << 40, 200);
     const int all = t.seen[0] + t.seen[1] + t.seen[2];
     assert_true(t.seen[MERCER_PROVED] > all / 10 && t.seen[MERCER_REFUTED] > all / 10 && t.undecided < all / 10);
 }

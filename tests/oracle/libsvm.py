@@ -1,6 +1,6 @@
 """libmercer-svm.so against Debian's libsvm.so.3, both in one process: the same calls on random problems. Every type and kernel, 2 to 20
 classes, dense and sparse rows, scales, one row per class, empty rows, labels in any order, indices twice and unsorted, weights of classes,
-precomputed kernels whose rows are a part of a larger matrix in any order. MERCER_SVM_ROUNDS problems of each kind (20).
+precomputed kernels whose rows are a part of a larger matrix in any order. MERCER_SVM_ROUNDS problems of each kind (10).
 
 Some problems have no answer to compare: sigmoid, which is no kernel (any stationary point is one: it must not be a worse one); nu-SVC
 without a margin (LIBSVM divides by about 0; Mercer takes the nearest nu that has one); one-class with a linear kernel whose rows lie around
@@ -21,7 +21,7 @@ if not os.path.exists(DEBIAN):
     print("1..0 # SKIP libsvm3 is not installed")
     sys.exit(77)
 OURS = os.environ["MERCER_SVM"]
-ROUNDS = int(os.environ.get("MERCER_SVM_ROUNDS", "20"))
+ROUNDS = int(os.environ.get("MERCER_SVM_ROUNDS", "10"))
 old, new, libc = Library(DEBIAN), Library(OURS), ctypes.CDLL(None)
 libc.fflush.argtypes = [ctypes.c_void_p]
 NO_MARGIN = 1e3  # nu-SVC: a unit 1/r of the multipliers beyond this says that there is no margin
