@@ -1,5 +1,5 @@
-/* device_smo.c: see device_smo.h. A round is five kernels of device_smo.cu, asked for without waiting; how far the
-   programs are is asked for now and then. */
+/* device_smo.c: see device_smo.h. A round is five kernels of device_smo.cu, started without waiting; every few
+   rounds the host reads how far the programs have come. */
 #include "qp/device_smo.h"
 #include "backend/device.h"
 #include "base/memory.h"
